@@ -30,7 +30,7 @@ from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.fingerprints_of_redacted_values import FingerprintKeeper
 from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
+from reverie.usecases.search_and_save_message_indexes import MessageSearch
 from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.begin_runs_and_learn_at_end import complete_due

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.usecases.access_counts import AccessCounts
     from reverie.usecases.memories_near_candidates import NearestMemories
     from reverie.usecases.memory_indexes_and_recall import Recall
-    from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
+    from reverie.usecases.search_and_save_message_indexes import MessageSearch
     from reveried.commit_worker import Submit, Worker
     from reveried.compute_process import Compute
     from reveried.config import Config

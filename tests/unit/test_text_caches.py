@@ -15,7 +15,7 @@ from reverie.context import token_cost
 from reverie.documents import parser
 from reverie.sync import merge_base_search
 from reverie.text_caches import clear_text_caches, text_cache
-from reverie.usecases import cached_lookup_of_document_parts
+from reverie.usecases import document_part_with_same_line_or_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,7 @@ CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
     "pairs of words": (merge_base_search._pairs_of, 200, 18),
     "lines": (merge_base_search._has_word, 150, 2),
     "contents": (parser._content, 150, 2),
-    "lines of parts": (cached_lookup_of_document_parts._hash, 150, 2),
+    "lines of parts": (document_part_with_same_line_or_room._hash, 150, 2),
     "token counts": (token_cost._counted, 150, 2),
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.store import Kind, ThreadRecord
-from reverie.usecases.operation_authors import ANY_AGENT, agent_author
+from reverie.usecases.reserved_author_names_and_agent_authors import ANY_AGENT, agent_author
 from reveried.actions import projects_of_folders_requests_and_threads
 
 if TYPE_CHECKING:

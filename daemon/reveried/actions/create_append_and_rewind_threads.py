@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.store import ThreadRecord, seal
-from reverie.usecases import context_window_usage, generated_files, notes_and_digest_for_new_thread, threads
+from reverie.usecases import context_window_usage, generated_files, inherited_notes_and_digest, threads
 from reverie.usecases import rewind_to_branch as rewinds
 from reverie.usecases.open_sealed_thread_entries import entry_record
 from reveried.actions import projects_of_folders_requests_and_threads
@@ -21,7 +21,7 @@ from reveried.execute_use_cases import read
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie.usecases.notes_and_digest_for_new_thread import Seed
+    from reverie.usecases.inherited_notes_and_digest import Seed
     from reveried.services import Services
 
 __all__ = ["append", "change", "create", "opened_with", "rewind"]
@@ -73,7 +73,7 @@ async def opened_with(
         await projects_of_folders_requests_and_threads.index_entries(services, space, project)
     )
     return index, await read(
-        services, space, partial(notes_and_digest_for_new_thread.snapshot, agent=agent, project=project)
+        services, space, partial(inherited_notes_and_digest.snapshot, agent=agent, project=project)
     )
 
 

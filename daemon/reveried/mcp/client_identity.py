@@ -21,7 +21,7 @@ from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import sessions
-from reverie.usecases.operation_authors import agent_author
+from reverie.usecases.reserved_author_names_and_agent_authors import agent_author
 from reveried.actions import create_append_and_rewind_threads, projects_of_folders_requests_and_threads
 from reveried.execute_use_cases import read
 from reveried.mcp import json_rpc_messages

@@ -17,7 +17,7 @@ from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import candidate_review
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
-from reverie.usecases.operation_authors import ANY_AGENT
+from reverie.usecases.reserved_author_names_and_agent_authors import ANY_AGENT
 from reveried.actions import projects_of_folders_requests_and_threads, recall_and_change_memories
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply

@@ -14,7 +14,7 @@ from reverie.search import days_asked_about
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
 from reverie.usecases.generated_files import holds_only
-from reverie.usecases.message_indexes_of_all_spaces import within
+from reverie.usecases.search_and_save_message_indexes import within
 from reverie.usecases.search_results import said_on_days
 from reveried.actions.projects_of_folders_requests_and_threads import known_project, visible
 from reveried.execute_use_cases import answer_once

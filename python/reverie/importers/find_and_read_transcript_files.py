@@ -239,7 +239,7 @@ def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream
 def read_chunks(
     path: Path, *, offset: int = 0, first_line: int = 1, inside: PartialLine = PartialLine.NOTHING, tokens: bool = True
 ) -> Iterator[ChunkPlan]:
-    """Yield a transcript's chunks from `offset` (in uncompressed bytes) on.
+    """Yield the entries and problems of a transcript, chunk by chunk, from `offset` (in uncompressed bytes) on.
 
     The last plan is the one at the end of what is there now; a file that ends early (a cut gzip stream) says so in its
     problems, with line 0. Raises what `source` and `plan_chunk` raise.

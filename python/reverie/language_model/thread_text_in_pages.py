@@ -180,7 +180,7 @@ def newest_page(entries: Sequence[SourceEntry], page_tokens: int) -> tuple[Page,
 
 
 def _split(entries: Sequence[SourceEntry], page_tokens: int) -> list[Page]:
-    """Return pages of whole entries, each within `page_tokens`."""
+    """Return pages of whole entries, each within `page_tokens`; an entry longer than that is cut."""
     shown = [piece for entry in entries if entry.text.strip() for piece in _pieces(entry, page_tokens)]
     texts = [_shown(entry) for entry in shown]
     pages: list[Page] = []

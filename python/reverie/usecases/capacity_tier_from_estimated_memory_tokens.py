@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie import consolidate, count_and_truncate_tokens, render_index_and_memory_json
+from reverie import consolidate, count_and_truncate_tokens, render_index_text_and_json_files
 from reverie.models import Tier
 from reverie.store import Kind, MemoryRecord, OperationRecord
 
@@ -90,7 +90,7 @@ class EstimatedTokens:
 
     def _add(self, records: Iterable[MemoryRecord]) -> None:
         for number, record in enumerate(records):
-            entry = render_index_and_memory_json.long_term_entry(record)
+            entry = render_index_text_and_json_files.long_term_entry(record)
             self._bytes += len(entry)
             if number % _COUNTED == 0:
                 self._counted_bytes += len(entry)

@@ -13,7 +13,7 @@ import msgspec
 from reverie import (
     consolidate,
     count_and_truncate_tokens,
-    render_index_and_memory_json,
+    render_index_text_and_json_files,
     time_sorted_and_content_ids,
     wire,
 )
@@ -145,9 +145,9 @@ def screen_readable(
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
     # A token has a byte or more: what is small in bytes need not be counted, nor even be written as JSON.
-    if consolidate.tier(render_index_and_memory_json.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
+    if consolidate.tier(render_index_text_and_json_files.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
         return Tier.GENEROUS
-    json = render_index_and_memory_json.long_term_memory(existing)
+    json = render_index_text_and_json_files.long_term_memory(existing)
     known = consolidate.tier(len(json), window) is Tier.GENEROUS
     return consolidate.tier(0 if known else count_and_truncate_tokens.count(json.decode()), window)
 

@@ -12,7 +12,7 @@ from reverie.documents.summary_line_of_memory_topics import shortened
 from reverie.match_and_edit_markdown_blocks import BlockKind
 from reverie.sentence_word_analysis import analyze
 from reverie.store import DocumentRecord, OperationRecord
-from reverie.usecases.operation_authors import PERSONS
+from reverie.usecases.reserved_author_names_and_agent_authors import PERSONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

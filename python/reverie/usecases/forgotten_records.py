@@ -19,7 +19,7 @@ from reverie.consolidate.forgotten_statements_and_mass_deletions import (
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import MemoryType
 from reverie.store import ForgottenRecord, Kind, ProjectsCursor
-from reverie.usecases.operation_authors import is_agent
+from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

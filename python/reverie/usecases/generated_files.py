@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import count_and_truncate_tokens, documents, render_index_and_memory_json, wire
+from reverie import count_and_truncate_tokens, documents, render_index_text_and_json_files, wire
 from reverie.documents import DocumentEntry
 from reverie.documents.create_append_and_change_items import is_listed
 from reverie.documents.memory_md import update_memory_list
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
 from reverie.documents.summary_line_of_memory_topics import summary_line
-from reverie.render_index_and_memory_json import ArchiveEntry
+from reverie.render_index_text_and_json_files import ArchiveEntry
 from reverie.store import (
     ArchiveRecord,
     ArchivesCursor,
@@ -159,7 +159,7 @@ def index_text(entries: Iterable[DocumentEntry]) -> str | None:
     """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
     entries = list(entries)
     return (
-        render_index_and_memory_json.index_text(
+        render_index_text_and_json_files.index_text(
             entries, lambda text: count_and_truncate_tokens.count(text) <= INDEX_TOKENS
         )
         if entries
@@ -214,7 +214,7 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
 
 def memory_entries() -> RecordCache[MemoryRecord, bytes]:
     """Return an empty cache for the JSON entries of memories that `texts` writes, for one space."""
-    return RecordCache(MemoryRecord, render_index_and_memory_json.long_term_entry)
+    return RecordCache(MemoryRecord, render_index_text_and_json_files.long_term_entry)
 
 
 def texts(
@@ -238,8 +238,8 @@ def texts(
     listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
     updated_at = max([at or "", *(archive.at for archive in listed)]) or None
     return {
-        INDEX: render_index_and_memory_json.memory_index(entries, listed, updated_at=updated_at),
-        MEMORIES: render_index_and_memory_json.long_term_memory_of(memories),
+        INDEX: render_index_text_and_json_files.memory_index(entries, listed, updated_at=updated_at),
+        MEMORIES: render_index_text_and_json_files.long_term_memory_of(memories),
     }
 
 

@@ -22,7 +22,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 from reverie.store import DocumentRecord, ForgottenRecord, Kind, MemoryRecord
 from reverie.usecases.forgotten_records import forgotten_statement, keys_of, record_key, statement_of
-from reverie.usecases.operation_authors import PERSONS, is_agent
+from reverie.usecases.reserved_author_names_and_agent_authors import PERSONS, is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

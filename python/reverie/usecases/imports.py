@@ -19,7 +19,7 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.redact_encode_and_checksum_records import verified_sealed
-from reverie.usecases import context_window_usage, notes_and_digest_for_new_thread, threads
+from reverie.usecases import context_window_usage, inherited_notes_and_digest, threads
 from reverie.usecases import ignored_folders_and_recording_pauses as privacy
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases.git_remote_from_transcript import remote_of
@@ -81,7 +81,7 @@ class Opening:
     project: str | None = None
     moves: bool = False
     index: str | None = None
-    seed: notes_and_digest_for_new_thread.Seed = field(default_factory=notes_and_digest_for_new_thread.Seed)
+    seed: inherited_notes_and_digest.Seed = field(default_factory=inherited_notes_and_digest.Seed)
 
 
 class ChunkPlan(msgspec.Struct):
@@ -370,7 +370,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         return
     thread = threads.get(writer, thread_id)
     if thread.last_seq == 0:
-        notes_and_digest_for_new_thread.put(writer, thread_id, opening.seed)
+        inherited_notes_and_digest.put(writer, thread_id, opening.seed)
         thread = replace(thread, index=opening.index, carried=[note.id for note in opening.seed.notes])
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
     distillations = thread.distillations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.documents.memory_md import DocumentEntry, flat
 from reverie.lazy_regex import lazy_regex
-from reverie.render_index_and_memory_json import size_text
+from reverie.render_index_text_and_json_files import size_text
 from reverie.sentence_word_analysis import is_stop_word
 from reverie.store import DocumentRecord
 from reverie.usecases.document_summary_in_memory_index import text_without_summary

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import wire
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import SYSTEM_SPACE, Kind, SpaceRecord, TokenRecord, Write
-from reverie.usecases.operation_authors import OWN_AUTHORS
+from reverie.usecases.reserved_author_names_and_agent_authors import OWN_AUTHORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

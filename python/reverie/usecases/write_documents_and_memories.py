@@ -24,10 +24,10 @@ from reverie.store import (
     RetiredRecord,
 )
 from reverie.store.redact_encode_and_checksum_records import to_ms
-from reverie.usecases.cached_lookup_of_document_parts import part_index
+from reverie.usecases.document_part_with_same_line_or_room import part_index
 from reverie.usecases.document_summary_in_memory_index import index_summary
 from reverie.usecases.forgotten_records import forget, recall_to_mind
-from reverie.usecases.operation_authors import is_agent
+from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,8 +12,8 @@ from reverie.models import Entry, EntryKind
 from reverie.store import Kind, ThreadRecord, seal
 from reverie.usecases import message_index_of_one_space, threads
 from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
 from reverie.usecases.open_sealed_thread_entries import entry_record
+from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
 from reveried.actions.update_search_indexes import keep_messages
 from support.stores import AT, MASKING, SPACE, opened, write
 

@@ -11,7 +11,7 @@ import pytest
 from reverie import count_and_truncate_tokens
 from reverie.documents import DocumentEntry
 from reverie.models import Memory, MemoryType
-from reverie.render_index_and_memory_json import (
+from reverie.render_index_text_and_json_files import (
     ArchiveEntry,
     index_text,
     long_term_memory,

@@ -12,9 +12,9 @@ from reverie.documents.find_part_for_new_memories_of_full_document import PART_I
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Write
-from reverie.usecases import cached_lookup_of_document_parts, documents, undo_and_rollback
+from reverie.usecases import document_part_with_same_line_or_room, documents, undo_and_rollback
 from reverie.usecases import memory_changes as memories
-from reverie.usecases.cached_lookup_of_document_parts import PartIndex, part_index
+from reverie.usecases.document_part_with_same_line_or_room import PartIndex, part_index
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.stores import AT, opened
 
@@ -172,9 +172,9 @@ def test_a_write_that_fails_leaves_no_index_behind(space: Space) -> None:
 
 def test_of_each_document_the_newest_lines_alone_are_kept(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each document only the newest lines are cached, and over all documents no more lines than the limit."""
-    known = cached_lookup_of_document_parts._KnownDocuments()
-    monkeypatch.setattr(cached_lookup_of_document_parts, "_read", known)
-    monkeypatch.setattr(cached_lookup_of_document_parts, "_LINES_MAX", 100)
+    known = document_part_with_same_line_or_room._KnownDocuments()
+    monkeypatch.setattr(document_part_with_same_line_or_room, "_read", known)
+    monkeypatch.setattr(document_part_with_same_line_or_room, "_LINES_MAX", 100)
     for number in range(50):
         space.put(FIRST, f"# First\n\n- the harbour opens at {number}\n")
         with space.store.reader(SPACE) as reader:

@@ -10,7 +10,7 @@ import pytest
 from reverie.full_text_index import Filter
 from reverie.store import DocumentRecord, Kind
 from reverie.usecases import message_index_of_one_space
-from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
+from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
 from support.stored_messages import append, delete
 from support.stores import AT, SPACE, opened, write
 

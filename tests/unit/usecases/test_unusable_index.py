@@ -10,7 +10,7 @@ import pytest
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord, Kind, MemoryRecord
 from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
+from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
 from support.stores import AT, SPACE, opened, write
 
 if TYPE_CHECKING:
