@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.announced_intents import is_contentless
 from reverie.distill.extractive.finished_orders import actions_done, unfinished_part
-from reverie.distill.extractive.parse_messages_into_steps import read_trace
+from reverie.distill.extractive.parse_messages_into_steps import ToolCall, read_trace
+from reverie.distill.extractive.questions_and_options import chosen_option
+from reverie.distill.extractive.working_state_cue_phrases import is_mere_remark
 from reverie.models import NO_RESULT
 from support.thread import Thread
 
@@ -196,3 +199,114 @@ def test_what_was_said_in_stopping_the_agent_does_not_replace_the_task() -> None
     filed.call("mcp__tracker__create_issue", {"title": "Wrecks"}, "H-7").agent("It is H-7.")
     filed.user("The map of the north is missing, find out why").bash("ls", "map.py")
     assert ENGINE.working_state(filed.messages).current_task == "The map of the north is missing, find out why"
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Rewrite the tide parser. Never push to main.",
+        "Fix the parser. Don't push yet.",
+        "Stage 2 of the migration",
+        "Commit SHA is missing from the build info page",
+        "push the button handler into its own component",
+        "Push the release date to May in the docs",
+        "Stash the results in Redis instead of memory",
+        "Rebase conflicts in store.py should be solved by keeping ours",
+        "add a new branch to the if statement for null",
+        "create a ticket model for the helpdesk",
+        "Tag it with the tenant id in the logs",
+        "PR #31 is failing CI on windows",
+        "merge both parsers into one",
+    ],
+)
+def test_words_that_git_uses_too_are_no_orders_for_it(order: str) -> None:
+    """What only sounds like a commit, a push or a branch stays open whatever git did, and so does what is forbidden."""
+    done = dict.fromkeys(("commit", "stage", "push", "branch", "pull request", "issue", "merge", "rebase", "tag"), 9)
+    assert unfinished_part(order, 5, {**done, "stash": 9, "revert": 9}, []) == order
+
+
+@pytest.mark.parametrize(
+    ("command", "actions"),
+    [
+        ("git merge-base main HEAD", set()),
+        ("git merge --abort", set()),
+        ("git tag -l", set()),
+        ("git tag | head", set()),
+        ("git push --dry-run", set()),
+        ("grep -rn 'git push' docs", set()),
+        ("git log | grep 'git commit'", set()),
+        ("git commit-graph write", set()),
+        ("gh pr create --help", set()),
+        ("git stash list", set()),
+        ("git reset HEAD map.py", set()),
+        ("git checkout main && grep -B 3 ships map.py", set()),
+        ("cd /w && git add -A && git commit -m 'x; git push'", {"stage", "commit"}),
+        ("git push -u origin ships 2>&1 | tail -3", {"push"}),
+        ("GIT_EDITOR=true git rebase --continue", {"rebase"}),
+        ("git commit -F - <<'EOF'\nCount\n\ngit push\nEOF\n", {"stage", "commit"}),
+    ],
+)
+def test_only_commands_with_an_effect_count(command: str, actions: set[str]) -> None:
+    """A command that lists, tries or takes back, and a name of one in a text, is no action."""
+    assert set(actions_done([ToolCall("Bash", {"command": command}, 3, None, answered=True)])) == actions
+
+
+@pytest.mark.parametrize(
+    ("answer", "option"),
+    [
+        ("option 2 please", "A queue"),
+        ("1 does seem like a decent path, though we might want more later", "A cache"),
+        ("Option 1 is too risky, go with option 2", ""),
+        ("I don't like option 2", ""),
+        ("why not option 1?", ""),
+        ("go 1.22 fails on CI", ""),
+        ("2.5 seconds is too slow", ""),
+        ("1. yes 2. no", ""),
+        ("make it an option a user can set", ""),
+    ],
+)
+def test_an_answer_chooses_one_option_or_none(answer: str, option: str) -> None:
+    """A question, a rejection, two numbers and numbers of something else choose no option."""
+    assert chosen_option(answer, {"1": "A cache", "2": "A queue", "a": "A lock"}) == option
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Right now the header overlaps the logo",
+        "Interesting cases should go first in the report",
+        "I see. Look into the logs then",
+        "makes sense, go with the second one",
+        "got it, keep the old name",
+        "never mind the tests, ship the page",
+        "oh, and the sidebar should be blue",
+    ],
+)
+def test_an_order_behind_a_remark_is_no_remark(words: str) -> None:
+    """Taking note of something in front of an order, or as its first word, does not make it a remark."""
+    assert not is_mere_remark(words)
+
+
+@pytest.mark.parametrize(
+    ("doing", "is_empty"),
+    [
+        ("look at that more closely", True),
+        ("check this first", True),
+        ("verify that tests pass", False),
+        ("check this against main", False),
+        ("inspect that failing migration", False),
+    ],
+)
+def test_a_look_is_empty_where_it_only_points_back(doing: str, *, is_empty: bool) -> None:
+    """A look says nothing by itself where only a pronoun tells at what."""
+    assert is_contentless(doing) is is_empty
+
+
+def test_long_inputs_are_read() -> None:
+    """Options, words and blanks without end do not hang the reader: tried in several ways they would take hours."""
+    calls = ("git " + "-c --x " * 5_000 + "log", "git " + "--x " * 5_000, "git checkout " + "a " * 20_000)
+    assert [actions_done([ToolCall("Bash", {"command": one}, 3, None, answered=True)]) for one in calls] == [{}, {}, {}]
+    for order in ("create " + "follow-up " * 5_000, "create " + "ein_x neue-y " * 5_000):
+        assert unfinished_part(order, 5, {"commit": 9}, []) == order
+    blanks = "Exit code 1\n" + " " * 1_000_000 + "\n" + "stat " * 200_000
+    assert following(Thread().user(ASKED).bash("pytest -q", blanks, failed=True))

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["is_contentless", "is_inspection", "is_only_pointer", "last_reply", "stated_intent"]
 
 # A step that only refers back: "fix it up".
-_POINTING = lazy_regex(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+){0,2}", re.IGNORECASE)
+_POINTING = lazy_regex(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
+# A look at nothing but what was said: "look at that more closely", not "verify that migrations apply"
+_LOOKS_BACK = lazy_regex(
+    r"(?:\w+ )?\w+(?: (?:at|into|on|through|out))? (?:this|that|it|these|those|them)"
+    r"(?: (?:again|carefully|closely|closer|first|further|in (?:more )?detail|more|now|quickly|too))*",
+    re.IGNORECASE,
+)
 # "Now let me update the parser" announces "update the parser".
 _ABOUT_TO = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
@@ -79,7 +85,9 @@ def _is_about_now(sentence: str) -> bool:
 
 def is_contentless(doing: str) -> bool:
     """Return True if an announced step says nothing by itself, as in "try again" or "look at that more closely"."""
-    return _CONTENTLESS.fullmatch(doing) is not None or (is_inspection(doing) and is_only_pointer(doing))
+    return _CONTENTLESS.fullmatch(doing) is not None or (
+        is_inspection(doing) and _LOOKS_BACK.fullmatch(doing) is not None
+    )
 
 
 def is_only_pointer(doing: str) -> bool:

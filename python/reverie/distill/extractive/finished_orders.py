@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.finished_todo_items import have_checks_run, runs_checks
-from reverie.distill.extractive.order_verbs_and_general_rules import VERB
 from reverie.distill.extractive.sentences_and_specific_names import sentences
+from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 from reverie.distill.extractive.working_state_cue_phrases import begins_with_verb
 from reverie.lazy_regex import lazy_regex
@@ -26,51 +26,73 @@ _HANDS_IN = frozenset({"push", "pull request", "merge", "tag"})
 _FEW_WORDS = 5  # of an order that is recognised by a word alone, in any language: "bitte alles committen"
 _DETAIL_WORDS = 4  # of a part that only says how: "medium priority" behind "file an issue"
 
-# `git`, also with options before its command: "git -C /srv/ships commit"
-_GIT = r"\bgit(?: +-[cC] +\S+| +--?[\w-]+(?:=\S+)?)* +"
-_HUB = r"\b(?:gh|glab|tea|hub) +"
+# Where one of several commands begins, and `git`, also with options before its command: "git -C /srv/ships commit"
+_BEGINS = r"^\s*(?:\w+=\S* +)*(?:(?:sudo|time|command) +)?"
+_GIT = _BEGINS + r"git(?: +-(?:[cC] +[^\s-]\S*|-?[a-zA-Z][\w-]*(?:=\S+)?))* +"
+_HUB = _BEGINS + r"(?:gh|glab|tea|hub) +"
 # By action: the shell command that does it, or the end of a tool's name ("mcp__linear-server__create_issue").
 _CALLS = {
-    "commit": rf"{_GIT}commit\b",
-    "stage": rf"{_GIT}(?:add|stage|commit)\b",
-    "push": rf"{_GIT}push\b",
+    "commit": rf"{_GIT}commit(?![\w-])",
+    "stage": rf"{_GIT}(?:add|stage|commit)(?![\w-])",
+    "push": rf"{_GIT}push(?![\w-])",
     "branch": rf"{_GIT}(?:checkout +(?:\S+ +)*-[bB]|switch +(?:\S+ +)*(?:-[cC]|--create)|branch +(?!-)\w"
     r"|worktree +add)\b",
     "pull request": rf"{_HUB}(?:pr|mr) +(?:create|new)\b|^\w*(?:create|open)_(?:pull|merge)_?request",
     "issue": rf"{_HUB}issue +(?:create|new)\b|^\w*(?:create|save|file|open)_(?:issue|ticket)",
-    "merge": rf"{_GIT}(?:merge|pull)\b|{_HUB}(?:pr|mr) +merge\b|^\w*merge_(?:pull|merge)_?request",
-    "rebase": rf"{_GIT}(?:rebase\b|pull +.*--rebase)",
-    "fetch": rf"{_GIT}(?:fetch|pull)\b",
-    "tag": rf"{_GIT}tag +\S|{_HUB}release +create\b",
-    "stash": rf"{_GIT}stash\b",
-    "revert": rf"{_GIT}(?:revert|restore|reset|checkout +(?:\S+ +)*--)(?: |$)",
+    "merge": rf"{_GIT}(?:merge|pull)(?![\w-])|{_HUB}(?:pr|mr) +merge\b|^\w*merge_(?:pull|merge)_?request",
+    "rebase": rf"{_GIT}(?:rebase(?![\w-])|pull +(?:\S+ +)*--rebase)",
+    "fetch": rf"{_GIT}(?:fetch|pull)(?![\w-])",
+    "tag": rf"{_GIT}tag +(?:-[asmf]+ +)*[^\s-]|{_HUB}release +create\b",
+    "stash": rf"{_GIT}stash(?: +(?:push|save|-\S+)|\s*$)",
+    "revert": rf"{_GIT}(?:revert|restore|reset +--hard|checkout +(?:\S+ +)?--(?= |$))(?![\w-])",
 }
-_DOES = {action: lazy_regex(pattern, re.MULTILINE) for action, pattern in _CALLS.items()}
-# "create a new branch", "open the draft PR": between the verb and what is made only an article or a quality.
-_MAKE = (
-    r"(?:create|open|make|start|file|raise|log|submit|add|cut|put up|new|check ?out|erstelle?n?|öffnen?|lege?n?|crea\w*"
-    r"|abr[eia]\w*|cré\w+|ouvr\w+|fais|haz)"
-    r"(?: (?:me|us|up|out|to))?(?: (?:an?|the|this|that|your|my|our|new|draft|separate|another|small|follow-?up|feature"
-    r"|github|gitlab|linear|jira|gh|git|local|ein\w*|neue\w*|un[ae]?|nuev[ao]|nouve\w+|[^\s/_-]*[/_-]\S*))*"
+_DOES = {action: lazy_regex(pattern) for action, pattern in _CALLS.items()}
+# Commands of one line, and options with which they do nothing or take something back
+_QUOTED = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_BETWEEN_COMMANDS = lazy_regex(r"[;&|\n]+")
+_WITHOUT_EFFECT = lazy_regex(
+    r"\s(?:--(?:abort|dry-run|help|list|quit)|-[hln])(?:\s|$)|\bstash +(?:list|show|pop|drop)\b"
 )
-# By action: how an order for it begins. A verb is followed by what it is done with, which is not looked at.
+# "create a new branch", "open the draft PR": between the verb and what is made only an article or a quality. No word
+# fits two of the alternatives, so that none is tried in several ways.
+_MAKE = (
+    r"(?:create|open|make|start|file|raise|log|submit|add|cut|put up|new|check ?out|erstelle?n?|öffnen?|lege?n?"
+    r"|crea[a-z]*|abr[eia][a-z]*|cré[a-zé]+|ouvr[a-z]+|fais|haz)"
+    r"(?: (?:me|us|up|out|to))?(?: (?:an?|the|this|that|your|my|our|new|draft|separate|another|small|feature"
+    r"|github|gitlab|linear|jira|gh|git|local|ein[a-z]*|neue[a-z]*|un[ae]?|nuev[ao]|nouve[a-z]+|[^\s/_-]*[/_-]\S*))*"
+)
+_IT = r"(?:it|this|that|these|those|them|all|everything)"
+_OF_WORK = r"(?:the |your |my |our |all |these |those )*(?:\w+ )?(?:changes?|commits?|files?|work|fix(?:es)?|branch)"
+_WHEN = r"(?:as|again|and|first|in|now|once|please|separately|so far|to|too|when|with)"
+# How a part goes on behind what is made: "a PR against main", not "a PR template"
+_AND_ON = (
+    r"(?=$| (?:about|against|and|as|called|describing|for|from|in|named|off|on|that|titled|with|now|please|again)\b)"
+)
+# By action: how an order for it begins. Behind a verb stands what git does it with: "push the button" is none.
 _ORDERS = {
-    "commit": r"(?:git )?commit\b(?! (?:message|hook|history|hash|log)s?\b)",
-    "stage": r"(?:git )?(?:stage|add (?:all|everything|the (?:files|changes)))\b",
-    "push": r"(?:git )?push\b(?! (?:notification|back|down|through)s?\b)",
-    "branch": rf"{_MAKE} (?:\S+ )?branch\b",
-    "pull request": rf"(?:{_MAKE} )?(?:pull request|merge request|pr|mr)\b"
-    r"(?! (?:review|comment|template|description)s?\b)",
-    "issue": rf"{_MAKE} (?:issue|ticket)s?\b",
-    "merge": r"(?:git )?merge (?:it|this|that|the (?:pr|mr|branch|pull request)|main|master|dev\w*|origin\S*|#?\d+|in\b"
-    r"|into\b)|merge$",
-    "rebase": r"(?:git )?rebase\b",
+    "commit": rf"(?:git )?commit(?=$| (?:{_IT}|{_OF_WORK}|{_WHEN}|the|what|your)\b)"
+    r"(?! the (?:message|hook|history)s?\b)",
+    "stage": rf"(?:git )?(?:stage|add)(?: (?:{_IT}|{_OF_WORK}))\b|stage$",
+    "push": rf"(?:git )?push(?=$| (?:{_IT}|{_OF_WORK}|{_WHEN}|up|origin\S*|main|master)(?: |$))(?! (?:back|down)\b)",
+    "branch": rf"{_MAKE} (?:\S+ )?branch{_AND_ON}",
+    "pull request": rf"{_MAKE} (?:pull request|merge request|pr|mr)s?{_AND_ON}"
+    r"|(?:an? )?(?:draft )?(?:pull request|merge request|pr|mr)$",
+    "issue": rf"{_MAKE} (?:issue|ticket)s?{_AND_ON}",
+    "merge": rf"(?:git )?merge(?=$| (?:{_IT}|the (?:pr|mr|branch|pull request)|main|master|dev\w*|origin\S*|#?\d+)"
+    rf"(?:$| (?:{_WHEN}|back|into|after)\b))",
+    "rebase": r"(?:git )?rebase(?=$| (?:it|this|that|on|onto|against|main|master|the branch|again|now|first)\b)",
     "fetch": r"(?:git )?(?:fetch|pull)(?: (?:it|the (?:latest|changes)|latest|main|master|origin\S*|from \S+|again))?$",
-    "tag": r"(?:git )?tag (?:it|this|the release|v?\d\S*)",
-    "stash": r"(?:git )?stash\b",
-    "revert": r"(?:git )?revert (?:it|this|that|the (?:last )?(?:commit|change)s?|\S*[./]\S*)",
+    "tag": r"(?:git )?tag (?:it|this|that|the (?:release|commit))(?=$| as\b| v?\d)|(?:git )?tag v?\d\S*$",
+    "stash": rf"(?:git )?stash(?=$| (?:{_IT}|{_OF_WORK})(?:$| (?:{_WHEN})\b))",
+    "revert": r"(?:git )?revert (?:it|this|that|the (?:last )?(?:commit|change)s?)(?=$| (?:and|please|now|again)\b)",
 }
 _ASKS_FOR = {action: lazy_regex(pattern, re.IGNORECASE) for action, pattern in _ORDERS.items()}
+# "Never push to main", "don't commit yet": says what is not to be done
+_DENIES = lazy_regex(
+    r"\b(?:don'?t|do not|never|no|not|without|nicht|kein\w*|nie|niemals|ne|n'|pas|jamais|sin|nunca)\b"
+    r"|不要|别|しない|ないで",
+    re.IGNORECASE,
+)
 # Loanwords and words of other languages by which a short order is recognised.
 _WORDS = {
     "commit": r"\bcommit\w*|コミット|提交|커밋|коммит\w*|закоммит\w*",
@@ -94,11 +116,6 @@ _PARTS = lazy_regex(
     r"|[,;:\n()、\uff0c\uff1b]|\s[-\u2013\u2014>]{1,3}\s",
     re.IGNORECASE,
 )
-_VERB = lazy_regex(
-    rf"(?:{VERB}|address|assign|bring|continue|figure|get|go|investigate|look|mark|proceed|resolve|tackle"
-    r"|take|work)\b",
-    re.IGNORECASE,
-)
 
 
 def actions_done(calls: Iterable[ToolCall]) -> dict[str, int]:
@@ -107,9 +124,17 @@ def actions_done(calls: Iterable[ToolCall]) -> dict[str, int]:
     for call in calls:
         if not call.answered or call.failed:
             continue
-        words = call.word("command") if call.tool == "Bash" else call.tool.rpartition("__")[2]
-        found |= {action: call.seq for action, does in _DOES.items() if does.search(words)}
+        for command in _commands(call):
+            found |= {action: call.seq for action, does in _DOES.items() if does.match(command)}
     return found
+
+
+def _commands(call: ToolCall) -> list[str]:
+    """Return the commands of a shell call that have an effect, without here-documents; of another call its name."""
+    if call.tool != "Bash":
+        return [call.tool.rpartition("__")[2]]
+    commands = _BETWEEN_COMMANDS.split(_QUOTED.sub("''", without_here_documents(call.word("command"))))
+    return [command for command in commands if not _WITHOUT_EFFECT.search(command)]
 
 
 def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
@@ -148,10 +173,10 @@ def _left_of(sentence: str, since: int, done: Mapping[str, int], runs: Sequence[
         if action is None and runs_checks(part) and have_checks_run(part, since, runs):
             is_over = is_check = True
             continue
-        is_detail = action is None and not is_next and words_of(part) <= _DETAIL_WORDS and not _begins_with_verb(part)
+        is_detail = action is None and not is_next and words_of(part) <= _DETAIL_WORDS and not begins_with_verb(part)
         if left is None and not is_detail:  # a detail says how it is done: "medium priority"
             left = start
-        if is_check and action is None and not _begins_with_verb(part):
+        if is_check and action is None and not begins_with_verb(part):
             return sentence  # "run the linter and tests to verify the change": the verb stands before both
     if not is_over:
         return sentence
@@ -170,13 +195,14 @@ def _parts(sentence: str) -> Iterator[tuple[int, bool, str]]:
             start, is_next = mark.end(), mark["next"] is not None or (is_next and not part)
 
 
-def _begins_with_verb(part: str) -> bool:
-    return begins_with_verb(part) or _VERB.match(part) is not None
-
-
 def _asked_action(part: str, *, is_question: bool) -> str | None:
-    """Return the action that one part of an order asks for, or None; "why did the commit fail?" asks for none."""
+    """Return the action that one part of an order asks for, or None.
+
+    "Never push to main" and "why did the commit fail?" ask for none.
+    """
+    if _DENIES.search(part):
+        return None
     asked = next((action for action, asks in _ASKS_FOR.items() if asks.match(part)), None)
-    if asked is None and words_of(part) <= _FEW_WORDS and not is_question and not _begins_with_verb(part):
+    if asked is None and words_of(part) <= _FEW_WORDS and not is_question and not begins_with_verb(part):
         asked = next((action for action, name in _NAMES.items() if name.search(part)), None)
     return asked

@@ -47,8 +47,9 @@ _UNFINISHED = ("pending", "in_progress")
 _WRITES = lazy_regex(r"^\W*(?:add|build|create|define|extract|implement|introduce|write)\b", re.IGNORECASE)
 # A name as it stands in code: `read_all`, `readAll`, `ReadAll`
 _NAME = lazy_regex(r"\b(?:[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z0-9]+(?:_[a-z0-9]+)+)\b")
-# Words of an item by which an edit is recognised as part of it; of short ones and of its verb nothing follows.
-_CONTENT = lazy_regex(r"[^\W_]{4,}")
+# Words of an item by which an edit is recognised as part of it; of short ones nothing follows.
+_CONTENT_CHARS = 4
+_ITEM_LABEL = lazy_regex(r"^[A-Za-z]*\d+[\w/]*[:.)]\s+")  # "M2: ", "L2/L3: "
 _ENDING = lazy_regex(r"(?:ing|ation|ion|ed|es|s|e)$")
 _SHARED = 0.6  # of these words, at least two
 _SHARED_MIN = 2
@@ -128,12 +129,13 @@ def mark_touched(items: Iterable[TodoItem], call: ToolCall) -> None:
     place = parts.index(best)
     for item in begun[:place]:
         item.written = item.written or item.touched
-    begun[place].touched = True
+    begun[place].touched, begun[place].written = True, False
 
 
 def _stems(item: TodoItem) -> set[str]:
-    words = [word.lower() for word in _CONTENT.findall(item.subject)][1:]
-    stems = {_ENDING.sub("", word) for word in words}
+    """Return the stems of an item's words behind its verb: {"lost", "ship"} of "H1: Log lost ships"."""
+    words = _WORD.findall(_ITEM_LABEL.sub("", item.subject))[1:]
+    stems = {_ENDING.sub("", word.lower()) for word in words if len(word) >= _CONTENT_CHARS}
     return stems if len(stems) >= _SHARED_MIN else set()
 
 

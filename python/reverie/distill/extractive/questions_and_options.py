@@ -40,11 +40,17 @@ _CHOOSES_AMONG = lazy_regex(
     re.IGNORECASE,
 )
 _CHOICE_WORDS = 30  # of a message that chooses one of several options; a longer one says what it wants
-# "Option 2 please", "let's try 2", "1 does seem like a decent path"
-_CHOOSES_NUMBER = lazy_regex(
-    r"\b(?:option|approach|variant|alternative|choice|variante|opción)s? #?(?P<named>[1-9]|[a-d])\b"
-    r"|^(?:(?:ok(?:ay)?|yes|yeah|let'?s|go|with|try|do|i (?:like|prefer|think)|take|number)[ ,]+)*#?(?P<bare>[1-9])"
-    r"(?=[.,!=)]|$| (?:please|is|does|seems|sounds|looks|it is|then|and)\b)",
+# "Option 2 please"; "let's try 2", "1 does seem like a decent path", but not "2.5 seconds" nor "an option a user sets"
+_NAMED = lazy_regex(
+    r"\b(?:[Oo]ption|[Aa]pproach|[Vv]ariante?|[Aa]lternative|[Cc]hoice|[Oo]pción)s? #?([1-9]|[b-d]|[A-D])\b(?!\.\d)"
+)
+_BARE = lazy_regex(
+    r"^(?:(?:ok(?:ay)?|yes|yeah|let'?s|go|with|try|do|i (?:like|prefer|think)|take|number)[ ,]+)*#?([1-9])"
+    r"(?=[=!.]?$|,? (?:please|is|does|seems|sounds|looks|it is|then|and)\b)",
+    re.IGNORECASE,
+)
+_REJECTS = lazy_regex(
+    r"\b(?:not|no|never|neither|nor|than|instead|nicht|kein\w*|pas|ni|sin|dont|wont|cant)\b|n't\b|不|ない",
     re.IGNORECASE,
 )
 # A message with one of these offers its numbered list; another list may be of reasons.
@@ -87,12 +93,20 @@ def offered_options(text: str) -> dict[str, str]:
 
 
 def chosen_option(answer: str, options: Mapping[str, str]) -> str:
-    """Return the option that a person's short answer names by its number, or the empty string.
+    """Return the option that a person's short answer chooses by its number, or the empty string.
 
-    Example: "option 2 please" gives "A queue" of {"1": "A cache", "2": "A queue"}.
+    Example: "option 2 please" gives "A queue" of {"1": "A cache", "2": "A queue"}. A question, a rejection and an
+    answer that names two of them choose none.
     """
-    found = _CHOOSES_NUMBER.search(answer) if options and len(answer.split()) <= _CHOICE_WORDS else None
-    return "" if found is None else options.get((found["named"] or found["bare"]).lower(), "")
+    if not options or len(answer.split()) > _CHOICE_WORDS:
+        return ""
+    numbers: set[str] = set()
+    for sentence in sentences(answer) or [answer]:
+        named = {number.lower() for number in (*_NAMED.findall(sentence), *_BARE.findall(sentence))}
+        if named and (sentence.endswith("?") or _REJECTS.search(sentence)):
+            return ""
+        numbers |= named
+    return options.get(numbers.pop(), "") if len(numbers) == 1 else ""
 
 
 def _options(text: str) -> list[str]:

@@ -187,13 +187,16 @@ _CHANGING = lazy_regex(
 )
 # The client's text for a command that it did not run: refused by the person, or cancelled with another one.
 _NOT_RUN = lazy_regex(r"\s*(?:<tool_use_error>|The user doesn't want to proceed)")
-# What a shell or program says that was called wrongly, in the first lines: a folder or option that it does not know.
+# What a shell or program says that was called wrongly: a folder, a command or an option that it does not know.
 _NOT_STARTED = lazy_regex(
-    r"(?:Exit code \d+\s*)?(?:[^\n]*\n){0,2}[^\n]*(?:\bcd:[^\n]*no such file or directory"
-    r"|\bstat [^\n]*(?:not found|no such file)|command not found|no such option"
-    r"|\b(?:unknown|unrecognized|invalid|unexpected) (?:shorthand )?(?:flag|option|argument)s?\b)",
+    r"\S*(?::\d+)?:? ?cd:(?:\d+:)? .*no such file or directory|\S+ ?(?:line \d+: |\d+: )?\S*: command not found"
+    r"|\S*:\d+: command not found: |stat \S+: (?:directory not found|no such file)"
+    r"|(?:error: |[\w./-]+: )?(?:unknown|unrecognized|illegal|invalid|no such) (?:shorthand )?(?:flag|option)s?:? "
+    r"['\"`\u2018-]",
     re.IGNORECASE,
 )
+_NOT_STARTED_LINES = 3
+_NOT_STARTED_CHARS = 300  # of a line
 _RAN = lazy_regex(r"^--- FAIL|^E  |\bAssertionError\b|\b[1-9]\d* (?:failed|passed)\b", re.MULTILINE)
 # How the client reports a non-zero exit status.
 _EXIT = lazy_regex(r"^Exit code (\d+)", re.MULTILINE)
@@ -244,7 +247,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
         command = call.word("command")
         purpose = next((kind for kind, pattern in _PURPOSES if pattern.search(command)), Purpose.OTHER)
         failed = _has_failed(call, purpose)
-        if failed and _NOT_STARTED.match(call.result) and not _RAN.search(call.result):
+        if failed and _was_called_wrongly(call.result):
             purpose = Purpose.OTHER  # nothing was checked
         found.append(
             Run(
@@ -319,6 +322,12 @@ def changes_something(command: str) -> bool:
 def pasted_error(text: str) -> str:
     """Return the most telling line of a failing check's output that a person pasted, or the empty string."""
     return _error_line(text) if _BAD.search(text) else ""
+
+
+def _was_called_wrongly(result: str) -> bool:
+    lines = [line[:_NOT_STARTED_CHARS].strip() for line in result.split("\n", _NOT_STARTED_LINES + 1)]
+    first = [line for line in lines if not _EXIT.match(line)][:_NOT_STARTED_LINES]
+    return any(map(_NOT_STARTED.match, first)) and not _RAN.search(result)
 
 
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:

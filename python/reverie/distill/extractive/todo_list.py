@@ -32,8 +32,8 @@ _NONE_LISTED = lazy_regex(r"^no tasks\b", re.IGNORECASE)
 class TodoItem:
     """One entry of the to-do list; `status` is pending, in_progress, completed or deleted.
 
-    `written` is True where an edit defined the code that a pending item asks for, and nobody ticked it off since;
-    `touched` where several items are in progress and an edit was part of this one.
+    `written` is True where edits show that the item is done and nobody ticked it off: one defined the code that a
+    pending item asks for, or of several in progress a later one is edited. `touched` is True where one in progress was.
     """
 
     subject: str

@@ -6,6 +6,7 @@ import re
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.messages_that_open_a_task import is_for_good, opens_task
+from reverie.distill.extractive.order_verbs_and_general_rules import VERB
 from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
 from reverie.lazy_regex import lazy_regex
 
@@ -137,13 +138,20 @@ _REMARK = lazy_regex(
     re.IGNORECASE,
 )
 _REMARK_SENTENCES = 2
-# "Ah ok, ", "oh I see, ", "never mind, ", "ach so, ", "ah d'accord, "
+# "Ah ok, ", "oh I see", "never mind, ", "ach so, ", "ah d'accord": not "right now", nor "interesting cases"
 _TAKES_NOTE = lazy_regex(
-    r"^(?:(?:a+h+|o+h+|aha|i see|got it|makes sense|fair enough|never ?mind|nvm|interesting|right|ach so|ah so"
-    r"|verstehe|alles klar|d'accord|je vois|ya veo|vale|なるほど|原来如此|알겠)(?:\b|(?<=[^\x00-\x7f]))[,.! ]*"
-    r"(?:ok(?:ay)?\b[,.! ]*)?)+",
+    r"^(?:(?:(?:a+h+|o+h+|aha|i see|ok(?:ay)?)\b(?=[,.! ]|$)|(?:got it|makes sense|fair enough|never ?mind|nvm"
+    r"|interesting|right|ach so|ah so|verstehe|alles klar|d'accord|je vois|ya veo|vale)(?=[,.!]|$)"
+    r"|なるほど|原来如此|알겠)[,.! 、。]*)+",
     re.IGNORECASE,
 )
+# One of these comes first; "ok" alone may begin an order.
+_INTERJECTION = lazy_regex(
+    r"(?:ok(?:ay)?[,. ]+)?(?:a+h+|o+h+|aha|i see|got it|makes sense|fair enough|never ?mind|nvm|interesting|right"
+    r"|ach so|ah so|verstehe|alles klar|d'accord|je vois|ya veo|vale|なるほど|原来如此|알겠)",
+    re.IGNORECASE,
+)
+_SHOULD = lazy_regex(r"\b(?:should|must|sollte\w*|muss|debe\w*|doit)\b", re.IGNORECASE)
 _GO_AHEAD = lazy_regex(
     r"(?:(?:ok(?:ay)?|yes|yeah|great|cool|alright|sure|good|nice|perfect|thanks?|looks good|lgtm)\b[,.! ]*)*"
     r"(?:let'?s |please |you can |just |so )*"
@@ -181,6 +189,12 @@ _IMPERATIVE = lazy_regex(
     r"|improve|inline|install|introduce|investigate|make|measure|merge|migrate|move|open|optimi[sz]e|port|prepare|publish"
     r"|push|read|rebase|redesign|refactor|release|remove|rename|replace|reply|respond|review|rewrite|run|send|set|simplify"
     r"|split|squash|store|switch|tag|test|track|try|tune|update|upgrade|use|validate|verify|wire|write)\b",
+    re.IGNORECASE,
+)
+# Further verbs of orders, which begin no step of a plan
+_MORE_VERBS = lazy_regex(
+    rf"\W*(?:{VERB}|address|assign|bring|continue|figure|get|go|investigate|look|mark|proceed|resolve|ship|tackle|take"
+    r"|work)\b(?!-)",
     re.IGNORECASE,
 )
 _LABEL = lazy_regex(
@@ -284,15 +298,19 @@ def is_mere_remark(text: str) -> bool:
     News of a problem ("hm, it still fails") are no mere remark: they ask for work.
     """
     noted = _TAKES_NOTE.match(text)
-    if noted is None or cue_phrases.is_question(text) or _ASKS.search(text) or _PROBLEM.search(text):
+    if noted is None or not _INTERJECTION.match(text) or cue_phrases.is_question(text):
         return False
-    rest = text[noted.end() :]
-    return not begins_with_verb(rest) and len(sentences(text)) <= _REMARK_SENTENCES
+    if any(pattern.search(text) for pattern in (_ASKS, _PROBLEM, _SHOULD)):
+        return False
+    said = [_TAKES_NOTE.sub("", sentence) for sentence in sentences(text)]
+    return len(said) <= _REMARK_SENTENCES and not any(
+        begins_with_verb(part.strip()) for sentence in said for part in sentence.split(",")
+    )
 
 
 def begins_with_verb(text: str) -> bool:
     """Return True if a text begins with an English verb that asks for work, as in "add a test"."""
-    return _IMPERATIVE.match(text) is not None
+    return _IMPERATIVE.match(text) is not None or _MORE_VERBS.match(text) is not None
 
 
 def _is_remark(text: str) -> bool:
