@@ -136,7 +136,7 @@ class SpaceFolder:
         return result
 
     def _scan_and_plan(self, paths: set[str] | None, *, deep: bool, answer: Answer | None) -> ScanResult:
-        """Scan these paths, or the whole folder (None); return the sync plan and what was read for it."""
+        """Return the sync plan for these paths (None: the whole folder), with the files and records behind it."""
         baselines = self.baselines
         with self._store.reader(self.space) as reader:
             operation = self._dirty.catch_up(reader)

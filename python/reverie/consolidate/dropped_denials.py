@@ -215,7 +215,7 @@ def _kept(clause: _Clause, denied: Iterable[_Clause]) -> frozenset[str]:
 
 
 def _unsaid(stems: Iterable[str], said: frozenset[str]) -> list[str]:
-    """Return the stems of which `said` has neither the stem nor another form of the same word."""
+    """Return those of `stems` that are not in `said`, not even as another form of the word ("corran" and "corre")."""
     return [stem for stem in stems if stem not in said and not any(_is_same_word(stem, other) for other in said)]
 
 

@@ -43,7 +43,7 @@ def build_candidate(
 
 
 def with_absolute_dates(text: str, at: str | None) -> str:
-    """Return `text` with dates for "yesterday" and "today", and the day on which it was said (`at`) at its end."""
+    """Return `text` with "yesterday" and "today" replaced by dates, and the day of the message (`at`) at its end."""
     day = _day(at)
     if day is None:
         return text

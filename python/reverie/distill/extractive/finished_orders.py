@@ -47,8 +47,10 @@ _CALLS = {
     "revert": rf"{_GIT}(?:revert|restore|reset +--hard|checkout +(?:\S+ +)?--(?= |$))(?![\w-])",
 }
 _DOES = {action: lazy_regex(pattern) for action, pattern in _CALLS.items()}
-# Commands of one line, and options with which they do nothing or take something back
+# Most commands have none of these programs: one search spares them the others.
+_PROGRAM = lazy_regex(r"\b(?:git|gh|glab|tea|hub) ")
 _QUOTED = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+# Commands of one line, and options with which they do nothing or take something back
 _BETWEEN_COMMANDS = lazy_regex(r"[;&|\n]+")
 _WITHOUT_EFFECT = lazy_regex(
     r"\s(?:--(?:abort|dry-run|help|list|quit)|-[hln])(?:\s|$)|\bstash +(?:list|show|pop|drop)\b"
@@ -132,7 +134,9 @@ def actions_done(calls: Iterable[ToolCall]) -> dict[str, int]:
 def _commands(call: ToolCall) -> list[str]:
     """Return the commands of a shell call that have an effect, without here-documents; of another call its name."""
     if call.tool != "Bash":
-        return [call.tool.rpartition("__")[2]]
+        return [call.tool.rpartition("__")[2]] if "_" in call.tool else []
+    if not _PROGRAM.search(call.word("command")):
+        return []
     commands = _BETWEEN_COMMANDS.split(_QUOTED.sub("''", without_here_documents(call.word("command"))))
     return [command for command in commands if not _WITHOUT_EFFECT.search(command)]
 

@@ -198,7 +198,7 @@ def _is_left_open(facts: ThreadFacts) -> bool:
 
 
 def _order(facts: ThreadFacts) -> str:
-    """Return the person's last message as a step, if nothing was said or done since and it asks for something."""
+    """Return the step that the person's last message asks for; "" if it asks for none or something followed it."""
     said = facts.requests[-1] if facts.requests else None
     if said is None or said.seq != facts.trace.steps[-1].seq:
         return ""
@@ -284,9 +284,9 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _finish(facts: ThreadFacts, since: int) -> str:
-    """Return the words before the request in a next step, with what was done since the last message; empty if nothing.
+    """Return "finish what was asked (tests passed, committed): ", with what was done since the last message.
 
-    Example: "finish what was asked (tests passed, committed): ".
+    Without the brackets if there were only edits, and empty if there were none.
     """
     words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=since)
     done = ["tests passed"] if passed_check(words, facts) == "tests" else []
