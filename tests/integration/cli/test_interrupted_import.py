@@ -16,7 +16,7 @@ from support.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-SESSIONS = 30
+SESSIONS = 15
 
 
 def test_an_interrupted_import_is_resumed(tmp_path: Path) -> None:
