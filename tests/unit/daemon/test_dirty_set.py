@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.store import Done
 from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import documents
-from reverie.usecases.generated_files import Listing
+from reverie.usecases.projections import Listing
 from reveried.sync_service.in_memory_folder_state import DirtySet
 from support.stores import AT, opened
 
