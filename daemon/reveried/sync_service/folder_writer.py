@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.open_and_verify_root_folder import Root
     from reveried.sync_service.in_memory_folder_state import Baselines, CommitResult, DirtySet, ScanResult
-    from reveried.sync_service.late_saves_into_replaced_files import LateWrites
+    from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
 __all__ = ["FolderWriter"]
 

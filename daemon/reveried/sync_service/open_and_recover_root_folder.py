@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.check_and_recover_displaced_files import OrphanedSave
     from reverie.sync.file_stamp_or_refusal import Refusal
-    from reveried.sync_service.late_saves_into_replaced_files import LateWrites
+    from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
 __all__ = ["RootBinding"]
 

@@ -164,7 +164,7 @@ class ProjectionWriter:
         return False
 
     def _settle(self, root: Root, path: str, replaced: DisplacedFile | None, now_ms: int) -> None:
-        """Check a replaced projection at once for a person's late save; write such a save to a conflict copy.
+        """Check a replaced projection at once for a person's late write, and put one into a conflict copy.
 
         Without a grace time: hardly anybody has such a file open, and a later save is found at the next start.
         """

@@ -34,7 +34,7 @@ from reveried.sync_service.in_memory_folder_state import (
     ScanResult,
     WriteResult,
 )
-from reveried.sync_service.late_saves_into_replaced_files import LateWrites
+from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 from reveried.sync_service.open_and_recover_root_folder import RootBinding
 from reveried.sync_service.projection_writer import ProjectionWriter
 from reveried.sync_service.report_failures_and_missing_lines import left_out_lines

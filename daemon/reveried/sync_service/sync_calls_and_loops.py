@@ -321,7 +321,7 @@ class SyncService:
         await self.save_baselines(space)
 
     async def settle_displaced(self, space: str) -> None:
-        """Return when no replaced file waits for late saves any more; at most twice the grace time."""
+        """Return when no replaced file waits for late writes any more; at most twice the grace time."""
         late, deadline = self.folder(space).late, self._now_ms() + int(2000 * self._config.sync.grace_seconds) + 2000
         while (due := late.due) is not None and self._now_ms() < deadline:
             await asyncio.sleep(max(0.0, due - self._now_ms()) / 1000)

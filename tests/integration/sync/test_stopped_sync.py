@@ -69,7 +69,7 @@ def test_a_late_write_that_is_no_text_goes_to_a_conflict_copy() -> None:
         with own.path("facts/user.md").open("rb") as opened:
             own.client.put_document("facts/user.md", "- Name: Ada\n- Tea: green\n")
             Path(f"/proc/self/fd/{opened.fileno()}").write_bytes("- Name: Zoë\n".encode("latin-1"))
-        wait_until(lambda: own.client.sync_now().status.refused, "the late save")
+        wait_until(lambda: own.client.sync_now().status.refused, "the late write")
 
         [refused] = own.client.sync_status().refused
         assert (refused.reason, "sync-conflict" in refused.path) == ("not_utf8", True)
