@@ -22,7 +22,7 @@ __all__ = ["RootBinding"]
 
 
 class RootBinding:
-    """The configured path of a space's folder and its open root. Blocks; one caller at a time, except for `trouble`."""
+    """The configured path of a space's folder and its open root. Blocks; one caller at a time, except for `problem`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class RootBinding:
             if not isinstance(write_file(root, path, orphan.data, expected=None), Mismatch):
                 orphan.discard()
 
-    def trouble(self) -> ReverieError | None:
+    def problem(self) -> ReverieError | None:
         """Return the error of the open root, as far as its path and its space file show; None if there is none.
 
         From any thread.

@@ -350,7 +350,7 @@ class SpaceFolder:
             left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
         return sync_status(
             self.path,
-            condition=self.condition(self.problem or self._binding.trouble()),
+            condition=self.condition(self.problem or self._binding.problem()),
             guard=self._guard,
             pending=len(self._pending),
             missing=self.baselines.missing(),
@@ -371,7 +371,11 @@ class SpaceFolder:
     def condition(self, problem: ReverieError | None) -> Condition | None:
         """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
         return folder_condition(
-            self.path, problem=problem, guard=self._guard, trouble=self._writer.trouble, pending=len(self._pending)
+            self.path,
+            problem=problem,
+            guard=self._guard,
+            write_error=self._writer.write_error,
+            pending=len(self._pending),
         )
 
     @property
