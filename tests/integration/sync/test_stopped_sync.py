@@ -130,13 +130,13 @@ def test_an_edited_projection_is_reported_while_its_copy_exists() -> None:
         assert {each.read_text(encoding="utf-8") for each in asides} == {"0", "1"}
         assert [each.reason for each in own.client.sync_status().refused] == 2 * ["projection"]
         asides[0].rename(own.root / "mine.json")
-        [told] = own.client.sync_status().refused
-        assert asides[1].name in told.hint
+        [refusal] = own.client.sync_status().refused
+        assert asides[1].name in refusal.hint
 
         own.daemon.stop()
         own.daemon.start()
         own.client.sync_now()
-        assert own.client.sync_status().refused == [told]
+        assert own.client.sync_status().refused == [refusal]
         asides[1].unlink()
         assert own.client.sync_status().refused == []
 
