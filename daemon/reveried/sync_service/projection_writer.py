@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["ProjectionWriter"]
 
 JOURNAL = PurePosixPath(".reverie/written.json")  # SHA-256 of what was written, or about to be, by path
-JOURNAL_BYTES_MAX = 16 * 1024 * 1024
+JOURNAL_BYTES_MAX = 16 * 1024 * 1024  # by far more than ours, which is two paths with two digests each: 359 bytes
+# Bytes of a projection that is read and compared. `long-term-memory.json` has about 290 for a memory of one line, so
+# three million memories are under it; a larger file is reported as one that cannot be read, and not replaced.
 FILE_BYTES_MAX = 1024 * 1024 * 1024
 WRITE_ATTEMPTS = 3  # of one file that changes between reading and writing
 
