@@ -24,6 +24,8 @@ __all__ = ["SPACE_FILE", "Root", "RootProblem"]
 SPACE_FILE: Final = ".reverie/space.json"
 """The file by which a folder is known as the root of one space of one store."""
 FORMAT: Final = 1  # of the space file
+# Bytes of the space file that are read. One with the longest name of a space (64 bytes) has about 130; what is longer
+# than this is cut off, and so is no space file.
 _SPACE_FILE_BYTES_MAX: Final = 4096
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
 _GONE_OR_REPLACED: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EXDEV})
