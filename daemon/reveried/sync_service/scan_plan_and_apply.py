@@ -370,13 +370,8 @@ class SpaceFolder:
 
     def condition(self, problem: ReverieError | None) -> Condition | None:
         """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
-        return folder_condition(
-            self.path,
-            problem=problem,
-            guard=self._guard,
-            write_error=self._writer.write_error,
-            pending=len(self._pending),
-        )
+        error, pending = self._writer.write_error, len(self._pending)
+        return folder_condition(self.path, problem=problem, guard=self._guard, write_error=error, pending=pending)
 
     @property
     def _pending(self) -> set[str]:
