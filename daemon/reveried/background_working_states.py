@@ -20,7 +20,7 @@ from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
 from reverie.usecases.open_sealed_thread_entries import sealed_after, spoken_messages
 from reveried.actions.contexts_states_and_notes import state as current_state
-from reveried.actions.message_pages_and_page_index import extend_outline
+from reveried.actions.message_pages_and_outline import extend_outline
 from reveried.log import logger
 
 if TYPE_CHECKING:

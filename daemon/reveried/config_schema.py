@@ -147,7 +147,7 @@ class Sync(Section, frozen=True):
     delete_quiet_seconds: Annotated[
         float, number(0, 86_400, "How long a file must be missing to count as deleted.")
     ] = 2.0
-    grace_seconds: Annotated[float, number(0, 600, "How long a replaced file is watched for a late save.")] = 3.0
+    grace_seconds: Annotated[float, number(0, 600, "How long a replaced file is watched for a late write.")] = 3.0
     file_bytes: Annotated[int, number(1024, 67_108_864, "Largest file that is read.")] = 1_048_576
     files: Annotated[int, number(1, 10_000_000, "Most files that a folder may have.")] = 100_000
     mass_fraction: Annotated[

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
-from reverie.usecases import find_register_and_join_projects, generated_files, sessions
+from reverie.usecases import find_register_and_join_projects, projections, sessions
 from reveried.actions import contexts_states_and_notes
 from reveried.actions.projects_of_folders_requests_and_threads import index_entries
 from reveried.execute_use_cases import read
@@ -152,7 +152,7 @@ class SessionTexts:
 
 async def project_index(services: Services, space: str, project: str | None) -> str:
     """Return the list of memory files that an agent in a project may read; empty without any."""
-    return neutralize_markup(generated_files.index_text(await index_entries(services, space, project)) or "")
+    return neutralize_markup(projections.index_text(await index_entries(services, space, project)) or "")
 
 
 def fitted(text: str, *, in_bytes: bool) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases.agent_read_versions_and_write_merge import ReadVersions
-from reverie.usecases.generated_files import ProjectListings
+from reverie.usecases.projections import ProjectListings
 from reverie.usecases.waiting_candidate_counts import WaitingCandidates
 from reveried.actions.answer_client_hooks import SessionMemory
 from reveried.actions.trust_of_memories_saved_by_agents import OpenCalls

@@ -37,8 +37,8 @@ SessionKey: TypeAlias = tuple[str, str, str]
 
 FOLLOWED_MAX: Final = 200  # sessions at one time; those that were heard of last
 TAIL_BYTES: Final = 4096  # before the position, by which a file that was rewritten in place is known
-QUICK_S: Final = 0.25  # between two looks at a file that grows
-QUIET_S: Final = 5.0  # and at one that does not; a prompt's hook asks for a look at once
+QUICK_S: Final = 0.25  # between two polls of a file that grows
+QUIET_S: Final = 5.0  # and of one that does not; a prompt's hook asks for a poll at once
 LEARN_S: Final = 60.0  # a session that was quiet for so long, or has ended, is learnt from
 END_S: Final = 1.0  # a client may write its last lines after the hook of its end
 IDLE_S: Final = 12 * 3600.0  # a session whose client is not known to live is left after so long without a line
@@ -117,7 +117,7 @@ class Follower:
             if key[0] == space and followed.record.thread == thread:
                 self._tasks[key].cancel()
 
-    def look(self, key: SessionKey) -> None:
+    def poll(self, key: SessionKey) -> None:
         """Have a session's file read soon."""
         if (followed := self._followed.get(key)) is not None:
             followed.heard_at = asyncio.get_running_loop().time()

@@ -177,7 +177,7 @@ class OwnWrites:
     """Filter of file events that leaves out the daemon's own writes: moves into or out of the swap folder.
 
     Nobody but the daemon moves files there: with each of its writes a draft changes places with the file before, which
-    is looked at for late saves then. What the daemon wrote needs no scan, and each event would wake three threads.
+    is looked at for late writes then. What the daemon wrote needs no scan, and each event would wake three threads.
     Where one read of events ends behind the half of a move out of a visible folder, that half stays, and costs a scan.
     """
 

@@ -280,7 +280,7 @@ async def _recalled(hook: _Hook, prompt: str) -> str:
 async def _stop(hook: _Hook) -> str:
     """Import the ended turn, and make the thread's texts later unless another turn follows; return an empty text."""
     await _ensure_begun(hook)
-    hook.services.follower.look(hook.key)
+    hook.services.follower.poll(hook.key)
     hook.services.texts.make_later(hook.services, hook.space, hook.thread)
     return ""
 
@@ -302,7 +302,7 @@ async def _make_now(hook: _Hook) -> None:
 async def _post_compact(hook: _Hook) -> str:
     """Import the transcript, which stores the client's own summary of the compaction."""
     await _ensure_begun(hook)
-    hook.services.follower.look(hook.key)
+    hook.services.follower.poll(hook.key)
     return ""
 
 
@@ -324,7 +324,7 @@ async def _ensure_begun(hook: _Hook) -> None:
     is_followed = hook.event.transcript_path is None or hook.services.follower.follows(hook.key)
     if known is None or known.ended_at is not None or not is_followed:
         await _in_time(hook, _background(hook, _begin(hook)))
-    hook.services.follower.look(hook.key)
+    hook.services.follower.poll(hook.key)
 
 
 async def _known(hook: _Hook) -> SessionRecord | None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.store import ThreadRecord, seal
-from reverie.usecases import context_window_usage, generated_files, inherited_notes_and_digest, threads
+from reverie.usecases import context_window_usage, inherited_notes_and_digest, projections, threads
 from reverie.usecases import rewind_to_branch as rewinds
 from reverie.usecases.open_sealed_thread_entries import entry_record
 from reveried.actions import projects_of_folders_requests_and_threads
@@ -69,7 +69,7 @@ async def opened_with(
     services: Services, space: str, *, agent: str | None, project: str | None
 ) -> tuple[str | None, Seed]:
     """Return the memory index, or None, and the notes and digest that an agent's new thread in a project opens with."""
-    index = generated_files.index_text(
+    index = projections.index_text(
         await projects_of_folders_requests_and_threads.index_entries(services, space, project)
     )
     return index, await read(

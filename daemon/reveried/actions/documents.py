@@ -16,8 +16,8 @@ from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import candidate_review, documents, move_documents_and_insert_lines
-from reverie.usecases.generated_files import LIST
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson
+from reverie.usecases.projections import LIST
 from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
 from reveried.execute_use_cases import read, stored_answer
 

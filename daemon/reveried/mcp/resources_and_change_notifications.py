@@ -11,9 +11,9 @@ from urllib.parse import quote, unquote
 from reverie.distill import render_and_trim_working_state
 from reverie.errors import NotFound, ValidationError
 from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
-from reverie.usecases import generated_files, working_state
+from reverie.usecases import projections, working_state
 from reverie.usecases.documents import readable_path
-from reverie.usecases.generated_files import holds_only
+from reverie.usecases.projections import holds_only
 from reveried.actions import contexts_states_and_notes, projects_of_folders_requests_and_threads
 from reveried.execute_use_cases import read
 from reveried.mcp.client_identity import project_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
     from reverie.store import Reader
-    from reverie.usecases.generated_files import ListedDocument
+    from reverie.usecases.projections import ListedDocument
     from reveried.event_wakeups import Subscription
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
@@ -154,7 +154,7 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
     if uri == INDEX:
         project = await project_of(call, client, thread)
         text = (
-            generated_files.index_text(
+            projections.index_text(
                 await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, project)
             )
             or ""

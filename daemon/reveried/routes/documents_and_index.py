@@ -15,7 +15,7 @@ from reverie.store import DocumentRecord, PendingPurge
 from reverie.usecases import documents as usecase
 from reverie.usecases import history_and_retention
 from reverie.usecases.agent_read_versions_and_write_merge import has_words_of_person
-from reverie.usecases.generated_files import index_answer
+from reverie.usecases.projections import index_answer
 from reverie.usecases.reserved_author_names_and_agent_authors import agent_author
 from reveried.actions import documents, projects_of_folders_requests_and_threads
 from reveried.execute_use_cases import read

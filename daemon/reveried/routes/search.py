@@ -13,7 +13,7 @@ from reverie.importers.build_entry_with_id_and_time import rfc3339_utc
 from reverie.search import days_asked_about
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
-from reverie.usecases.generated_files import holds_only
+from reverie.usecases.projections import holds_only
 from reverie.usecases.search_and_save_message_indexes import within
 from reverie.usecases.search_results import said_on_days
 from reveried.actions.projects_of_folders_requests_and_threads import known_project, visible

@@ -12,7 +12,7 @@ from reverie.usecases import threads
 from reveried.actions import create_append_and_rewind_threads as actions
 from reveried.actions import (
     import_transcript_chunks,
-    message_pages_and_page_index,
+    message_pages_and_outline,
     projects_of_folders_requests_and_threads,
     trust_of_memories_saved_by_agents,
 )
@@ -129,7 +129,7 @@ async def append(call: Call) -> Reply:
 async def messages(call: Call) -> Reply:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
     query = call.query_as(wire.MessagesQuery)
-    page = await message_pages_and_page_index.message_page(
+    page = await message_pages_and_outline.message_page(
         call.services,
         call.space,
         call.params["id"],
@@ -143,7 +143,7 @@ async def messages(call: Call) -> Reply:
 async def entries(call: Call) -> Reply:
     """Return a page of the thread's entries: the lines as they were imported, and the messages as appended."""
     query = call.query_as(wire.SequenceQuery)
-    page = await message_pages_and_page_index.entry_page(
+    page = await message_pages_and_outline.entry_page(
         call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
     )
     return Reply(page)

@@ -39,11 +39,11 @@ class Condition:
 
 
 def folder_condition(
-    root: Path, *, problem: ReverieError | None, guard: Guard, trouble: ReverieError | None, pending: int
+    root: Path, *, problem: ReverieError | None, guard: Guard, write_error: ReverieError | None, pending: int
 ) -> Condition | None:
     """Return the condition of a folder, None if all is well.
 
-    `problem` is the error of the last scan, `trouble` that of the last writes if it concerns the folder as a whole,
+    `problem` is the error of the last scan, `write_error` that of the last writes if it concerns the folder as a whole,
     and `pending` the number of documents that are not on disk.
     """
     if problem is not None:
@@ -58,14 +58,14 @@ def folder_condition(
         )
         count = len(guard.stopped)
         return Condition("stopped", "mass_deletion", f"{count} files are missing at once", hint, count)
-    if trouble is None:
+    if write_error is None:
         return None
     files = f"{pending} file{'s wait' if pending != 1 else ' waits'} to be written"
-    if isinstance(trouble, DiskFull):
-        return Condition("blocked", trouble.code, f"the folder {root} is full: {files}", _FULL_HINT, pending)
-    if isinstance(trouble, StorageFailed) and trouble.details.get("reason") != "read_only":
+    if isinstance(write_error, DiskFull):
+        return Condition("blocked", write_error.code, f"the folder {root} is full: {files}", _FULL_HINT, pending)
+    if isinstance(write_error, StorageFailed) and write_error.details.get("reason") != "read_only":
         return Condition(
-            "blocked", trouble.code, f"the folder {root} cannot be written: {files}", trouble.hint, pending
+            "blocked", write_error.code, f"the folder {root} cannot be written: {files}", write_error.hint, pending
         )
     return Condition("blocked", "read_only", f"the folder {root} is read-only: {files}", _READ_ONLY_HINT, pending)
 

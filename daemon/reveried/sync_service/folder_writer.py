@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.open_and_verify_root_folder import Root
     from reveried.sync_service.in_memory_folder_state import Baselines, CommitResult, DirtySet, ScanResult
-    from reveried.sync_service.late_saves_into_replaced_files import LateWrites
+    from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
 __all__ = ["FolderWriter"]
 
@@ -26,13 +26,13 @@ FAILURES_MAX = 8  # writes of one pass that are tried in a row while the folder 
 class FolderWriter:
     """Writes and removes the files of one folder. Blocks; one caller at a time.
 
-    `failed` are the errors of the paths that could not be written or merged, until a pass handles them. `trouble` is
-    the error of the folder as a whole, if it is full or read-only; its writes are tried again at `retry_at` (ms).
+    `failed` are the errors of the paths that could not be written or merged, until a pass handles them. `write_error`
+    is the error of the folder as a whole, if it is full or read-only; its writes are tried again at `retry_at` (ms).
     """
 
     def __init__(self, late: LateWrites, dirty: DirtySet, now_ms: Callable[[], int]) -> None:
         self.failed: dict[str, ReverieError] = {}
-        self.trouble: ReverieError | None = None
+        self.write_error: ReverieError | None = None
         self.retry_at: int | None = None
         self._backoff = Backoff()
         self._late = late
@@ -55,16 +55,16 @@ class FolderWriter:
         in_a_row = 0
         for change in changes:
             try:
-                if in_a_row >= FAILURES_MAX and self.trouble is not None:
-                    raise self.trouble
+                if in_a_row >= FAILURES_MAX and self.write_error is not None:
+                    raise self.write_error
                 is_done = self._apply_change(root, baselines, change, operations)
             except ReverieError as error:
                 in_a_row += 1
                 failed[change.path] = error
-                self._note_trouble(root, error)
+                self._note_write_error(root, error)
                 _forget_intention(root, baselines, change, scanned)
                 continue
-            in_a_row, self.trouble = 0, None
+            in_a_row, self.write_error = 0, None
             result.written += is_done
             if not is_done:
                 result.rescan.add(change.path)
@@ -77,18 +77,18 @@ class FolderWriter:
             result.rescan.add(path)  # for the file at the path, and for its next late write
         return result
 
-    def _note_trouble(self, root: Root, error: ReverieError) -> None:
+    def _note_write_error(self, root: Root, error: ReverieError) -> None:
         """Note the error of a write if it concerns the whole folder, as a full disk does, and not one file alone."""
         if isinstance(error, DiskFull) or error.details.get("reason") == "read_only":
-            self.trouble = error
-        elif self.trouble is None:
-            self.trouble = probe(root)
+            self.write_error = error
+        elif self.write_error is None:
+            self.write_error = probe(root)
 
     def _plan_retry(self) -> None:
         """Set the time of the next try while files cannot be written; reset the back-off once all are written."""
-        if self.trouble is None or not self.failed:
+        if self.write_error is None or not self.failed:
             self._backoff.reset()
-            self.trouble = self.retry_at = None
+            self.write_error = self.retry_at = None
         elif self.retry_at is None or self.retry_at <= self._now_ms():
             self.retry_at = self._now_ms() + int(1000 * self._backoff.next_delay())
 

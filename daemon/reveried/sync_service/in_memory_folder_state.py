@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from reverie.sync.open_and_verify_root_folder import Root
     from reverie.sync.scan_and_read_files import FileContent, Limits
     from reverie.sync.sync_input_types import Baseline
-    from reverie.usecases.generated_files import Listing
-    from reveried.sync_service.late_saves_into_replaced_files import LateWrite
+    from reverie.usecases.projections import Listing
+    from reveried.sync_service.late_writes_into_replaced_files import LateWrite
 
 __all__ = ["Baselines", "CommitResult", "DirtySet", "FileIndex", "Guard", "ScanResult", "SyncOutcome", "WriteResult"]
 

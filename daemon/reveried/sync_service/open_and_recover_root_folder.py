@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from reverie.sync.check_and_recover_displaced_files import OrphanedSave
     from reverie.sync.file_stamp_or_refusal import Refusal
-    from reveried.sync_service.late_saves_into_replaced_files import LateWrites
+    from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
 __all__ = ["RootBinding"]
 
 
 class RootBinding:
-    """The configured path of a space's folder and its open root. Blocks; one caller at a time, except for `trouble`."""
+    """The configured path of a space's folder and its open root. Blocks; one caller at a time, except for `problem`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class RootBinding:
             if not isinstance(write_file(root, path, orphan.data, expected=None), Mismatch):
                 orphan.discard()
 
-    def trouble(self) -> ReverieError | None:
+    def problem(self) -> ReverieError | None:
         """Return the error of the open root, as far as its path and its space file show; None if there is none.
 
         From any thread.

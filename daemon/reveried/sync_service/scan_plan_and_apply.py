@@ -21,11 +21,10 @@ from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.scan_and_read_files import FileContent, Limits
 from reverie.sync.sync_input_types import PathState, Rules, sha256
 from reverie.time_sorted_and_content_ids import new_id
-from reverie.usecases import generated_files, sync_snapshot_and_commit
-from reverie.usecases.generated_files import Listing
+from reverie.usecases import projections, sync_snapshot_and_commit
+from reverie.usecases.projections import Listing
 from reveried.sync_service.folder_status import folder_condition, sync_status
 from reveried.sync_service.folder_writer import FolderWriter
-from reveried.sync_service.generated_files_writer import ProjectionWriter
 from reveried.sync_service.in_memory_folder_state import (
     Baselines,
     CommitResult,
@@ -35,8 +34,9 @@ from reveried.sync_service.in_memory_folder_state import (
     ScanResult,
     WriteResult,
 )
-from reveried.sync_service.late_saves_into_replaced_files import LateWrites
+from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 from reveried.sync_service.open_and_recover_root_folder import RootBinding
+from reveried.sync_service.projection_writer import ProjectionWriter
 from reveried.sync_service.report_failures_and_missing_lines import left_out_lines
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from reverie.store import DocumentRecord, Reader, Store
     from reverie.sync.open_and_verify_root_folder import Root
     from reverie.sync.sync_input_types import Answer, Baseline
-    from reverie.usecases.generated_files import ListedDocument
+    from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
     from reveried.sync_service.folder_status import Condition
 
@@ -314,7 +314,7 @@ class SpaceFolder:
             if operation == self._listed_at:
                 return None
             entries = self.listing.entries()
-            if generated_files.needs_relisting(reader, entries):
+            if projections.needs_relisting(reader, entries):
                 return entries
             self._listed_at = operation
             return None
@@ -326,10 +326,10 @@ class SpaceFolder:
             return list(self.listing.documents.values())
 
     def projected_record(self, path: str) -> DocumentRecord | None:
-        """Return the generated file at `path` as a document's record, or None if `path` is not one of these files."""
+        """Return the projection at `path` as a document's record, or None if there is none at that path."""
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-            return generated_files.document_of(reader, path, self.listing)
+            return projections.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
         """Return why no file can be at a path, as of the last scan; None for the reasons `growing` and `too_many`."""
@@ -350,7 +350,7 @@ class SpaceFolder:
             left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
         return sync_status(
             self.path,
-            condition=self.condition(self.problem or self._binding.trouble()),
+            condition=self.condition(self.problem or self._binding.problem()),
             guard=self._guard,
             pending=len(self._pending),
             missing=self.baselines.missing(),
@@ -370,9 +370,8 @@ class SpaceFolder:
 
     def condition(self, problem: ReverieError | None) -> Condition | None:
         """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
-        return folder_condition(
-            self.path, problem=problem, guard=self._guard, trouble=self._writer.trouble, pending=len(self._pending)
-        )
+        error, pending = self._writer.write_error, len(self._pending)
+        return folder_condition(self.path, problem=problem, guard=self._guard, write_error=error, pending=pending)
 
     @property
     def _pending(self) -> set[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from reverie.errors import Conflict, ReverieError
 from reverie.time_sorted_and_content_ids import new_id
-from reverie.usecases import generated_files, purge_steps
+from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reverie.usecases.take_forgotten_lines_out_of_agent_saves import hold_saves
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel, keyed_lock
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reverie.sync.file_stamp_or_refusal import Refusal
     from reverie.sync.sync_input_types import Answer, Baseline
     from reverie.sync.sync_plan_types import Plan
-    from reverie.usecases.generated_files import ListedDocument
+    from reverie.usecases.projections import ListedDocument
     from reveried.commit_worker import Submit
     from reveried.config import Config
     from reveried.sync_service.in_memory_folder_state import ScanResult, WriteResult
@@ -306,7 +306,7 @@ class SyncService:
         folder = self.folder(space)
         with recorded_failure(folder, "projections"):
             if (entries := await asyncio.to_thread(folder.entries_to_list)) is not None:
-                await self._submit(generated_files.relist(space, entries))
+                await self._submit(projections.relist(space, entries))
                 await self.sync(space, set())
             async with keyed_lock("files", space):
                 failed = await self._in_thread(space, self.folder(space).update_projections)
@@ -321,7 +321,7 @@ class SyncService:
         await self.save_baselines(space)
 
     async def settle_displaced(self, space: str) -> None:
-        """Return when no replaced file waits for late saves any more; at most twice the grace time."""
+        """Return when no replaced file waits for late writes any more; at most twice the grace time."""
         late, deadline = self.folder(space).late, self._now_ms() + int(2000 * self._config.sync.grace_seconds) + 2000
         while (due := late.due) is not None and self._now_ms() < deadline:
             await asyncio.sleep(max(0.0, due - self._now_ms()) / 1000)

@@ -257,7 +257,7 @@ class SyncLoop:
 
     async def _turn(self) -> None:
         """Wait, scan, and do the upkeep that is due; after a failed scan wait by the back-off and skip the upkeep."""
-        if await self._succeeds("look", self._wait_and_scan()):
+        if await self._succeeds("scan", self._wait_and_scan()):
             self._backoff.reset()
             await self._do_upkeep()
         else:

@@ -183,8 +183,8 @@ def is_supported(reversal: Reversal, texts: Iterable[str], *, given: str = "", i
             wanted = reversal.instead - named
             if wanted and not _unsaid(wanted, _stems(clauses, affirms=True)):
                 return True
-            told = is_plain and reversal.affirmed and len(reversal.stems - named) >= _STATED_STEMS_MIN
-            if told and len(unsaid) == 1 and _CHANGED.search(sentence) and not _LEFT_BEHIND.search(sentence):
+            is_stated = is_plain and reversal.affirmed and len(reversal.stems - named) >= _STATED_STEMS_MIN
+            if is_stated and len(unsaid) == 1 and _CHANGED.search(sentence) and not _LEFT_BEHIND.search(sentence):
                 return True
     return False
 

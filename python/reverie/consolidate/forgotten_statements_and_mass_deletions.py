@@ -47,7 +47,10 @@ __all__ = [
 DELETIONS_MAX: Final = 0.20  # share of the memories that a consolidation may delete by itself
 _DELETIONS_ALLOWED: Final = 1  # one is always allowed: of four memories one that is over is 25 %
 
-# Shares of the rarer statement's stems that both must have, set on the pairs of tests/unit/consolidate.
+# The share of the shorter statement's stems that both must have, and their number, set on the pairs of
+# tests/unit/consolidate. Of "The staging server runs on port 9090", "The staging server runs in a new rack" has three
+# of five stems and is near, "The staging server has moved to a new rack" two and is not. Where a half is less than two,
+# as of "Dislikes long lines", one stem in common ("Prefers long names") is chance.
 _NEAR: Final = 0.5
 _NEAR_STEMS_MIN: Final = 2
 _SHORT_STEMS: Final = 2  # of a wish that is near to another by what it is about alone

@@ -69,6 +69,8 @@ _VERBS: Final = {
 _ADDS: Final = lazy_regex(
     r"\b(?:also|too|as well|both|either|additionally|besides|or)\b"
 )  # of two values, none excludes
+# Words of a rejected value, and of `use X` before "for Y"; with more it is no value but a reason. "Write comments in
+# English, not in plain old German" rejects four words; "use pnpm, not whatever npm version came first" only wants pnpm.
 _VALUE_WORDS_MAX: Final = 4
 _NUMBER: Final = lazy_regex(r"^(?:\d+|two|three|four|eight)$")
 _HEAD_WORDS_MIN: Final = 2  # that a wish must share with the beginning of a longer one to be possibly opposed

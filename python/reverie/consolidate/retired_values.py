@@ -26,8 +26,9 @@ from reverie.text_caches import text_cache
 __all__ = ["Retirement", "parse_retirement", "retires"]
 
 _CHARS_MAX: Final = 240  # of a statement; a longer text is about more than one value
-# Of an older statement's other words, from which on a person is asked about it: "The web uses port 9090" has only the
-# port in common with "from now on the api uses port 8080 instead of 9090".
+# Of an older statement's other words the share that must be in common with the newer one, and their number, so that a
+# person is asked about it. Beside "from now on the api uses port 8080 instead of 9090", "The api listens on port 9090
+# in staging" has api and port of four words in common; "The web uses port 9090" has half of its two, but only the port.
 _POSSIBLE_SHARE: Final = 0.5
 _POSSIBLE_WORDS_MIN: Final = 2
 _WORD: Final = lazy_regex(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*")

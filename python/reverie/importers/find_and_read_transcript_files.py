@@ -126,10 +126,10 @@ class Gunzip:
         try:
             piece = self._member.decompress(self._waiting, size)
         except zlib.error as error:
-            self.problem = f"the gzip stream is damaged ({error}); what stands before the damage was read"
+            self.problem = f"the gzip stream is damaged ({error}); the part before the damage was read"
             return self._rescue(before, size)
         if not piece and not self._waiting:
-            self.problem = "the gzip stream is cut off; what stands before the cut was read"
+            self.problem = "the gzip stream is cut off; the part before the cut was read"
         self._begun = not self._member.eof
         if self._member.eof:
             # Members may follow one another; zeros behind the last are padding.
@@ -139,7 +139,7 @@ class Gunzip:
             self._waiting = self._member.unconsumed_tail
         self._given += len(piece)
         if self._given > self._limit:
-            self.problem = f"it unpacks to more than {self._limit} bytes; what stands before that was read"
+            self.problem = f"it unpacks to more than {self._limit} bytes; the part before that was read"
             return b""
         return piece
 

@@ -21,6 +21,8 @@ __all__ = ["RecordCache"]
 R = TypeVar("R", bound=StoredRecord)
 V = TypeVar("V")
 
+# Values of one cache: with the about 170 bytes of a memory of one line, a third of the limit of bytes. Of more records
+# `values` caches none, since each would be dropped before it is needed again. Set by hand.
 RECORDS_MAX: Final = 2_000
 STORED_BYTES_MAX: Final = 1_000_000  # of all records together, as the store has them: packed, so several times less
 

@@ -35,10 +35,13 @@ READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | 
 SAVE_BYTES_MAX: Final = 64 * 1024 * 1024
 """Bytes of a displaced file that are read to memory; documents are limited to far less."""
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY
-_CHUNK_BYTES: Final = 1 << 20
+_CHUNK_BYTES: Final = 1 << 20  # read at once: as many as a document has at most by default, so mostly one read
 _NO_FILE: Final = "0" * 64
 _UNWRITABLE: Final = frozenset({errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOSPC, errno.EDQUOT})
 """Errors of a folder that is read-only or full for now: it is still read, and files left behind in it do no harm."""
+# Hex digits of a path's SHA-256 in the name of a swapped file: 128 bits, by which no two paths of a folder are mixed
+# up. Names have 179 bytes with them, and most file systems allow 255. `parse` knows a name by it, so with another
+# number the files that a crash left behind would not be found.
 _PATH_DIGITS: Final = 32
 
 

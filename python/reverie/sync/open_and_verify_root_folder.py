@@ -19,18 +19,20 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SPACE_FILE", "Root", "Trouble"]
+__all__ = ["SPACE_FILE", "Root", "RootProblem"]
 
 SPACE_FILE: Final = ".reverie/space.json"
 """The file by which a folder is known as the root of one space of one store."""
 FORMAT: Final = 1  # of the space file
+# Bytes of the space file that are read. One with the longest name of a space (64 bytes) has about 130; what is longer
+# than this is cut off, and so is no space file.
 _SPACE_FILE_BYTES_MAX: Final = 4096
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
 _GONE_OR_REPLACED: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EXDEV})
 _FORBIDDEN_SEGMENTS: Final = frozenset({"", ".", ".."})
 _SURROGATE: Final = lazy_regex("[\ud800-\udc7f\udd00-\udfff]")  # half a character, not one of surrogateescape's
 
-Trouble: TypeAlias = Literal["root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_empty"]
+RootProblem: TypeAlias = Literal["root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_empty"]
 
 
 class Root:
@@ -273,7 +275,7 @@ def _is_empty(folder: Path | int) -> bool:
         raise Forbidden(f"cannot list the root: {error.strerror}", hint="look at its owner and mode") from error
 
 
-def _stopped(reason: Trouble, root: Path, what: str, *, first: str | None = None) -> Conflict:
+def _stopped(reason: RootProblem, root: Path, what: str, *, first: str | None = None) -> Conflict:
     """Return the Conflict error for a root that cannot be used; `first` is a step before `--accept-folder`."""
     accept = "reverie sync now --accept-folder"
     accepting = f"{first}, then: {accept}" if first else f"or accept the one that is there: {accept}"

@@ -37,6 +37,8 @@ __all__ = [
 ]
 
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK
+# Of a file that changes while it is read: an editor's save is mostly over by the second. What still changes then, such
+# as a log, is `growing`, and is read again by a later scan.
 _READ_ATTEMPTS: Final = 2
 
 

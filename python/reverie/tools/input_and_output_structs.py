@@ -177,7 +177,7 @@ class WorkingStateSetInput(_Input):
     recent_decisions: Annotated[_Items, Meta(description="Decisions with their reasons, newest last.")] | UnsetType = (
         UNSET
     )
-    blockers: Annotated[_Items, Meta(description="What stands in the way; empty if nothing.")] | UnsetType = UNSET
+    blockers: Annotated[_Items, Meta(description="What blocks the work; empty if nothing.")] | UnsetType = UNSET
 
 
 class NoteOutput(Struct, rename="camel"):

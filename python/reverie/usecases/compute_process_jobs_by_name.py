@@ -18,7 +18,7 @@ from reverie.usecases import (
     plan_memories_of_completed_run,
     runs,
     text_replacing_client_conversation,
-    thread_page_index,
+    thread_outline,
     working_state,
 )
 from reverie.usecases.distill import DistillJob
@@ -47,7 +47,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "context-text": _job(contexts.TextJob, contexts.decide_text),
     "compaction": _job(text_replacing_client_conversation.CompactionJob, text_replacing_client_conversation.decide),
     "messages": _job(message_pages.PageJob, message_pages.page),
-    "outline": _job(thread_page_index.OutlineJob, thread_page_index.plan_outline),
+    "outline": _job(thread_outline.OutlineJob, thread_outline.plan_outline),
     "distill": _job(DistillJob, compute_distillation_result.decide),
     "distill-requests": _job(DistillJob, compute_distillation_result.requests),
     "learn": _job(learn_memories_from_thread.LearnJob, learn_memories_from_thread.decide),

@@ -335,7 +335,7 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
             raise
         raise Conflict(
             f"{path} was not patched: {refused.message}",
-            hint="read the document again, and give each oldText exactly as it stands there, long enough to be unique",
+            hint="read the document again, and give each oldText exactly as in the document, long enough to be unique",
             patches=places,
         ) from refused
 

@@ -21,8 +21,8 @@ from reverie.store import (
 )
 from reverie.store.retention_and_thread_purge import Rules, Step, prune
 from reverie.usecases import documents
-from reverie.usecases.generated_files import WHY_LISTED
 from reverie.usecases.move_threads_to_projects_and_undo import moved_threads
+from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.write_documents_and_memories import NewText
 
 if TYPE_CHECKING:

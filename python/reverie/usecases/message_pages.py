@@ -16,7 +16,7 @@ from reverie.importers.thread_parts_for_message_pages import OutlinePart, is_con
 from reverie.models import EntryKind
 from reverie.usecases import threads
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry
-from reverie.usecases.thread_page_index import complete_part, last_part, opened_entries, part_of, sealed_entries
+from reverie.usecases.thread_outline import complete_part, last_part, opened_entries, part_of, sealed_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

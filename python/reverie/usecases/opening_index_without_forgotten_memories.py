@@ -12,7 +12,7 @@ from reverie.render_index_text_and_json_files import size_text
 from reverie.sentence_word_analysis import is_stop_word
 from reverie.store import DocumentRecord
 from reverie.usecases.document_summary_in_memory_index import text_without_summary
-from reverie.usecases.generated_files import ProjectListings
+from reverie.usecases.projections import ProjectListings
 
 if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord

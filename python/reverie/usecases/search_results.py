@@ -15,7 +15,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.find_register_and_join_projects import of_thread
-from reverie.usecases.generated_files import LIST
+from reverie.usecases.projections import LIST
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -15,7 +15,7 @@ from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord,
 from reverie.sync.sync_input_types import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.sync.sync_plan_types import Plan, Put
 from reverie.usecases import open_resolve_and_restore_conflicts
-from reverie.usecases.generated_files import WHY_LISTED
+from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ def test_the_person_s_text_stays_in_a_conflict(shared: Tree) -> None:
     assert "Role: pilot" in shared.read(name)
     assert found.copy is not None
     assert "Role: cook" in shared.read(found.copy)
-    told = shared.client.conflict(found.id)
-    assert "Role: pilot" in told.file_text
-    assert "Role: cook" in told.store_text
+    conflict = shared.client.conflict(found.id)
+    assert "Role: pilot" in conflict.file_text
+    assert "Role: cook" in conflict.store_text
     assert "sync-conflict" not in shared.client.index().text
     with pytest.raises(Forbidden, match="open conflict"):
         shared.client.delete_document(found.copy)
@@ -125,8 +125,8 @@ def test_the_other_text_of_a_deleted_document_can_be_chosen(
     shared.path(name).unlink()
     shared.agree()
     assert shared.stored(name) is None
-    told = shared.client.conflict(found.id)
-    assert (told.file_text, told.store_text) == ("", other)
+    conflict = shared.client.conflict(found.id)
+    assert (conflict.file_text, conflict.store_text) == ("", other)
 
     done = shared.client.resolve(found.id, wire.Resolve(keep=keep))
 

@@ -384,10 +384,10 @@ def test_an_engines_change_of_a_persons_line_is_a_proposal() -> None:
         for number in range(12):
             said += [{"role": "user", "content": f"Look at file {number}"}, {"role": "assistant", "content": "Fine."}]
         assert own.daemon.ask("POST", f"/v1/threads/{thread}/messages", {"messages": said}).status == 200
-        told = own.client.distill(thread).memories
+        result = own.client.distill(thread).memories
 
-        assert told is not None
-        assert [each.change.content for each in told.proposals if isinstance(each.change, wire.UpdateChange)] == [
+        assert result is not None
+        assert [each.change.content for each in result.proposals if isinstance(each.change, wire.UpdateChange)] == [
             "Prefers Editor: kate."
         ]
         assert own.read("facts/preferences.md") == mine

@@ -32,9 +32,9 @@ def test_a_write_to_an_impossible_path_is_refused(make: Callable[[Path], None], 
         own.client.put_document("facts/other.md", "- Other: one\n")
         make(own.path("facts/mine.md"))
 
-        told = own.client.call_tool("memory_write", {"path": "facts/mine.md", "content": "- Mine: one\n"})
-        assert told.is_error
-        assert f"({reason})" in str(told.content)
+        result = own.client.call_tool("memory_write", {"path": "facts/mine.md", "content": "- Mine: one\n"})
+        assert result.is_error
+        assert f"({reason})" in str(result.content)
         for write in (own.client.put_document, own.client.append_entry):
             with pytest.raises(Conflict) as refused:
                 write("facts/mine.md", "- Mine: one\n")

@@ -69,7 +69,7 @@ def test_a_late_write_that_is_no_text_goes_to_a_conflict_copy() -> None:
         with own.path("facts/user.md").open("rb") as opened:
             own.client.put_document("facts/user.md", "- Name: Ada\n- Tea: green\n")
             Path(f"/proc/self/fd/{opened.fileno()}").write_bytes("- Name: Zoë\n".encode("latin-1"))
-        wait_until(lambda: own.client.sync_now().status.refused, "the late save")
+        wait_until(lambda: own.client.sync_now().status.refused, "the late write")
 
         [refused] = own.client.sync_status().refused
         assert (refused.reason, "sync-conflict" in refused.path) == ("not_utf8", True)
@@ -130,13 +130,13 @@ def test_an_edited_projection_is_reported_while_its_copy_exists() -> None:
         assert {each.read_text(encoding="utf-8") for each in asides} == {"0", "1"}
         assert [each.reason for each in own.client.sync_status().refused] == 2 * ["projection"]
         asides[0].rename(own.root / "mine.json")
-        [told] = own.client.sync_status().refused
-        assert asides[1].name in told.hint
+        [refusal] = own.client.sync_status().refused
+        assert asides[1].name in refusal.hint
 
         own.daemon.stop()
         own.daemon.start()
         own.client.sync_now()
-        assert own.client.sync_status().refused == [told]
+        assert own.client.sync_status().refused == [refusal]
         asides[1].unlink()
         assert own.client.sync_status().refused == []
 

@@ -33,13 +33,13 @@ def of(shared: Tree, name: str) -> list[wire.Conflict]:
     return [item for item in shared.client.conflicts().items if item.path == name]
 
 
-def stands(shared: Tree, name: str, found: wire.Conflict) -> None:
+def assert_open(shared: Tree, name: str, found: wire.Conflict) -> None:
     """Assert that a conflict is open: the person's text in the file, the agent's in the conflict copy."""
     assert of(shared, name) == [found]
     assert "Role: pilot" in shared.read(name)
     assert "Role: cook" in shared.read(str(found.copy))
-    told = shared.client.conflict(found.id)
-    assert ["pilot" in told.file_text, "cook" in told.store_text] == [True, True]
+    conflict = shared.client.conflict(found.id)
+    assert ["pilot" in conflict.file_text, "cook" in conflict.store_text] == [True, True]
 
 
 def is_over(shared: Tree, name: str, found: wire.Conflict, *, text: str) -> None:
@@ -82,11 +82,11 @@ def test_undoing_a_settlement_opens_the_conflict_again(shared: Tree, keep: Keep)
 
     done = shared.client.resolve(found.id, wire.Resolve(keep=keep)).operation
     back = shared.client.undo(str(done)).operation
-    stands(shared, name, found)
+    assert_open(shared, name, found)
     redone = shared.client.undo(str(back)).operation
     is_over(shared, name, found, text=words[keep])
     shared.client.undo(str(redone))
-    stands(shared, name, found)
+    assert_open(shared, name, found)
 
     shared.client.resolve(found.id, wire.Resolve(keep="store"))
     is_over(shared, name, found, text="Role: cook")
@@ -105,7 +105,7 @@ def test_a_restored_copy_opens_its_conflict(shared: Tree) -> None:
     [deleted] = [each for each in shared.client.document_history(str(found.copy)).items if each.etag is None]
     shared.client.undo(deleted.operation)
 
-    stands(shared, name, found)
+    assert_open(shared, name, found)
 
 
 @pytest.mark.parametrize("back", ["undo", "rollback"])
@@ -120,7 +120,7 @@ def test_undoing_the_disputed_save_closes_the_conflict(shared: Tree, back: str) 
     is_over(shared, name, found, text="Role: cook")
 
     shared.client.undo(str(done))
-    stands(shared, name, found)
+    assert_open(shared, name, found)
 
 
 def test_a_rollback_to_before_the_settlement_opens_the_conflict(shared: Tree) -> None:
@@ -130,14 +130,14 @@ def test_a_rollback_to_before_the_settlement_opens_the_conflict(shared: Tree) ->
     before = newest_operation(shared.client).id
     shared.client.resolve(found.id, wire.Resolve(keep="file"))
     whole = shared.client.rollback(before).operation
-    stands(shared, name, found)
+    assert_open(shared, name, found)
     shared.client.undo(str(whole))
     is_over(shared, name, found, text="Role: pilot")
 
     shared.client.rollback(before, path=name)
     is_over(shared, name, found, text="Role: pilot")
     shared.client.rollback(before, path=str(found.copy))
-    stands(shared, name, found)
+    assert_open(shared, name, found)
 
 
 def test_a_conflict_follows_the_rollback_of_a_move(shared: Tree) -> None:
@@ -151,7 +151,7 @@ def test_a_conflict_follows_the_rollback_of_a_move(shared: Tree) -> None:
 
     [gone] = [each for each in shared.client.document_history(name).items if each.etag is None]
     back = shared.client.undo(gone.operation).operation
-    stands(shared, name, found)
+    assert_open(shared, name, found)
     shared.client.undo(str(back))
     assert [item.id for item in of(shared, moved)] == [found.id]
     shared.client.rollback(before, path=moved)

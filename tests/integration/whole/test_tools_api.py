@@ -182,7 +182,7 @@ def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
     for old in ("the sun", "- a tide"):
         patches = [{"oldText": "- a moon", "newText": "- the moon"}, {"oldText": old, "newText": "x"}]
         error = refused(client, "memory_patch", path="facts/exact.md", patches=patches)
-        assert "exactly as it stands" in error
+        assert "exactly as in the document" in error
     assert folder.read("facts/exact.md") == before
 
 

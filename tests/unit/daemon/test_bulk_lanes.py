@@ -14,9 +14,9 @@ from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
-from reverie.usecases.generated_files import ProjectListings
 from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.projections import ProjectListings
 from reveried import config
 from reveried.actions import distill, import_transcript_chunks, learn_memories_from_thread, undo_rollback_and_retention
 from reveried.actions.trust_of_memories_saved_by_agents import OpenCalls

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.store import Done
 from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import documents
-from reverie.usecases.generated_files import Listing
+from reverie.usecases.projections import Listing
 from reveried.sync_service.in_memory_folder_state import DirtySet
 from support.stores import AT, opened
 
@@ -33,37 +33,37 @@ def test_a_document_is_dirty_until_it_is_handled(tmp_path: Path) -> None:
     """A document is dirty until it is handled; a write during a pass keeps it dirty."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
-        unshown = DirtySet(Listing(), shows.get)
+        dirty = DirtySet(Listing(), shows.get)
         put(store, "a.md", "one\n")
         with store.reader(SPACE) as reader:
-            seen = unshown.catch_up(reader)
-        assert unshown.paths == {"a.md"}
+            seen = dirty.catch_up(reader)
+        assert dirty.paths == {"a.md"}
         put(store, "a.md", "two\n")
         with store.reader(SPACE) as reader:
-            unshown.catch_up(reader)
-        unshown.clear({"a.md"}, seen, {})
-        assert unshown.paths == {"a.md"}
-        unshown.clear({"a.md"}, seen + 1, {})
-        assert unshown.paths == set()
+            dirty.catch_up(reader)
+        dirty.clear({"a.md"}, seen, {})
+        assert dirty.paths == {"a.md"}
+        dirty.clear({"a.md"}, seen + 1, {})
+        assert dirty.paths == set()
 
 
 def test_a_document_that_the_disk_shows_is_not_dirty(tmp_path: Path) -> None:
     """A document is not dirty if the disk shows its newest operation."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
-        unshown = DirtySet(Listing(), shows.get)
+        dirty = DirtySet(Listing(), shows.get)
         shows["a.md"] = put(store, "a.md", "one\n")
         put(store, "b.md", "one\n")
         with store.reader(SPACE) as reader:
-            unshown.catch_up(reader)
-        assert unshown.paths == {"b.md"}
+            dirty.catch_up(reader)
+        assert dirty.paths == {"b.md"}
 
 
 def test_an_older_snapshot_changes_nothing(tmp_path: Path) -> None:
     """A thread with an older snapshot changes nothing."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
-        unshown = DirtySet(listing := Listing(), shows.get)
+        dirty = DirtySet(listing := Listing(), shows.get)
         put(store, "a.md", "one\n")
         with store.reader(SPACE) as old:
             newest = put(store, "a.md", "two\n")
@@ -71,12 +71,12 @@ def test_an_older_snapshot_changes_nothing(tmp_path: Path) -> None:
 
             def follow() -> None:
                 with store.reader(SPACE) as reader:
-                    seen.append(unshown.catch_up(reader))
+                    seen.append(dirty.catch_up(reader))
 
             thread = threading.Thread(target=follow)
             thread.start()
             thread.join()
             assert seen == [newest]
-            assert unshown.catch_up(old) < newest
+            assert dirty.catch_up(old) < newest
         assert listing.documents["a.md"].operation == newest
-        assert unshown.paths == {"a.md"}
+        assert dirty.paths == {"a.md"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from reveried.sync_service.late_saves_into_replaced_files import LateWrites
+from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
 if TYPE_CHECKING:
     from reverie.sync.check_and_recover_displaced_files import DisplacedFile

@@ -44,7 +44,7 @@ class Failing:
 
     root: Path
     fails: dict[str, int] = field(default_factory=dict)
-    looks: list[tuple[set[str], bool]] = field(default_factory=list)
+    scans: list[tuple[set[str], bool]] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     late: Late = field(default_factory=Late)
     unwritten: int = 0
@@ -70,7 +70,7 @@ class Failing:
         return self.root
 
     async def sync(self, _: str, paths: set[str] | None, *, whole: bool = False) -> Any:
-        self.looks.append((set(paths or ()), whole))
+        self.scans.append((set(paths or ()), whole))
         self._fail("sync")
         return Looked(self.adopts)
 
@@ -124,9 +124,9 @@ def test_failing_steps_are_retried_and_no_event_is_lost(
 
     assert folders.fails == {step: 0}
     assert {"sync", "record", "project"} <= set(folders.done)
-    hinted = [number for number, (paths, _) in enumerate(folders.looks) if "facts/a.md" in paths]
+    hinted = [number for number, (paths, _) in enumerate(folders.scans) if "facts/a.md" in paths]
     assert len(hinted) == (4 if step == "sync" else 1)  # until it was looked at, and no more
-    assert len(folders.looks) <= 8
+    assert len(folders.scans) <= 8
 
 
 @pytest.mark.parametrize("step", ["record", "project"])
@@ -140,13 +140,13 @@ def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: p
         async with attending(folders, tmp_path) as kept:
             await until(lambda: not folders.fails[step])
             for number in range(3):
-                before = len(folders.looks)
+                before = len(folders.scans)
                 kept.handle_event(f"{number}.md", asyncio.get_running_loop().time())
-                await until(partial(lambda before: len(folders.looks) > before, before))
+                await until(partial(lambda before: len(folders.scans) > before, before))
 
     asyncio.run(run())
 
-    assert [paths for paths, whole in folders.looks if not whole] == [{"0.md"}, {"1.md"}, {"2.md"}]
+    assert [paths for paths, whole in folders.scans if not whole] == [{"0.md"}, {"1.md"}, {"2.md"}]
     assert step not in folders.done
 
 
@@ -179,14 +179,14 @@ def test_an_event_ends_the_back_off_but_not_at_once(tmp_path: Path, monkeypatch:
             for _ in range(3_000):
                 kept.handle_event("facts/a.md", loop.time())
                 await asyncio.sleep(0.005)
-                if len(folders.looks) >= 4:
+                if len(folders.scans) >= 4:
                     break
         return loop.time() - began
 
     took = asyncio.run(run())
 
-    assert len(folders.looks) >= 4
-    assert took >= (len(folders.looks) - 1) * 0.1
+    assert len(folders.scans) >= 4
+    assert took >= (len(folders.scans) - 1) * 0.1
 
 
 def test_a_failed_scan_of_another_caller_is_retried_with_a_back_off(
@@ -201,14 +201,14 @@ def test_a_failed_scan_of_another_caller_is_retried_with_a_back_off(
     async def run() -> None:
         async with attending(folders, tmp_path) as kept:
             await until(lambda: "project" in folders.done)
-            looks = len(folders.looks)
+            scans = len(folders.scans)
             folders.problem, folders.fails = DiskFull("no room"), {"sync": 1_000}
             kept.retry_failed_scan()
-            await until(lambda: len(folders.looks) > looks)
+            await until(lambda: len(folders.scans) > scans)
             for _ in range(20):
                 kept.retry_failed_scan()
                 await asyncio.sleep(0.01)
-            assert folders.looks[looks:] == [(set(), True)]
+            assert folders.scans[scans:] == [(set(), True)]
 
     asyncio.run(run())
 
@@ -222,14 +222,14 @@ def test_projections_of_a_folder_that_does_not_exist_are_not_checked(
 
     async def run() -> None:
         async with attending(folders, tmp_path):
-            await until(lambda: len(folders.looks) > 5)
+            await until(lambda: len(folders.scans) > 5)
             assert "project" not in folders.done
             folders.root.mkdir()
             await until(lambda: "project" in folders.done)
 
     asyncio.run(run())
 
-    assert len(folders.looks) > 5
+    assert len(folders.scans) > 5
     assert "project" in folders.done
 
 
@@ -241,9 +241,9 @@ def test_a_growing_file_is_scanned_again_alone(tmp_path: Path, monkeypatch: pyte
 
     async def run() -> None:
         async with attending(folders, tmp_path):
-            await until(lambda: len(folders.looks) >= 5)
+            await until(lambda: len(folders.scans) >= 5)
 
     asyncio.run(run())
 
-    assert [whole for _, whole in folders.looks[:5]] == [True] + 4 * [False]
-    assert all(paths == {"notes.md"} for paths, _ in folders.looks[:5])
+    assert [whole for _, whole in folders.scans[:5]] == [True] + 4 * [False]
+    assert all(paths == {"notes.md"} for paths, _ in folders.scans[:5])

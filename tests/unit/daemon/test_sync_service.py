@@ -20,7 +20,7 @@ from reverie.sync.atomic_exchange import write_file
 from reverie.sync.open_and_verify_root_folder import SPACE_FILE, Root
 from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import documents
-from reveried.sync_service import generated_files_writer
+from reveried.sync_service import projection_writer
 from reveried.sync_service.in_memory_folder_state import CommitResult, ScanResult, WriteResult
 from reveried.sync_service.scan_plan_and_apply import SpaceFolder
 from support.daemon_folder import rename_over
@@ -137,7 +137,7 @@ def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
-            patch.setattr(generated_files_writer, "write_file", locked)
+            patch.setattr(projection_writer, "write_file", locked)
             failed = await kept.update_projections("default")
         assert isinstance(failed, Forbidden)
         assert (folder / "MEMORY-INDEX.json").exists()

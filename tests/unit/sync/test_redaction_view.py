@@ -30,22 +30,22 @@ PEM = (
 )
 
 
-def veil(raw: str) -> RedactionView:
+def view_of(raw: str) -> RedactionView:
     return RedactionView.of(raw, REDACTOR)
 
 
 def test_the_text_has_markers() -> None:
     """The view's text is the redactor's, with a marker for each secret, and the view lists the secrets."""
-    assert veil(RAW).text == TEXT == REDACTOR.text(RAW)
-    assert veil(RAW).secrets == {ONE, TWO}
+    assert view_of(RAW).text == TEXT == REDACTOR.text(RAW)
+    assert view_of(RAW).secrets == {ONE, TWO}
 
 
 def test_a_text_without_secrets_is_itself() -> None:
     """A text without secrets is its own view, and any edit of it is the target."""
     plain = "# T\r\n\r\n- a\r\n"
 
-    assert veil(plain).text is plain
-    assert veil(plain).apply("- b") == "- b"
+    assert view_of(plain).text is plain
+    assert view_of(plain).apply("- b") == "- b"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_text_without_secrets_is_itself() -> None:
 )
 def test_edits_of_other_bytes_are_made(target: str) -> None:
     """Edits that leave the markers are applied to the file, with both secrets in place of their markers."""
-    after = veil(RAW).apply(target)
+    after = view_of(RAW).apply(target)
 
     assert after is not None
     assert after.replace(ONE, MARK).replace(TWO, MARK) == target
@@ -77,29 +77,29 @@ def test_lines_with_secrets_may_change_places() -> None:
     lines = RAW.splitlines(keepends=True)
     moved = [*lines[:2], lines[4], lines[3], lines[2], lines[5]]
 
-    assert veil(RAW).apply("".join(moved).replace(ONE, MARK).replace(TWO, MARK)) == "".join(moved)
+    assert view_of(RAW).apply("".join(moved).replace(ONE, MARK).replace(TWO, MARK)) == "".join(moved)
 
 
 def test_equal_lines_keep_the_secret_of_their_neighbours() -> None:
     """Two sections that changed places keep their secrets."""
     one, two = f"## One\n- key: {ONE}\n", f"## Two\n- key: {TWO}\n"
 
-    assert veil(one + two).apply((two + one).replace(ONE, MARK).replace(TWO, MARK)) == two + one
+    assert view_of(one + two).apply((two + one).replace(ONE, MARK).replace(TWO, MARK)) == two + one
 
 
 def test_a_secret_of_several_lines_is_one_line() -> None:
     """A private key of several lines stays unchanged, line endings included."""
     raw = f"# Keys\r\n\r\n- a\r\n{PEM}\r\n- b\r\n"
-    text = veil(raw).text
+    text = view_of(raw).text
 
     assert text == "# Keys\r\n\r\n- a\r\n[REDACTED:private-key]\r\n- b\r\n"
-    assert veil(raw).apply(text.replace("- b", "- c")) == raw.replace("- b", "- c")
-    assert veil(raw).apply(text.replace("[REDACTED:private-key]\r\n", "")) == raw
+    assert view_of(raw).apply(text.replace("- b", "- c")) == raw.replace("- b", "- c")
+    assert view_of(raw).apply(text.replace("[REDACTED:private-key]\r\n", "")) == raw
 
 
 def test_a_deleted_secret_stays() -> None:
     """A deleted line with a secret stays in its place; the other edits are made."""
-    after = veil(RAW).apply(TEXT.replace(f"- first: {MARK} until May\n", "").replace("last", "the end"))
+    after = view_of(RAW).apply(TEXT.replace(f"- first: {MARK} until May\n", "").replace("last", "the end"))
 
     assert after == RAW.replace("last", "the end")
 
@@ -108,12 +108,12 @@ def test_a_secret_that_was_written_over_stays() -> None:
     """An overwritten secret stays beside the new text."""
     over = TEXT.replace(f"first: {MARK} until", "first: none until")
 
-    assert veil(RAW).apply(over) == RAW.replace(f"- first: {ONE}", f"- first: {ONE} until May\n- first: none")
+    assert view_of(RAW).apply(over) == RAW.replace(f"- first: {ONE}", f"- first: {ONE} until May\n- first: none")
 
 
 def test_all_deleted_leaves_the_lines_with_secrets() -> None:
     """If all text is deleted, both secrets stay in the file."""
-    after = veil(RAW).apply("")
+    after = view_of(RAW).apply("")
 
     assert after is not None
     assert ONE in after
@@ -122,7 +122,7 @@ def test_all_deleted_leaves_the_lines_with_secrets() -> None:
 
 def test_a_secret_that_would_show_is_a_leak() -> None:
     """A secret that was found by its label alone counts as leaked where a text has it under another label."""
-    named = veil("- password: hunter2-horse\n- note\n")
+    named = view_of("- password: hunter2-horse\n- note\n")
     assert named.secrets == {"hunter2-horse"}
 
     assert named.leaks("- note: hunter2-horse\n")
@@ -146,14 +146,14 @@ def test_secrets_stay_whatever_the_edit(
 ) -> None:
     """No edit removes a secret from the file, and the unchanged text is no edit."""
     raw = mark + end.join(lines)
-    veiled = veil(raw)
-    assert veiled.text == REDACTOR.text(raw)
-    assert veiled.apply(veiled.text) == raw
-    assert not any(secret in veiled.text for secret in veiled.secrets & {ONE, TWO})
+    view = view_of(raw)
+    assert view.text == REDACTOR.text(raw)
+    assert view.apply(view.text) == raw
+    assert not any(secret in view.text for secret in view.secrets & {ONE, TWO})
 
-    target = veiled.text.split("\n")
+    target = view.text.split("\n")
     for at, words in edits:
-        target[at : at + 1] = [] if words is None else [veil(" ".join(words)).text]
-    after = veiled.apply("\n".join(target))
+        target[at : at + 1] = [] if words is None else [view_of(" ".join(words)).text]
+    after = view.apply("\n".join(target))
 
-    assert after is None or all(after.count(each) >= raw.count(each) for each in veiled.secrets)
+    assert after is None or all(after.count(each) >= raw.count(each) for each in view.secrets)

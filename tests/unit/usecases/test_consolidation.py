@@ -37,11 +37,11 @@ def prefers(content: str) -> Candidate:
     return Candidate(MemoryType.PREFERENCE, content, at=AT)
 
 
-class Desk:
+class ConsolidationStore:
     """A store with documents, and helpers to plan and commit consolidations over it."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, base: Store) -> None:
+        self.base = base
         self._ids = count(1)
 
     def save(self, path: str, text: str, author: Any = "person") -> None:
@@ -50,51 +50,51 @@ class Desk:
         def body(writer: Writer) -> None:
             put_texts(writer, {path: NewText(text)}, author=author, at=AT, new_id=lambda: f"mem_{next(self._ids):03}")
 
-        write(self.store, body)
+        write(self.base, body)
 
     def plan(self, candidates: Sequence[Candidate], day: float = 1) -> MemoryPlan:
         """Return the plan that candidates lead to, from the current store."""
-        with self.store.reader("default") as reader:
+        with self.base.reader("default") as reader:
             snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
         return decide(snapshot, candidates, redactor=Redactor([]), at=after(day), random=b"r")
 
     def apply(self, plan: MemoryPlan) -> Any:
         """Commit a plan and return its answer."""
         return write(
-            self.store, lambda writer: consolidation_snapshot_and_commit.commit(writer, plan, at=after(1))
+            self.base, lambda writer: consolidation_snapshot_and_commit.commit(writer, plan, at=after(1))
         ).value
 
     def text(self, path: str) -> str | None:
         """Return the text of a document, or None."""
-        with self.store.reader("default") as reader:
-            held = reader.get(Kind.DOCUMENT, (path,))
-        return None if held is None else str(held["content"])
+        with self.base.reader("default") as reader:
+            record = reader.get(Kind.DOCUMENT, (path,))
+        return None if record is None else str(record["content"])
 
     def memories(self) -> dict[str, dict[str, Any]]:
         """Return every memory by its content."""
-        with self.store.reader("default") as reader:
-            return {held["content"]: held for _, held in reader.scan(Kind.MEMORY)}
+        with self.base.reader("default") as reader:
+            return {record["content"]: record for _, record in reader.scan(Kind.MEMORY)}
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def store(tmp_path: Path) -> Iterator[ConsolidationStore]:
     """Yield an empty store."""
-    with opened(tmp_path / "store") as store:
-        yield Desk(store)
+    with opened(tmp_path / "store") as base:
+        yield ConsolidationStore(base)
 
 
-def test_a_new_memory_is_put_into_a_persons_file(desk: Desk) -> None:
+def test_a_new_memory_is_put_into_a_persons_file(store: ConsolidationStore) -> None:
     """A new memory is added to a person's file: all other bytes stay, only summary and day are updated."""
-    desk.save(PREFERENCES, MINE)
-    before = desk.memories()
-    desk.apply(desk.plan([prefers("Language: English")]))
+    store.save(PREFERENCES, MINE)
+    before = store.memories()
+    store.apply(store.plan([prefers("Language: English")]))
     expected = (
         MINE.replace("spaces\r\n", "spaces\r\n* Language: English\r\n")
         .replace("Summary: old", "Summary: editor, tabs over spaces, language")
         .replace("2020-01-01", "2026-11-22")
     )
-    assert desk.text(PREFERENCES) == expected
-    now = desk.memories()
+    assert store.text(PREFERENCES) == expected
+    now = store.memories()
     assert {name: now[name] for name in before} == before
     assert (now["Language: English"]["trust"], now["Language: English"]["document"]) == ("engine", PREFERENCES)
 
@@ -104,128 +104,127 @@ def updates_of(proposals: list[wire.Proposal]) -> list[wire.UpdateChange]:
     return [proposal.change for proposal in proposals if isinstance(proposal.change, wire.UpdateChange)]
 
 
-def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
+def test_a_persons_block_is_never_changed_only_proposed(store: ConsolidationStore) -> None:
     """An update of a block that a person wrote is only proposed, and the file stays byte for byte."""
-    desk.save(PREFERENCES, MINE)
-    plan = desk.plan([prefers("Editor: emacs")])
+    store.save(PREFERENCES, MINE)
+    plan = store.plan([prefers("Editor: emacs")])
     assert [change.content for change in updates_of(plan.proposals)] == ["Editor: emacs"]
     assert plan.documents == {}
-    assert desk.apply(plan).proposals == plan.proposals
-    assert desk.text(PREFERENCES) == MINE
+    assert store.apply(plan).proposals == plan.proposals
+    assert store.text(PREFERENCES) == MINE
 
 
-def test_an_engines_block_in_a_persons_file_is_updated_in_place(desk: Desk) -> None:
+def test_an_engines_block_in_a_persons_file_is_updated_in_place(store: ConsolidationStore) -> None:
     """An engine's block is updated where it is, even if a person moved it between their own blocks."""
-    desk.save(PREFERENCES, MINE)
-    desk.apply(desk.plan([prefers("Language: English")]))
-    moved = (desk.text(PREFERENCES) or "").replace("* Language: English\r\n", "")
+    store.save(PREFERENCES, MINE)
+    store.apply(store.plan([prefers("Language: English")]))
+    moved = (store.text(PREFERENCES) or "").replace("* Language: English\r\n", "")
     moved = moved.replace("*  Editor", "+   Language: English\r\n*  Editor")
-    desk.save(PREFERENCES, moved)
-    assert desk.memories()["Language: English"]["trust"] == "engine"
+    store.save(PREFERENCES, moved)
+    assert store.memories()["Language: English"]["trust"] == "engine"
     later = Candidate(MemoryType.PREFERENCE, "Language: German", at=after(2))
-    desk.apply(desk.plan([later], day=2))
-    text = desk.text(PREFERENCES) or ""
+    store.apply(store.plan([later], day=2))
+    text = store.text(PREFERENCES) or ""
     assert "<!-- keep -->\r\n+ Language: German\r\n*  Editor: vim\r\n" in text
-    assert desk.memories()["Language: German"]["trust"] == "engine"
+    assert store.memories()["Language: German"]["trust"] == "engine"
 
 
-def test_a_document_is_deleted_with_its_last_block(desk: Desk) -> None:
+def test_a_document_is_deleted_with_its_last_block(store: ConsolidationStore) -> None:
     """A document is created with its first memory and deleted with its last one."""
-    desk.apply(desk.plan([prefers("Language: English")]))
-    assert desk.text(PREFERENCES) == (
+    store.apply(store.plan([prefers("Language: English")]))
+    assert store.text(PREFERENCES) == (
         "# Preferences\n\n> Summary: language\n\n- Language: English\n- Updated: 2026-11-22\n"
     )
-    (memory,) = desk.memories().values()
-    with desk.store.reader("default") as reader:
+    (memory,) = store.memories().values()
+    with store.base.reader("default") as reader:
         snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
-    desk.apply(plan_changes(snapshot, [Delete(memory["id"])], at=after(1)))
-    assert desk.text(PREFERENCES) is None
-    assert desk.memories() == {}
+    store.apply(plan_changes(snapshot, [Delete(memory["id"])], at=after(1)))
+    assert store.text(PREFERENCES) is None
+    assert store.memories() == {}
 
 
-def test_a_plan_is_stale_once_any_byte_of_its_document_changed(desk: Desk) -> None:
+def test_a_plan_is_stale_once_any_byte_of_its_document_changed(store: ConsolidationStore) -> None:
     """A plan is stale after any change of its document, even of a comment, but not of other documents."""
-    desk.save(PREFERENCES, MINE)
-    plan = desk.plan([prefers("Language: English")])
+    store.save(PREFERENCES, MINE)
+    plan = store.plan([prefers("Language: English")])
     commented = MINE.replace("keep", "keep all of this")
-    desk.save(PREFERENCES, commented)
+    store.save(PREFERENCES, commented)
     with pytest.raises(Conflict) as refused:
-        desk.apply(plan)
+        store.apply(plan)
     assert refused.value.details["stale"] is True
-    assert desk.text(PREFERENCES) == commented
-    fresh = desk.plan([prefers("Prefers dark themes")])
-    desk.save("facts/mistakes.md", "no memory yet\n")
-    desk.apply(fresh)
-    assert "- " not in (desk.text("facts/mistakes.md") or "")
-    assert "dark themes" in (desk.text(PREFERENCES) or "")
+    assert store.text(PREFERENCES) == commented
+    fresh = store.plan([prefers("Prefers dark themes")])
+    store.save("facts/mistakes.md", "no memory yet\n")
+    store.apply(fresh)
+    assert "- " not in (store.text("facts/mistakes.md") or "")
+    assert "dark themes" in (store.text(PREFERENCES) or "")
 
 
-def test_a_document_created_meanwhile_is_not_overwritten(desk: Desk) -> None:
+def test_a_document_created_meanwhile_is_not_overwritten(store: ConsolidationStore) -> None:
     """A plan that creates a document is stale if the document exists by now, even without memories."""
-    plan = desk.plan([prefers("Language: English")])
-    desk.save(PREFERENCES, "# Mine\n")
+    plan = store.plan([prefers("Language: English")])
+    store.save(PREFERENCES, "# Mine\n")
     with pytest.raises(Conflict):
-        desk.apply(plan)
-    assert desk.text(PREFERENCES) == "# Mine\n"
+        store.apply(plan)
+    assert store.text(PREFERENCES) == "# Mine\n"
 
 
-def test_an_episode_goes_beside_an_open_fence(desk: Desk) -> None:
+def test_an_episode_goes_beside_an_open_fence(store: ConsolidationStore) -> None:
     """An episode goes into a numbered document if the file ends within an open code fence or HTML block."""
-    desk.save(EPISODES, "```\ncode\n")
-    desk.save("episodes/2026-11-2.md", "<pre>\n")
+    store.save(EPISODES, "```\ncode\n")
+    store.save("episodes/2026-11-2.md", "<pre>\n")
     tale = Candidate(MemoryType.EPISODE, "Walked </pre> far", title="A walk", at=AT)
-    desk.apply(desk.plan([tale, prefers("Language: English")]))
-    assert desk.text(EPISODES) == "```\ncode\n"
-    assert desk.text("episodes/2026-11-2.md") == "<pre>\n"
-    found = desk.memories()
+    store.apply(store.plan([tale, prefers("Language: English")]))
+    assert store.text(EPISODES) == "```\ncode\n"
+    assert store.text("episodes/2026-11-2.md") == "<pre>\n"
+    found = store.memories()
     assert {memory["document"] for memory in found.values()} == {"episodes/2026-11-3.md", PREFERENCES}
-    assert "## A walk\n" in (desk.text("episodes/2026-11-3.md") or "")
+    assert "## A walk\n" in (store.text("episodes/2026-11-3.md") or "")
 
 
-def test_an_updated_episode_has_only_its_new_fields(desk: Desk) -> None:
+def test_an_updated_episode_has_only_its_new_fields(store: ConsolidationStore) -> None:
     """An update of an episode replaces its fields: none of the old ones is left beside the new."""
     head = "## Logger fix\n- Summary: s\n- Date: 2026-11-20\n"
-    desk.save(EPISODES, f"{head}- Problem: leaks\n", author="engine")
+    store.save(EPISODES, f"{head}- Problem: leaks\n", author="engine")
     for word in ("stdout", "stderr"):
-        (memory,) = desk.memories().values()
-        told = memory["content"].split("- Problem")[0] + f"- Problem: leaks to {word}"
-        with desk.store.reader("default") as reader:
+        (memory,) = store.memories().values()
+        content = memory["content"].split("- Problem")[0] + f"- Problem: leaks to {word}"
+        with store.base.reader("default") as reader:
             snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
-        desk.apply(plan_changes(snapshot, [Update(memory["id"], told, ())], at=after(1)))
-        assert desk.text(EPISODES) == f"{head}- Problem: leaks to {word}\n"
-    (memory,) = desk.memories().values()
+        store.apply(plan_changes(snapshot, [Update(memory["id"], content, ())], at=after(1)))
+        assert store.text(EPISODES) == f"{head}- Problem: leaks to {word}\n"
+    (memory,) = store.memories().values()
     assert memory["fields"] == [["Summary", "s"], ["Date", "2026-11-20"], ["Problem", "leaks to stderr"]]
 
 
-def test_a_candidate_without_text_is_left_out(desk: Desk) -> None:
+def test_a_candidate_without_text_is_left_out(store: ConsolidationStore) -> None:
     """A candidate without printable words is dropped; the others are stored."""
-    plan = desk.plan([prefers(" \x00\n"), prefers("Language: English")])
+    plan = store.plan([prefers(" \x00\n"), prefers("Language: English")])
     assert (plan.candidates, plan.counts) == (1, {"ADD": 1})
 
 
-def test_a_memory_missing_in_its_document_is_added_to_it(desk: Desk) -> None:
+def test_a_memory_missing_in_its_document_is_added_to_it(store: ConsolidationStore) -> None:
     """A memory without a block in its document is added to it when it changes, and deleted without an edit."""
-    desk.save(PREFERENCES, "- Language: English\n", author="engine")
-    (memory,) = desk.memories().values()
+    store.save(PREFERENCES, "- Language: English\n", author="engine")
+    (memory,) = store.memories().values()
     for name, content in (("mem_lost", "Editor: vim"), ("mem_gone", "Shell: fish")):
-        put(desk.store, Kind.MEMORY, (name,), {**memory, "id": name, "content": content})
+        put(store.base, Kind.MEMORY, (name,), {**memory, "id": name, "content": content})
     later = Candidate(MemoryType.PREFERENCE, "Editor: emacs", at=after(2))
-    plan = desk.plan([later], day=2)
-    desk.apply(plan)
-    assert desk.text(PREFERENCES) == "- Language: English\n- Editor: emacs\n"
-    with desk.store.reader("default") as reader:
+    plan = store.plan([later], day=2)
+    store.apply(plan)
+    assert store.text(PREFERENCES) == "- Language: English\n- Editor: emacs\n"
+    with store.base.reader("default") as reader:
         snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
     gone = plan_changes(snapshot, [Delete("mem_gone")], at=after(1))
     assert gone.documents == {}
-    desk.apply(gone)
-    assert set(desk.memories()) == {"Language: English", "Editor: emacs"}
+    store.apply(gone)
+    assert set(store.memories()) == {"Language: English", "Editor: emacs"}
 
 
 def test_the_snapshot_has_the_accesses_of_each_memory(tmp_path: Path) -> None:
     """Memories with and without accesses have their counts; accesses of deleted memories are left out."""
     with opened(tmp_path / "store") as store:
-        desk = Desk(store)
-        desk.save(PREFERENCES, "- Editor: vim\n- Tabs over spaces\n- Lines of 100\n")
+        ConsolidationStore(store).save(PREFERENCES, "- Editor: vim\n- Tabs over spaces\n- Lines of 100\n")
         put(store, Kind.ACCESS, ("mem_002",), {"count": 3, "at": AT})
         for gone in ("mem_000", "mem_001a", "mem_gone"):
             put(store, Kind.ACCESS, (gone,), {"count": 5, "at": AT})

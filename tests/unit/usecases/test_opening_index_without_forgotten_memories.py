@@ -8,8 +8,8 @@ import pytest
 
 from reverie.documents import DocumentEntry
 from reverie.store import DocumentRecord, ThreadRecord
-from reverie.usecases.generated_files import index_text
 from reverie.usecases.opening_index_without_forgotten_memories import current_index
+from reverie.usecases.projections import index_text
 from reverie.usecases.write_documents_and_memories import sha256
 from support.stores import AT, SPACE, opened, write
 

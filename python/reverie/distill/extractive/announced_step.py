@@ -25,6 +25,8 @@ STILL_DOING: Final = 60
 CHECKS: Final = ("tests", "build", "lint")
 
 _CHECK = "see that it works, and finish: "
+# Characters of a step, about 50 tokens of a state's 500, set by hand: "update the docs (read the plan)" has 31, a
+# purpose and a look of a long sentence each still fit.
 _STEP_CHARS = 220
 # Edits that belong to an announced step; after more of them without a word the agent may well be at the next step.
 _EDITS_OF_A_STEP = 1
@@ -36,6 +38,8 @@ _SEVERAL = lazy_regex(
 )
 _TELLING_STEP_WORDS = 8  # of a step that looks at something; a shorter one does not say what for
 _TELLING_PURPOSE_WORDS = 5  # of what a look is for: "understand the pattern" says nothing
+# Characters from which a purpose is left out: half of a step, which has the look behind it, as "read the plan" in
+# "update the docs (read the plan)", and would lose its end behind a longer purpose.
 _PURPOSE_CHARS = 110
 # "Check the resolver to understand why images fail": what the look is for is still to be done when it is over.
 _PURPOSE = lazy_regex(

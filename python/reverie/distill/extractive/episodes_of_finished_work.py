@@ -51,12 +51,14 @@ if TYPE_CHECKING:
 
 __all__ = ["episodes"]
 
-# Words of a summary line (seed 004).
-# Characters of a field.
-_LONG: Final = 400
-_FILES_SHOWN: Final = 6
+_LONG: Final = 400  # characters of a field, about 100 tokens; of a solution twice as many
+_FILES_SHOWN: Final = 6  # of those that a work changed; the others are counted: "and 3 more"
+# Words shared by two texts from which they are about the same: "uploads give up after one failed try" and "retries of
+# failed uploads" share two, "the uploader gives up after one failure" and "add retries to the uploader" only the thing.
 _COMMON_WORDS: Final = 2
-_SAME_TITLE: Final = 0.7  # share of common words
+# Share of the words of the longer title from which two titles are one: "Fix the login timeout" and "fix(auth): the
+# login timeout" (4 of 5), but not "Add a cache for prices" and "Add a cache for price tables" (4 of 6, 0.67).
+_SAME_TITLE: Final = 0.7
 _WORD = lazy_regex(r"\w+")
 # A test, a document or generated: a commit of nothing else is no episode.
 _SIDE_FILE = lazy_regex(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelledLine", "is_of_work", "labelled_lines", "statement_of", "without_tasks"]
 
-_WORDS_MIN: Final = 3
+_WORDS_MIN: Final = 3  # of a statement behind a label: "Lesson: never use npm", and not "Lesson: flaky"
 _MISTAKES: Final = r"mistakes?|pitfalls?|gotchas?|irrtum|irrtümer|fallstricke?|errores cometidos|pièges?|陷阱|落とし穴"
 _FACTS: Final = (
     r"lessons?(?: learn(?:ed|t))?|decisions?|findings?|facts?|rules?|conventions?|root causes?"

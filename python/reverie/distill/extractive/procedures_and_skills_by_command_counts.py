@@ -125,6 +125,9 @@ _ONE_CASE = lazy_regex(r"\d")
 # Characters; a longer command is a script.
 _MAX_COMMAND: Final = 160
 _HABIT: Final = 2  # times in one thread, or threads; once may be chance
+# Threads in which a command of no known purpose passed, and passes in all of them, from which it is a skill. `make
+# fixtures` that passed twice in one thread and once in another is one; passed once in each of two it may have been the
+# same task.
 _SKILL_THREADS: Final = 2
 _SKILL_TIMES: Final = 3
 _DESCRIPTION_WORDS_MAX: Final = 5  # "Start the API server"; a longer one is of the task at hand, "... with the new URL"

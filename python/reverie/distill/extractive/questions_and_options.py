@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["chosen_option", "offered_options", "open_questions"]
 
 _OPTIONS_MIN = 2  # one is no choice
-_OPTION_CHARS = 60
-_OPTIONS_MAX = 4
+_OPTION_CHARS = 60  # of an option's name, set by hand: it is "A cache" of "1. A cache: kept in memory"
+_OPTIONS_MAX = 4  # of a list; of five the last is left out
 _LAST_SENTENCES = 4  # of a message, among which a question still waits for the person
 _BARE_QUESTION_WORDS = 9  # a shorter question needs its options to be understood
 # "The key question is: does the lock outlive its owner?": thinking aloud, unless it speaks of the person or of both.

@@ -46,6 +46,8 @@ _NAME = lazy_regex(
     re.VERBOSE,
 )
 _WORD = lazy_regex(r"[A-Za-z]{4,}")
+# Characters of a specific name; a shorter one is too often in other texts: of "use io.h then main.c" only `main.c` is
+# one.
 _MIN_LENGTH = 5
 
 

@@ -53,9 +53,12 @@ __all__ = [
 
 LONGEST = 240
 """Most characters of a sentence that is read as a rule; longer ones are descriptions."""
-# Characters of the stored sentence.
+# Characters of the stored sentence, about 45 tokens, set by hand.
 _SHOWN = 180
-_SAME = 0.6  # share of the words from which two wishes are one
+# Share of the words of both from which two wishes are one, of which the newer is kept: "answer in short German
+# sentences" and "answer in short English sentences" (4 of 6, 0.67); but not "run the unit tests before a commit" and
+# "run the unit tests before each push" (4 of 7, 0.57).
+_SAME = 0.6
 
 # Openings without content: "And by the way, always sign commits" gives "always sign commits".
 _OPENING = lazy_regex(

@@ -53,6 +53,8 @@ __all__ = [
 MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""
 
+# Characters; a shorter one says of nothing what it is about: "It still fails." (15) is no failure to name, "The test
+# fails here." (20) is.
 _MIN_SENTENCE = 20
 _LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
 _CHOICE_WORDS = 5  # of a choice that names what is chosen: "squash merge, not regular merge"

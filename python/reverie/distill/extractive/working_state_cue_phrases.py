@@ -31,8 +31,8 @@ __all__ = [
     "without_label",
 ]
 
-_STEPS_MIN = 2
-_STEP_CHARS = 160
+_STEPS_MIN = 2  # of a list: "The plan:" with "1. Review #30" alone has no order of steps, with "2. Merge" it has one
+_STEP_CHARS = 160  # characters of one step, set by hand: six of this length are about half of a state's 500 tokens
 
 
 def _phrases(*alternatives: str) -> re.Pattern[str]:
@@ -137,6 +137,8 @@ _REMARK = lazy_regex(
     r"|we have|we had|you(?:'re| are| have)?|the \w+ (?:is|are|was|were)|they|[a-d]\)|that was)\b",
     re.IGNORECASE,
 )
+# Sentences of a mere remark: "oh I see, it's in the config. Nice." has two and is one; "ah ok, I don't need the token.
+# It is in the file. The file is fine." has three and says more.
 _REMARK_SENTENCES = 2
 # "Ah ok, ", "oh I see", "never mind, ", "ach so, ", "ah d'accord": not "right now", nor "interesting cases"
 _TAKES_NOTE = lazy_regex(

@@ -1,4 +1,4 @@
-"""Pages of a thread's messages, and the thread's page index (its outline), by which they are read."""
+"""Pages of a thread's messages, and the thread's outline, by which they are read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.usecases import message_pages, thread_page_index
-from reverie.usecases.thread_page_index import OutlinePlan
+from reverie.usecases import message_pages, thread_outline
+from reverie.usecases.thread_outline import OutlinePlan
 from reveried.execute_use_cases import decide, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 
 if TYPE_CHECKING:
-    from reverie.usecases.thread_page_index import OutlineJob
+    from reverie.usecases.thread_outline import OutlineJob
     from reveried.services import Services
 
 __all__ = ["entry_page", "extend_outline", "message_page"]
@@ -49,17 +49,17 @@ async def entry_page(
 async def extend_outline(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> None:
     """Bring a thread's outline up to date; with `bulk` only where EXTEND_AFTER entries are new. Raises NotFound."""
     async with keyed_lock("outline", f"{space}/{thread_id}"):
-        if bulk and await read(services, space, partial(thread_page_index.pending, thread_id=thread_id)) < EXTEND_AFTER:
+        if bulk and await read(services, space, partial(thread_outline.pending, thread_id=thread_id)) < EXTEND_AFTER:
             return
-        snapshot = partial(thread_page_index.snapshot_outline, thread_id=thread_id)
+        snapshot = partial(thread_outline.snapshot_outline, thread_id=thread_id)
         plan = await _planned(services, await read(services, space, snapshot), bulk=bulk)
         if plan.parts is None:
             plan = await _planned(services, await read(services, space, partial(snapshot, whole=True)), bulk=bulk)
-        for write in thread_page_index.commit_steps(plan, space=space):
+        for write in thread_outline.commit_steps(plan, space=space):
             await services.submit(write, bulk=True)
 
 
 async def _planned(services: Services, job: OutlineJob, *, bulk: bool) -> OutlinePlan:
     if job.size <= INLINE_BYTES:
-        return await asyncio.to_thread(thread_page_index.plan_outline, job)
+        return await asyncio.to_thread(thread_outline.plan_outline, job)
     return await decide(services, "outline", job, OutlinePlan, bulk=bulk)

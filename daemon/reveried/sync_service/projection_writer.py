@@ -21,7 +21,7 @@ from reverie.errors import Conflict, ReverieError
 from reverie.sync.atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file
 from reverie.thread_safe_typed_decoding import from_json
-from reverie.usecases import generated_files
+from reverie.usecases import projections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.sync.check_and_recover_displaced_files import DisplacedFile
     from reverie.sync.open_and_verify_root_folder import Root
-    from reverie.usecases.generated_files import Listing
+    from reverie.usecases.projections import Listing
 
 __all__ = ["ProjectionWriter"]
 
 JOURNAL = PurePosixPath(".reverie/written.json")  # SHA-256 of what was written, or about to be, by path
-JOURNAL_BYTES_MAX = 16 * 1024 * 1024
+JOURNAL_BYTES_MAX = 16 * 1024 * 1024  # by far more than ours, which is two paths with two digests each: 359 bytes
+# Bytes of a projection that is read and compared. `long-term-memory.json` has about 290 for a memory of one line, so
+# three million memories are under it; a larger file is reported as one that cannot be read, and not replaced.
 FILE_BYTES_MAX = 1024 * 1024 * 1024
 WRITE_ATTEMPTS = 3  # of one file that changes between reading and writing
 
@@ -46,7 +48,7 @@ class ProjectionWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._written_at: int | None = None  # the operation as of which all are written
-        self._memories = generated_files.memory_entries()
+        self._memories = projections.memory_entries()
         self._archives: set[str] = set()  # the paths of archives in the folder
         self._stamps: dict[str, tuple[int, ...] | None] = {}  # of the other files, after they were written
         self._set_aside_paths: list[tuple[str, str]] | None = None  # as `set_aside` as of the last update
@@ -73,13 +75,13 @@ class ProjectionWriter:
         if operation == self._written_at and self._is_unchanged():
             return 0
         entries = listing.entries()
-        written = any((self._path / path).exists() for path in (generated_files.INDEX, generated_files.MEMORIES))
-        texts = generated_files.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
+        written = any((self._path / path).exists() for path in (projections.INDEX, projections.MEMORIES))
+        texts = projections.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
         count = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self._archives = _archives_in(self._path / "archives")
-        missing = [path for path in generated_files.archive_paths(reader) if path not in self._archives]
-        count += self._write_all(root, generated_files.archives(reader, missing), {}, now_ms)
+        missing = [path for path in projections.archive_paths(reader) if path not in self._archives]
+        count += self._write_all(root, projections.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
         self.removed |= self._remove_purged(reader, root, now_ms)
         self._written_at = None if self.blocked or self.failed else operation
@@ -89,7 +91,7 @@ class ProjectionWriter:
     def _remove_purged(self, reader: Reader, root: Root, now_ms: int) -> set[str]:
         """Remove the files of purged archives; return the addresses whose file is gone or was changed by a person."""
         gone = set()
-        for address in generated_files.purged_archives(reader):
+        for address in projections.purged_archives(reader):
             path = f"archives/{address}.json"
             try:
                 result = remove_file(root, path, expected=address)
@@ -164,7 +166,7 @@ class ProjectionWriter:
         return False
 
     def _settle(self, root: Root, path: str, replaced: DisplacedFile | None, now_ms: int) -> None:
-        """Check a replaced projection at once for a person's late save; write such a save to a conflict copy.
+        """Check a replaced projection at once for a person's late write, and put one into a conflict copy.
 
         Without a grace time: hardly anybody has such a file open, and a later save is found at the next start.
         """

@@ -1,4 +1,4 @@
-"""The page index of a thread (its outline), by which pages of its messages are read: made, extended and stored.
+"""The outline of a thread, by which pages of its messages are read: made, extended and stored.
 
 An outline is extended in the background after appends, and on request where a thread has none yet, has grown by many
 entries, or was appended a transcript's lines. Deciding it happens in the compute process.
