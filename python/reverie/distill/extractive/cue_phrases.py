@@ -25,7 +25,6 @@ __all__ = [
     "is_outcome",
     "is_preference",
     "is_question",
-    "is_settled",
     "is_statement",
     "is_uninformative",
 ]
@@ -218,12 +217,6 @@ _POINTS_BACK = lazy_regex(
 _LEANS = lazy_regex(r"\bthe (?:rest|others)\b|\b(?:it|them|these|those) (?:all|again|both)\b", re.IGNORECASE)
 # Words of five letters or more carry the meaning of a short message.
 _TELLING = lazy_regex(r"[^\W\d_]{5,}")
-# "We decided to keep both": final, unlike "we could keep both".
-_SETTLED = _phrases(
-    r"\b(?:we|i)(?:'ll|'ve| will| have)? (?:agreed|decided|settled|chose|chosen|opted|go with|keep|stick|skip)\b",
-    r"\b(?:let'?s|decision|going with)\b",
-    r"\b(?:best|better|right|simplest|cleanest|safest) (?:approach|fix|option|solution|way)\b",
-)
 # "Next, the tests": to be done now, unlike "the docs can be done later".
 _IMMINENT = lazy_regex(r"^(?:next|then|after that)\b|\bnext (?:step|in|up)\b", re.IGNORECASE)
 # Words of a message that can open a task; "fix it" has too few.
@@ -300,11 +293,6 @@ def is_intent(sentence: str) -> bool:
 def is_offer(sentence: str) -> bool:
     """True if a sentence is a proposal that a person can accept."""
     return is_question(sentence) or _OFFER.search(sentence) is not None
-
-
-def is_settled(sentence: str) -> bool:
-    """True if a choice is explicitly final."""
-    return _SETTLED.search(sentence) is not None and not is_question(sentence)
 
 
 def is_imminent(sentence: str) -> bool:
