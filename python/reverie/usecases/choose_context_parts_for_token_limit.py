@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reverie.distill.extractive import Extractive
     from reverie.models import Distillation, Entry, Message, Passage
 
-__all__ = ["DistillationCache", "open_turn", "sized_context"]
+__all__ = ["DistillationCache", "next_seq", "open_turn", "sized_context"]
 
 _CACHED_SIZES: Final = 8  # of one thread; a distillation of 32,000 tokens takes about 300 KB
 
@@ -148,7 +148,7 @@ def _distilled(
             messages,
             number=number,
             previous=previous,
-            tail_from_seq=messages[start].first_seq if start < len(messages) else _next_seq(messages),
+            tail_from_seq=messages[start].first_seq if start < len(messages) else next_seq(messages),
             passage_tokens=limits.max_tokens or 0,
             summary_tokens=caps.summary,
             total_tokens=total_tokens,
@@ -210,6 +210,6 @@ def _is_crowded(context: Context, max_tokens: int) -> bool:
     return excerpts_dropped and 2 * int(context.tokens["tail"]) > max_tokens
 
 
-def _next_seq(messages: Sequence[Message]) -> int:
+def next_seq(messages: Sequence[Message]) -> int:
     """Return the sequence number after the last message."""
     return messages[-1].last_seq + 1 if messages else 1
