@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 __all__ = [
+    "DATE_CHARS",
     "NO_RESULT",
     "ORPHAN_RESULT",
     "Add",
@@ -46,6 +47,9 @@ ORPHAN_RESULT: Final = "[a result whose call is not recorded]"
 
 NO_RESULT: Final = "[no result was recorded]"
 """The result of a call whose own is not recorded: the call is under way, or was cut off."""
+
+DATE_CHARS: Final = 10
+"""Characters of the date at the beginning of an RFC 3339 time: `2026-11-21`."""
 
 Json: TypeAlias = Any
 Role: TypeAlias = Literal["user", "assistant"]

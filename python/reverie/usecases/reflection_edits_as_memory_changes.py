@@ -12,7 +12,7 @@ from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.prompts import REFLECT
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update
+from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Update
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_snapshot_and_commit import forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
@@ -32,7 +32,6 @@ __all__ = ["Reflected", "plan_of"]
 
 UNQUOTED: Final = "it quotes no words of the thread"
 FOREIGN: Final = "most of its words are in the output of a tool alone"
-DATE_CHARS: Final = 10
 _WORD: Final = lazy_regex(r"\w{4,}")
 _UPDATES_KEPT: Final = 20
 
