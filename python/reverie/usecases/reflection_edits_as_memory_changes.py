@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
+from reverie.consolidate.apply_changes_to_memories import UPDATES_KEPT
 from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
@@ -33,7 +34,6 @@ __all__ = ["Reflected", "plan_of"]
 UNQUOTED: Final = "it quotes no words of the thread"
 FOREIGN: Final = "most of its words are in the output of a tool alone"
 _WORD: Final = lazy_regex(r"\w{4,}")
-_UPDATES_KEPT: Final = 20
 
 
 class Reflected(NamedTuple):
@@ -87,7 +87,7 @@ def plan_of(
     def revise(memory: Memory) -> Memory:
         """Return a changed memory with the source of its change, or a new one in the file that it was written to."""
         if memory.id in of_updates:
-            updates = [*memory.provenance.get("updates", []), of_updates[memory.id]][-_UPDATES_KEPT:]
+            updates = [*memory.provenance.get("updates", []), of_updates[memory.id]][-UPDATES_KEPT:]
             return replace(memory, provenance={**memory.provenance, "updates": updates})
         provenance = {key: value for key, value in memory.provenance.items() if key != "path"}
         path = paths.get((memory.type, memory.content, memory_project(memory)))
