@@ -89,7 +89,7 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
             left = room - _frame()
             continue
         left += room - tier.cost
-    best.dropped.extend(_told(passages, best_kept))
+    best.dropped.extend(_dropped(passages, best_kept))
     return best
 
 
@@ -119,7 +119,8 @@ def _heading(origin: str) -> str:
     return f"\n[{origin}]\n"
 
 
-def _told(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[dict[str, Any]]:
+def _dropped(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[dict[str, Any]]:
+    """Return the count and tokens of the passages that had no room, as an item of `dropped`; empty for none."""
     if len(kept) == len(passages):
         return []
     lost = sum(passage.tokens for passage in passages) - sum(passage.tokens for passage in kept)
