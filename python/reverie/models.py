@@ -26,6 +26,7 @@ __all__ = [
     "CommandUse",
     "Delete",
     "Distillation",
+    "Dropped",
     "Entry",
     "EntryKind",
     "Json",
@@ -165,6 +166,23 @@ class Note:
     content: str
     category: NoteCategory
     at: str
+
+
+class Dropped(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that a context left out, shortened or cleared; a field that does not apply is absent.
+
+    `tier` is where it would have been. `path`, `seq` (the message's number), `what` and `id` say what it is, `count`
+    how many there were, `tokens` how many tokens are gone, and `why` the reason.
+    """
+
+    tier: str
+    path: str | None = None
+    seq: int | None = None
+    what: str | None = None
+    count: int | None = None
+    id: str | None = None
+    tokens: int | None = None
+    why: str | None = None
 
 
 class Section(StrEnum):

@@ -119,7 +119,7 @@ def _whole(parts: Parts, limits: Limits, previous: Distillation | None) -> Conte
         context = assemble(replace(parts, summary=None, distillation=0, passages=()), limits)
     except TokenBudgetExceeded:
         return None
-    return None if any(part["tier"] == "tail" for part in context.dropped) else context
+    return None if any(part.tier == "tail" for part in context.dropped) else context
 
 
 def _distilled(
@@ -206,7 +206,7 @@ def _is_crowded(context: Context, max_tokens: int) -> bool:
 
     A large tool result at the end leaves no room for what led to it; distilled like the rest, both have their share.
     """
-    excerpts_dropped = any(part["tier"] == "excerpts" for part in context.dropped)
+    excerpts_dropped = any(part.tier == "excerpts" for part in context.dropped)
     return excerpts_dropped and 2 * int(context.tokens["tail"]) > max_tokens
 
 

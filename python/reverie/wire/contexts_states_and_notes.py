@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, Json, NoteCategory
+from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, Dropped, Json, NoteCategory
 from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request, TokenBudget
 from reverie.wire.sessions_and_hooks import AgentClient
 
@@ -18,6 +18,7 @@ __all__ = [
     "ContextText",
     "ContextTokens",
     "CreateNote",
+    "Dropped",
     "Note",
     "Placement",
     "RequestFragment",
@@ -105,7 +106,7 @@ class ContextAnswer(Reply):
     request: RequestFragment
     tokens: ContextTokens
     distillation: int
-    dropped: list[Json] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
 
 
 class ContextText(Reply):
