@@ -25,7 +25,7 @@ from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
 from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
-from reverie.time_sorted_and_content_ids import new_id
+from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.fingerprints_of_redacted_values import FingerprintKeeper
 from reverie.usecases.memories_near_candidates import NearestMemories
@@ -62,7 +62,7 @@ from reveried.restart_failed_loops import start_supervised
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
-from reveried.services import ID_RANDOM_BYTES, Services
+from reveried.services import Services
 from reveried.sync_service import SyncService
 
 if TYPE_CHECKING:

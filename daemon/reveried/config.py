@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie.errors import ValidationError
+from reverie.installation_paths import SOCKET_PATH_BYTES_MAX
 from reveried.config_schema import BY_NAME, KEYS, Config, Key, Sync, unknown_key
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ __all__ = [
 ]
 
 CONFIG_BYTES_MAX = 256 * 1024
-SOCKET_PATH_BYTES_MAX = 107  # sun_path of unix(7) has 108 bytes with its NUL
 SECRET_FILE_BYTES_MAX = 1024 * 1024
 SYSTEM_FOLDERS = ("/etc", "/proc", "/sys", "/dev", "/boot", "/usr", "/bin", "/sbin", "/lib", "/run", "/var")
 SYSTEM_FOLDERS_WITH_USERS = ("/run/user", "/var/lib", "/var/tmp")  # noqa: S108 - names a path, makes nothing there

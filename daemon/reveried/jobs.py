@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
 from reverie.errors import Busy, Conflict, NotFound, ReverieError
-from reverie.time_sorted_and_content_ids import new_id
+from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reveried.http.request_struct_and_response_writer import envelope_of
 from reveried.log import logger
 
@@ -22,7 +22,6 @@ __all__ = ["Job", "Jobs", "Progress"]
 
 RUNNING_MAX = 64
 REMEMBERED_MAX = 250  # finished jobs whose result can still be read
-ID_RANDOM_BYTES = 10
 
 State = Literal["running", "done", "failed", "cancelled"]
 

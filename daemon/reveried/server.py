@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict, Starting, ValidationError
+from reverie.installation_paths import SOCKET_PATH_BYTES_MAX
 from reveried.http.connection import Connection
 from reveried.http.request_struct_and_response_writer import send_error
 from reveried.log import logger
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Server", "bind_tcp", "bind_unix", "make_private"]
 
 BACKLOG = 1024  # connections that the kernel queues before they are accepted
-SOCKET_PATH_BYTES_MAX = 107  # `sun_path` has 108 bytes with its final NUL (`man 7 unix`)
 ACCEPTED_AT_ONCE = 256  # connections that are accepted before the requests of others go on
 REST_S = 0.5  # before accepting goes on where the process or the system has no descriptors or memory left
 CLOSING_TURNS = 5  # turns of the event loop; closing a transport and its socket takes two

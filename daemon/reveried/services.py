@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reverie.time_sorted_and_content_ids import new_id
+from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.agent_read_versions_and_write_merge import ReadVersions
 from reverie.usecases.projections import ProjectListings
 from reverie.usecases.waiting_candidate_counts import WaitingCandidates
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from reveried.scheduler import Scheduler
     from reveried.sync_service import SyncService
 
-__all__ = ["ID_RANDOM_BYTES", "Services"]
-
-ID_RANDOM_BYTES = 10
+__all__ = ["Services"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType, WorkingState
 
-__all__ = ["VERSION", "Counted", "Found", "Hit", "SearchIndex", "counted", "memory_text", "query_for", "recall_line"]
+__all__ = [
+    "RECALL_TOKENS",
+    "VERSION",
+    "Counted",
+    "Found",
+    "Hit",
+    "SearchIndex",
+    "counted",
+    "memory_text",
+    "query_for",
+    "recall_line",
+]
 
 
 _MESSAGE_CHARS_MAX: Final = 2_000
@@ -26,6 +37,9 @@ _GATE_HITS: Final = 10
 
 _GROWTH: Final = 1.25
 """Growth or shrinking of an index after which its threshold is learned again; each time costs 40 searches."""
+
+RECALL_TOKENS: Final = 1_500
+"""Tokens of all hits of a recall together, unless the caller gives a budget."""
 
 VERSION: Final = 3
 """Raise it when a memory gives other terms, tags or groups than before, here or in the core: saved indexes are then
@@ -119,7 +133,7 @@ class SearchIndex:
         load: Callable[[str], Counted[M] | None],
         *,
         limit: int = 10,
-        token_budget: int = 1_500,
+        token_budget: int = RECALL_TOKENS,
         types: Collection[MemoryType] | None = None,
         tags: Collection[str] | None = None,
         projects: Collection[str] | None = None,

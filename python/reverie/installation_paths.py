@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SOCKET_PATH_BYTES_MAX", "Layout"]
 
-SOCKET_PATH_BYTES_MAX = 107  # sockaddr_un.sun_path has 108 bytes, with the terminating zero
+SOCKET_PATH_BYTES_MAX = 107  # bytes; sockaddr_un.sun_path has 108 with its final NUL (unix(7))
 
 _RUNTIME_BASE = Path("/run/user")
 

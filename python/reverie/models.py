@@ -13,14 +13,20 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 __all__ = [
+    "DATE_CHARS",
     "NO_RESULT",
     "ORPHAN_RESULT",
+    "PATCHES_MAX",
+    "STATE_ITEMS_MAX",
+    "STATE_ITEM_CHARS_MAX",
+    "STATE_TASK_CHARS_MAX",
     "Add",
     "Candidate",
     "Change",
     "CommandUse",
     "Delete",
     "Distillation",
+    "Dropped",
     "Entry",
     "EntryKind",
     "Json",
@@ -46,6 +52,21 @@ ORPHAN_RESULT: Final = "[a result whose call is not recorded]"
 
 NO_RESULT: Final = "[no result was recorded]"
 """The result of a call whose own is not recorded: the call is under way, or was cut off."""
+
+DATE_CHARS: Final = 10
+"""Characters of the date at the beginning of an RFC 3339 time: `2026-11-21`."""
+
+PATCHES_MAX: Final = 1_000
+"""Replacements in one call that edits a document, over HTTP or by a tool."""
+
+STATE_TASK_CHARS_MAX: Final = 1_000
+"""Characters of the current task that an agent or a distiller gives a working state."""
+
+STATE_ITEM_CHARS_MAX: Final = 500
+"""Characters of one item of a working state."""
+
+STATE_ITEMS_MAX: Final = 20
+"""Items in one list of a working state."""
 
 Json: TypeAlias = Any
 Role: TypeAlias = Literal["user", "assistant"]
@@ -145,6 +166,23 @@ class Note:
     content: str
     category: NoteCategory
     at: str
+
+
+class Dropped(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that a context left out, shortened or cleared; a field that does not apply is absent.
+
+    `tier` is where it would have been. `path`, `seq` (the message's number), `what` and `id` say what it is, `count`
+    how many there were, `tokens` how many tokens are gone, and `why` the reason.
+    """
+
+    tier: str
+    path: str | None = None
+    seq: int | None = None
+    what: str | None = None
+    count: int | None = None
+    id: str | None = None
+    tokens: int | None = None
+    why: str | None = None
 
 
 class Section(StrEnum):

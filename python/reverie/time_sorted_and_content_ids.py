@@ -7,7 +7,10 @@ import hashlib
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["content_id", "new_id", "of_session"]
+__all__ = ["ID_RANDOM_BYTES", "content_id", "new_id", "of_session"]
+
+# 80 bits, as in a ULID: two of a million ids of one millisecond are equal with a probability of 4e-13.
+ID_RANDOM_BYTES = 10
 
 # Crockford's base32 in lower case: strings sort like their numbers, and no letter looks like a digit.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

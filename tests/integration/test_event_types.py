@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +15,8 @@ from support.session import session_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 TEXT = "# User Facts\n\n- Name: Ada\n- Role: engineer #job\n"
 LIST = "MEMORY.md"  # follows every change of documents a moment later, with an event of its own
 
@@ -149,6 +151,24 @@ def test_a_dream_announces_its_archive_and_the_index(folder: Tree) -> None:
     assert [data.keys() for _, data in announced if data.get("path") == "MEMORY-INDEX.json"] == [{"path", "version"}]
 
 
+def test_a_purge_announces_what_was_purged_without_its_words(folder: Tree) -> None:
+    """`memory.purged` once for a purged memory and once for a purged document, with the kind alone."""
+    path = "facts/purged.md"
+    folder.client.put_document(path, "# Purged\n\n- The harbour lamp is amber\n- The harbour gate is blue\n")
+    memory = folder.memories()["The harbour lamp is amber"].id
+    watch = Watch(folder)
+
+    folder.client.forget(memory, purge=True)
+
+    announced = watch.new_events()
+    assert [data for kind, data in announced if kind == "memory.purged"] == [
+        {"memoryRef": "space:default", "kind": "memory"}
+    ]
+    assert "amber" not in str(announced)
+    folder.client.delete_document(path, purge=True)
+    assert watch.of("memory.purged") == [{"memoryRef": "space:default", "kind": "document"}]
+
+
 def test_a_conflict_announces_that_it_opens_and_closes(folder: Tree) -> None:
     """`conflict.opened` for two edits of one line, and after undo of a resolution; `conflict.closed` when it ends."""
     name = "facts/conflict.md"
@@ -175,3 +195,34 @@ def test_a_conflict_announces_that_it_opens_and_closes(folder: Tree) -> None:
 
 def of_conflicts(watch: Watch) -> list[tuple[str, dict[str, Any]]]:
     return [(kind, data) for kind, data in watch.new_events() if kind.startswith("conflict.")]
+
+
+def test_a_test_names_every_type_of_event() -> None:
+    """Each type that the product sends is a string of its own in some test."""
+    emitted = {name for folder in ("python", "daemon") for path in modules(folder) for name in event_types(path)}
+    named = {
+        node.value
+        for path in modules("tests")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+    assert len(emitted) > 10
+    assert emitted - named == set()
+
+
+def modules(folder: str) -> list[Path]:
+    """Return every Python module below a folder of the repository."""
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def event_types(path: Path) -> set[str]:
+    """Return the types of the events that a module sends; fail where one is not a literal (or a choice of two)."""
+    types: set[str] = set()
+    for call in ast.walk(ast.parse(path.read_text())):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "event":
+            first = call.args[0]
+            for choice in (first.body, first.orelse) if isinstance(first, ast.IfExp) else (first,):
+                assert isinstance(choice, ast.Constant), f"{path}:{call.lineno}"
+                types.add(str(choice.value))
+    return types

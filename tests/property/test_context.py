@@ -181,7 +181,7 @@ def test_without_a_budget_the_window_is_the_limit(parts: Parts) -> None:
     context = assemble(parts, Limits())
     assert violations(context.request, _signed(parts)) == []
     assert _recount(context.request) + parts.tools == context.tokens["total"]
-    assert not [item for item in context.dropped if item.get("why") == "older than what fits"]
+    assert not [item for item in context.dropped if item.why == "older than what fits"]
 
 
 @settings(max_examples=times(20, 2_000), deadline=None)

@@ -17,6 +17,7 @@ from reverie.usecases import rewind_to_branch as rewinds
 from reverie.usecases.open_sealed_thread_entries import entry_record
 from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.distill import distill, start_distilling
+from reveried.actions.documents import redacted
 from reveried.execute_use_cases import read
 from reveried.log import logger
 
@@ -53,7 +54,7 @@ async def create(
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,
-        title=_redacted(services, request.title),
+        title=redacted(services, request.title),
         model=request.model,
         context_window=request.context_window,
         index=index,
@@ -83,7 +84,7 @@ async def change(
     """Give a thread another title or project; what it was opened with stays. Raises NotFound."""
     fields: dict[str, str | None] = {}
     if request.title is not msgspec.UNSET:
-        fields["title"] = _redacted(services, request.title)
+        fields["title"] = redacted(services, request.title)
     if request.project is not msgspec.UNSET:
         given = request.project
         fields["project"] = (
@@ -201,7 +202,3 @@ async def _distilled_if_full(
     with services.store.reader(space) as reader:
         thread = threads.get(reader, thread_id)
     return replace(answer, context=context_window_usage.context_use(thread, config.window), distilled=distilled)
-
-
-def _redacted(services: Services, text: str | None) -> str | None:
-    return None if text is None else services.redactor.text(text)

@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reverie.full_text_memory_recall import RECALL_TOKENS
 from reverie.models import MemoryType
 from reverie.usecases import memory_changes
 from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted, submit_or_hold
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from reverie.usecases.write_documents_and_memories import Author
     from reveried.services import Services
 
-__all__ = ["RECALL_TOKENS", "change", "forget", "recall", "remember"]
+__all__ = ["change", "forget", "recall", "remember"]
 
-RECALL_TOKENS = 1_500  # of all hits together, unless the caller gives a budget
 WAITS = 3  # for an index that catches up, and may be behind again or in use by then; after them a thread of its own
 
 

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Write
+from reverie.usecases.candidate_word_origins import casefolded
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import forgotten_again
 from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
 from reverie.usecases.take_forgotten_lines_out_of_agent_saves import WHY, move_to_review
@@ -169,13 +170,13 @@ def _edits(block: Mapping[str, Any], at: Any, folder: str, roots: set[str]) -> I
     folder = next((given[name] for name in _WORKING_FOLDERS if isinstance(given.get(name), str)), folder)
     is_inside = any(folder == root or folder.startswith(root + "/") for root in roots)
     if command and (is_inside or any(name in command for name in _named(roots) | _named_above(roots))):
-        yield from (_Edit(call, relative, _plain(command), at) for relative in _files(command, roots))
+        yield from (_Edit(call, relative, casefolded(command), at) for relative in _files(command, roots))
         yield from (_Edit(call, path, None, at) for path in paths_with_unknown_words(command, roots, folder))
     path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
     root = next((root for root in roots if path.startswith(root + "/")), None)
     if root is not None and ".." not in path:
         relative = str(Path(os.path.normpath(path)).relative_to(root))
-        yield from (_Edit(call, relative, _plain(text), at) for text in _texts(given))
+        yield from (_Edit(call, relative, casefolded(text), at) for text in _texts(given))
 
 
 def _command(given: Mapping[str, Any]) -> str:
@@ -243,7 +244,7 @@ async def _attribute(
                 memory = writer.load(MemoryRecord, (name,))
                 if memory is None:
                     continue
-                words, came_at = _plain(memory.content), _came_at(writer, memory)
+                words, came_at = casefolded(memory.content), _came_at(writer, memory)
                 has_said = any(came_at >= since and words in text for text, since in said)
                 if not has_said and not (saves and _came_by(writer, memory) in saves):
                     continue
@@ -368,7 +369,3 @@ def _since(at: Any, now: datetime) -> str:
         return text_of(moment)
     except (TypeError, ValueError):
         return text_of(now - UNDATED)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()

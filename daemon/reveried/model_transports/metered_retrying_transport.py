@@ -13,8 +13,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reverie.errors import ModelFailed, ReverieError
+from reverie.models import DATE_CHARS
 from reverie.store import SYSTEM_SPACE, Write
-from reverie.usecases.token_usage_ledger import DATE_CHARS, Ceilings, ReservedCall, UsedTokens, reserve
+from reverie.usecases.token_usage_ledger import Ceilings, ReservedCall, UsedTokens, reserve
 from reveried.log import logger
 from reveried.model_transports.transport import NOT_SENT, request_tokens
 from reveried.model_transports.usage_settlement import SETTLEMENTS, write_settlements

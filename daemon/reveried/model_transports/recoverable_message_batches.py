@@ -17,9 +17,10 @@ from msgspec.structs import replace
 
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import Outcome
+from reverie.models import DATE_CHARS
 from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
 from reverie.thread_safe_typed_decoding import from_msgpack
-from reverie.usecases.token_usage_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
+from reverie.usecases.token_usage_ledger import ReservedCall, UsedTokens, reserve, settle
 from reveried.log import logger
 from reveried.model_transports.metered_retrying_transport import MARGIN_TOKENS, MODEL_TOKENS, WHO
 from reveried.model_transports.transport import NOT_SENT, request_tokens

@@ -89,7 +89,8 @@ def announcement(space: str, condition: Condition | None, before: str) -> Write[
         if condition is None:
             writer.event("sync.resumed", {"reason": before})
         else:
-            writer.event(f"sync.{condition.state}", {"reason": condition.code, "files": condition.files})
+            data = {"reason": condition.code, "files": condition.files}
+            writer.event("sync.stopped" if condition.state == "stopped" else "sync.blocked", data)
 
     return Write(space=space, who="sync", why="files.announced", body=body)
 

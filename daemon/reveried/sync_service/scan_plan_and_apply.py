@@ -20,7 +20,7 @@ from reverie.sync.redaction_view import RedactionView
 from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.scan_and_read_files import FileContent, Limits
 from reverie.sync.sync_input_types import PathState, Rules, sha256
-from reverie.time_sorted_and_content_ids import new_id
+from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, sync_snapshot_and_commit
 from reverie.usecases.projections import Listing
 from reveried.sync_service.folder_status import folder_condition, sync_status
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SpaceFolder"]
 
-ID_RANDOM_BYTES = 10
 RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
 
 

@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from reverie.errors import Conflict, ReverieError
-from reverie.time_sorted_and_content_ids import new_id
+from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reverie.usecases.take_forgotten_lines_out_of_agent_saves import hold_saves
@@ -45,7 +45,6 @@ __all__ = ["SyncService"]
 
 PASSES_MAX = 8  # of one call, while a person saves again and again or the store changes; the next event tries again
 PARTS_AT_ONCE = 4  # parts of a plan submitted to the writer together, so that one flush of the store serves them
-ID_RANDOM_BYTES = 10
 SHUTDOWN_MAX_S = 20.0  # seconds that `close` waits for blocking work
 
 P = ParamSpec("P")

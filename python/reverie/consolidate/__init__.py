@@ -4,18 +4,14 @@ from reverie.consolidate.add_or_skip import add_or_skip, candidates_to_add
 from reverie.consolidate.apply_changes_to_memories import apply, document_of, happened_on
 from reverie.consolidate.decide import Decision, Proposal, decide
 from reverie.consolidate.distill_memories_into_dream_archive import (
-    MAX_TOKEN_BUDGET,
     DreamPlan,
     Source,
-    plan_dream,
-    validate_budget,
 )
 from reverie.consolidate.forgotten_statements_and_mass_deletions import hold_large_deletion
 from reverie.consolidate.memory_size_tiers_and_shrinking import WINDOW_TOKENS, tier
 from reverie.consolidate.oldest_memories_within_dream_budget import DreamBatch, plan_oldest
 
 __all__ = [
-    "MAX_TOKEN_BUDGET",
     "WINDOW_TOKENS",
     "Decision",
     "DreamBatch",
@@ -29,8 +25,6 @@ __all__ = [
     "document_of",
     "happened_on",
     "hold_large_deletion",
-    "plan_dream",
     "plan_oldest",
     "tier",
-    "validate_budget",
 ]

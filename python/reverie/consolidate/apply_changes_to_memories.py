@@ -27,9 +27,9 @@ from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["apply", "document_of", "happened_on"]
+__all__ = ["UPDATES_KEPT", "apply", "document_of", "happened_on"]
 
-_UPDATES_KEPT = 20  # sources of earlier updates that a memory's provenance lists
+UPDATES_KEPT = 20  # sources of earlier updates that a memory's provenance lists
 
 _DAY = lazy_regex(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 
@@ -82,7 +82,7 @@ def _updated(memory: Memory, change: Update, candidates: Sequence[Candidate], at
     provenance = dict(memory.provenance)
     if change.candidate_index is not None and change.candidate_index < len(candidates):
         source = _provenance(candidates[change.candidate_index])
-        provenance["updates"] = [*provenance.get("updates", []), source][-_UPDATES_KEPT:]
+        provenance["updates"] = [*provenance.get("updates", []), source][-UPDATES_KEPT:]
         provenance.pop("at", None)  # the new content's time counts, and where it is unknown, that of this change
         if "at" in source:
             provenance["at"] = source["at"]

@@ -19,7 +19,6 @@ from reverie import canonical_json, count_and_truncate_tokens
 from reverie.consolidate.memories_under_consolidation import Item, WorkingSet, scope_of
 from reverie.consolidate.statement_comparison_and_merging import Relation, parse_statement, relate
 from reverie.documents.project_document_paths import PERSON, memory_project
-from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Change, Delete, Memory, MemoryType, Update
 from reverie.sentence_word_analysis import analyze, strip_markers
 
@@ -30,15 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARCHIVE_VERSION",
-    "MAX_TOKEN_BUDGET",
     "Archive",
     "DreamPlan",
     "Source",
     "counted_sources",
     "distilled",
     "fitted",
-    "plan_dream",
-    "validate_budget",
 ]
 
 ARCHIVE_VERSION = 1  # of an archive's JSON
@@ -56,8 +52,6 @@ _RANK = (
     MemoryType.EPISODE,
 )
 _NAMES = {kind: f"{kind.value}s" for kind in MemoryType}
-
-MAX_TOKEN_BUDGET = 200_000  # tokens of one dream, input and output (seed 002; RFC 0062, section B2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,50 +86,6 @@ class DreamPlan:
     tokens_used: int
     sources: tuple[Source, ...]
     changes: tuple[Change, ...]
-
-
-def plan_dream(
-    memories: Iterable[Memory],
-    *,
-    budget: int,
-    redact: Callable[[str], str],
-    previous_archives: Sequence[tuple[str, Mapping[str, Json]]] = (),
-) -> DreamPlan | None:
-    """Return the plan of a dream about `memories` (new since the last dream); None where there are no sources.
-
-    `budget` is in tokens, as `validate_budget` returns it. `redact` is applied to every text before it is hashed.
-    `previous_archives` (address, body) are distilled again together with the memories.
-    Raises TokenBudgetExceeded, with the least budget that would do, when even the shortest archive does not fit.
-    """
-    sources, input_tokens, number = _read_sources(memories, previous_archives, redact, budget)
-    if number == 0:
-        return None
-    archive = distilled(sources if sources is not None else [], budget=budget, redact=redact)
-    minimum = input_tokens + archive.tokens(0)
-    if sources is None or minimum > budget:
-        raise TokenBudgetExceeded(
-            f"{number} memories cannot be distilled within {budget} tokens; the least is {minimum}",
-            budget=budget,
-            minimum_required=minimum,
-            hint=f"give a budget of {minimum} tokens or more",
-        )
-    return fitted(archive, input_tokens)
-
-
-def validate_budget(value: Json, maximum: int = MAX_TOKEN_BUDGET) -> int:
-    """Return a token budget, input and output together: an integer from 1, clamped to `maximum`; None is `maximum`.
-
-    Raises ValidationError for anything else: text, fractions and booleans are not read as numbers.
-    """
-    if value is None:
-        return maximum
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValidationError(
-            f"{ascii(value)[:40]} is not a token budget",
-            hint=f"give a whole number from 1 to {maximum}",
-            maximum=maximum,
-        )
-    return min(value, maximum)
 
 
 def distilled(sources: Iterable[Source], *, budget: int, redact: Callable[[str], str]) -> Archive:
@@ -195,30 +145,6 @@ class Archive:
             "memories": self.memories[:shown],
             "changes": self.changes,
         }
-
-
-def _read_sources(
-    memories: Iterable[Memory],
-    archives: Sequence[tuple[str, Mapping[str, Json]]],
-    redact: Callable[[str], str],
-    budget: int,
-) -> tuple[list[Source] | None, int, int]:
-    """Return the sources in their given order (None if too large for any budget), their tokens and their number.
-
-    Once reading alone exceeds every budget, no source is kept (None) and the rest is only counted for the error: a
-    million memories take no more memory than the largest budget.
-    """
-    room = max(budget, MAX_TOKEN_BUDGET)
-    sources: list[Source] | None = []
-    total = number = 0
-    for source, size in counted_sources(memories, redact, archives):
-        number += 1
-        total += size
-        if sources is not None and total <= room:
-            sources.append(source)
-        else:
-            sources = None
-    return sources, total, number
 
 
 def counted_sources(

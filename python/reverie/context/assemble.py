@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts, Placement
     from reverie.context.conversation_units import Unit
     from reverie.context.render_context_tiers import Tier
-    from reverie.models import Passage
+    from reverie.models import Dropped, Passage
 
 
 __all__ = [
@@ -163,7 +163,7 @@ def _edge_overhead() -> int:
     )
 
 
-def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:
+def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[Dropped]]:
     """Return the units after the distilled part without old tool results, and the blocks left out or cleared.
 
     After a distillation the thinking of finished turns is left out whole: its signatures vouch for a prefix that is

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from reverie.models import Message, Note, Passage
+    from reverie.models import Dropped, Message, Note, Passage
 
 __all__ = [
     "SHARES",
@@ -115,7 +115,7 @@ class Context:
     request: dict[str, Any]
     tokens: dict[str, Any]
     distillation: int = 0
-    dropped: list[dict[str, Any]] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -18,6 +18,7 @@ import msgspec
 import orjson
 
 from reverie import count_and_truncate_tokens
+from reverie.context.request_as_plain_text import content_blocks
 from reverie.context.token_cost import message_cost
 from reverie.context.truncate import shorten
 from reverie.thread_safe_typed_decoding import from_json
@@ -161,8 +162,8 @@ class Cap:
                 _hash(orjson.dumps(plain)),
                 message_cost(plain),
                 message["role"],
-                is_compacted=any(block.get("type") == _COMPACTED for block in _blocks(message)),
-                is_marked=any("cache_control" in block for block in _blocks(message)),
+                is_compacted=any(block.get("type") == _COMPACTED for block in content_blocks(message)),
+                is_marked=any("cache_control" in block for block in content_blocks(message)),
             )
             if len(self._facts) > FACTS_MAX:
                 self._facts.popitem(last=False)
@@ -214,11 +215,11 @@ def _places(messages: Sequence[dict[str, Any]]) -> list[int]:
     calls: dict[str, int] = {}
     first_call = len(messages)  # the earliest call that a result from here on answers
     for place, message in enumerate(messages):
-        calls.update((block["id"], place) for block in _blocks(message) if block.get("type") == "tool_use")
+        calls.update((block["id"], place) for block in content_blocks(message) if block.get("type") == "tool_use")
     found = []
     for place in range(len(messages) - 1, -1, -1):
         answered = [
-            block.get("tool_use_id") for block in _blocks(messages[place]) if block.get("type") == "tool_result"
+            block.get("tool_use_id") for block in content_blocks(messages[place]) if block.get("type") == "tool_result"
         ]
         first_call = min([first_call, *(calls.get(call, -1) for call in answered if isinstance(call, str))])
         if messages[place]["role"] == "assistant" and place <= first_call:
@@ -228,19 +229,21 @@ def _places(messages: Sequence[dict[str, Any]]) -> list[int]:
 
 def _opening(dropped: Sequence[dict[str, Any]], text: str, *, is_open: bool) -> tuple[dict[str, Any], ...]:
     """Return the messages in place of the dropped ones: a user's with `text`, then a system's with instructions."""
-    reminders = [block for block in _blocks(dropped[0]) if _is_reminder(block)] if dropped[0]["role"] == "user" else []
+    reminders = (
+        [block for block in content_blocks(dropped[0]) if _is_reminder(block)] if dropped[0]["role"] == "user" else []
+    )
     blocks = [*reminders, {"type": "text", "text": text}]
     prompt = next((message for message in reversed(dropped) if _is_prompt(message)), None) if is_open else None
     if prompt is not None:
         said = "\n".join(
-            block["text"] for block in _blocks(prompt) if block.get("type") == "text" and not _is_reminder(block)
+            block["text"] for block in content_blocks(prompt) if block.get("type") == "text" and not _is_reminder(block)
         )
         blocks.append({"type": "text", "text": shorten(said, PROMPT_TOKENS)})
     messages: list[dict[str, Any]] = [{"role": "user", "content": blocks}]
     system: list[dict[str, Any]] = []
     for message in dropped:
         if message["role"] == "system" and message.keys() == {"role", "content"}:
-            system += _blocks(_without_marks(message))
+            system += content_blocks(_without_marks(message))
     if system:
         messages.append({"role": "system", "content": system})
     return tuple(_without_marks(message) for message in messages)
@@ -257,15 +260,10 @@ def _messages(read: Read, cut: _Cut) -> list[msgspec.Raw]:
 
 def _without_marks(message: dict[str, Any]) -> dict[str, Any]:
     """Return a message without the client's cache breakpoints and with its content as a list of blocks."""
-    blocks = _blocks(message)
+    blocks = content_blocks(message)
     if any("cache_control" in block for block in blocks):
         blocks = [{name: part for name, part in block.items() if name != "cache_control"} for block in blocks]
     return {**message, "content": blocks}
-
-
-def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
-    content = message["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _is_reminder(block: dict[str, Any]) -> bool:
@@ -274,5 +272,5 @@ def _is_reminder(block: dict[str, Any]) -> bool:
 
 def _is_prompt(message: dict[str, Any]) -> bool:
     """Return True for a message in which the person says something."""
-    said = (block for block in _blocks(message) if block.get("type") == "text" and not _is_reminder(block))
+    said = (block for block in content_blocks(message) if block.get("type") == "text" and not _is_reminder(block))
     return message["role"] == "user" and next(said, None) is not None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reverie import count_and_truncate_tokens
 from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.render_context_tiers import FRAME
-from reverie.context.request_as_plain_text import block_text
+from reverie.context.request_as_plain_text import block_text, content_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -134,13 +134,8 @@ def _conversation(context: Context) -> str:
     of_tiers = {text for texts in context.texts.values() for text in texts} | {WAITING, BEGINNING}
     said = []
     for message in context.request["messages"]:
-        texts = (block_text(block) for block in _blocks(message))
+        texts = (block_text(block) for block in content_blocks(message))
         shown = [text.strip() for text in texts if text.strip() and text not in of_tiers]
         if shown and message["role"] != "system":
             said.append(f"{message['role']}:\n" + "\n\n".join(shown))
     return "\n\n".join([_CONVERSATION, *said]) if said else ""
-
-
-def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
-    content = message["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content

@@ -11,6 +11,7 @@ from reverie.context.conversation_units import Unit, is_user_speech, make_unit, 
 from reverie.context.stored_blocks_to_request_blocks import notice_block
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.context.truncate import trim_result
+from reverie.models import Dropped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ class FittedConversation:
     """A conversation within its budget: its units with notices for the gaps, and a report of the dropped ones."""
 
     units: list[Unit]
-    dropped: list[dict[str, Any]] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
 
     @property
     def cost(self) -> int:
@@ -55,7 +56,7 @@ def fit_conversation(units: Sequence[Unit], budget: int) -> FittedConversation:
     opened = min(must, default=0)
     shorter = [piece if position >= opened else without_thinking(piece) for position, piece in enumerate(units)]
     kept, oversized = _kept_positions(shorter, must, budget)
-    dropped: list[dict[str, Any]] = []
+    dropped: list[Dropped] = []
     lines = _gap_notices(shorter, kept, oversized, dropped)
     room = budget - sum(piece.cost for piece in lines.values())
     caps = _result_limits([shorter[position] for position in kept], room)
@@ -104,7 +105,7 @@ def _kept_positions(units: Sequence[Unit], must: set[int], budget: int) -> tuple
 
 
 def _gap_notices(
-    units: Sequence[Unit], kept: list[int], oversized: set[int], dropped: list[dict[str, Any]]
+    units: Sequence[Unit], kept: list[int], oversized: set[int], dropped: list[Dropped]
 ) -> dict[int, Unit]:
     """Return a notice for every gap, keyed by the gap's last position."""
     lines: dict[int, Unit] = {}
@@ -114,7 +115,7 @@ def _gap_notices(
         named = len(gap) == 1 and gap[0] in oversized
         why = "oversized" if named else "older than what fits"
         seq = pieces[-1].seq
-        dropped.append({"tier": "tail", "seq": seq, "what": "messages", "count": len(gap), "tokens": gone, "why": why})
+        dropped.append(Dropped("tail", seq=seq, what="messages", count=len(gap), tokens=gone, why=why))
         text = (
             _describe_unit(pieces[0], gone)
             if named
@@ -148,7 +149,7 @@ def _result_limits(units: Sequence[Unit], room: int) -> list[int]:
     return at(low) if low > _LEAST else [_LEAST] * len(units)
 
 
-def _trimmed(piece: Unit, cap: int, dropped: list[dict[str, Any]]) -> Unit:
+def _trimmed(piece: Unit, cap: int, dropped: list[Dropped]) -> Unit:
     if all(size <= cap + BLOCK for size in piece.results):
         return piece
     user_blocks = tuple(
@@ -156,7 +157,7 @@ def _trimmed(piece: Unit, cap: int, dropped: list[dict[str, Any]]) -> Unit:
     )
     shorter = make_unit(piece.kind, piece.assistant_blocks, user_blocks, piece.seq)
     gone = piece.cost - shorter.cost
-    dropped.append({"tier": "tail", "seq": piece.seq, "what": "tool_result", "tokens": gone, "why": "trimmed"})
+    dropped.append(Dropped("tail", seq=piece.seq, what="tool_result", tokens=gone, why="trimmed"))
     return shorter
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from reverie.context.stored_blocks_to_request_blocks import assistant_blocks, notice_block, user_blocks
 from reverie.context.token_cost import BLOCK, MESSAGE, block_cost, content_cost
+from reverie.models import Dropped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,13 +91,13 @@ class _Side:
     seq: int
 
 
-def split_units(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str, Any]]]:
+def split_units(messages: Sequence[Message]) -> tuple[list[Unit], list[Dropped]]:
     """Return the units of `messages` in order, and the content that no valid request can carry.
 
     Messages that were rewound do not count. Neighbours of one role are one message. A tool_use stays only where its
     tool_result is in the very next user message; an orphan of either kind leaves a line in its place.
     """
-    lost: list[dict[str, Any]] = []
+    lost: list[Dropped] = []
     sides = list(_sides(messages, lost))
     taken: set[str] = set()
     units: list[Unit] = []
@@ -129,7 +130,7 @@ def without_thinking(piece: Unit) -> Unit:
     return replace(piece, assistant_blocks=assistant_blocks, fixed=piece.fixed - gone)
 
 
-def _sides(messages: Sequence[Message], lost: list[dict[str, Any]]) -> Iterator[_Side]:
+def _sides(messages: Sequence[Message], lost: list[Dropped]) -> Iterator[_Side]:
     current: _Side | None = None
     for message in messages:
         if message.rewound:
@@ -149,7 +150,7 @@ def _sides(messages: Sequence[Message], lost: list[dict[str, Any]]) -> Iterator[
         yield current
 
 
-def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[Unit]:
+def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[Dropped]) -> Iterator[Unit]:
     """Yield the units of one assistant side: a reply, or a call with the results found in `answer`."""
     asked = {block["id"] for block in side.blocks if block["type"] == "tool_use"}
     results: dict[str, dict[str, Any]] = {}
@@ -167,7 +168,7 @@ def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[di
             assistant_blocks.append(block)
         else:
             orphaned = True
-            lost.append({"tier": "tail", "seq": side.seq, "what": "tool_use", "why": "no result follows it"})
+            lost.append(Dropped("tail", seq=side.seq, what="tool_use", why="no result follows it"))
             assistant_blocks.append(notice_block(f"a call of {block['name']} without a result"))
     if orphaned:
         assistant_blocks = [block for block in assistant_blocks if block["type"] not in _THINKING]
@@ -186,14 +187,14 @@ def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[di
         yield make_unit("reply", tuple(assistant_blocks), (), side.seq)
 
 
-def _user(side: _Side, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[Unit]:
+def _user(side: _Side, taken: set[str], lost: list[Dropped]) -> Iterator[Unit]:
     user_blocks = []
     for block in side.blocks:
         if block["type"] != "tool_result":
             user_blocks.append(block)
             continue
         why = "answered twice" if block["tool_use_id"] in taken else "no call precedes it"
-        lost.append({"tier": "tail", "seq": side.seq, "what": "tool_result", "why": why})
+        lost.append(Dropped("tail", seq=side.seq, what="tool_result", why=why))
         user_blocks.append(notice_block("a tool result without its call"))
     if user_blocks:
         yield make_unit("user", (), tuple(user_blocks), side.seq)

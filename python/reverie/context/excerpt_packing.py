@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reverie import count_and_truncate_tokens
 from reverie.context.render_context_tiers import Tier
 from reverie.context.token_cost import BLOCK
-from reverie.models import Passage
+from reverie.models import Dropped, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
             left = room - _frame()
             continue
         left += room - tier.cost
-    best.dropped.extend(_told(passages, best_kept))
+    best.dropped.extend(_dropped(passages, best_kept))
     return best
 
 
@@ -119,11 +119,12 @@ def _heading(origin: str) -> str:
     return f"\n[{origin}]\n"
 
 
-def _told(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[dict[str, Any]]:
+def _dropped(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[Dropped]:
+    """Return the count and tokens of the passages that had no room, as an item of `dropped`; empty for none."""
     if len(kept) == len(passages):
         return []
     lost = sum(passage.tokens for passage in passages) - sum(passage.tokens for passage in kept)
-    return [{"tier": "excerpts", "count": len(passages) - len(kept), "tokens": lost}]
+    return [Dropped("excerpts", count=len(passages) - len(kept), tokens=lost)]
 
 
 def _frame() -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reverie import count_and_truncate_tokens
 from reverie.context.token_cost import BLOCK
 from reverie.context.truncate import fits_in, shorten, truncate_text
 from reverie.lazy_regex import lazy_regex
+from reverie.models import Dropped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ class Tier:
 
     name: str
     texts: tuple[str, ...] = ()
-    dropped: list[dict[str, Any]] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     cost: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -48,20 +49,15 @@ class Tier:
 def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
     """Return the bootstrap texts, a block each; the text that reaches the ceiling is shortened, later ones dropped."""
     texts: list[str] = []
-    dropped: list[dict[str, Any]] = []
+    dropped: list[Dropped] = []
     room = ceiling
     for path, text in files:
         if not text.strip():
             continue
         kept = shorten(text, max(0, room - BLOCK)) if room - BLOCK >= 32 or fits_in(text, room - BLOCK) else ""
         if kept != text:
-            dropped.append(
-                {
-                    "tier": "bootstrap",
-                    "path": path,
-                    "tokens": count_and_truncate_tokens.count(text) - count_and_truncate_tokens.count(kept),
-                }
-            )
+            lost = count_and_truncate_tokens.count(text) - count_and_truncate_tokens.count(kept)
+            dropped.append(Dropped("bootstrap", path=path, tokens=lost))
         if kept:
             texts.append(kept)
             room -= BLOCK + count_and_truncate_tokens.count(kept)
@@ -80,7 +76,7 @@ def digest(text: str, ceiling: int) -> Tier:
     head = f"{FRAME}\n\n## Thread digest\n"
     body = truncate_text(text.strip(), ceiling - BLOCK - count_and_truncate_tokens.count(head) - 1)
     lost = count_and_truncate_tokens.count(text.strip()) - count_and_truncate_tokens.count(body)
-    return Tier("digest", (head + body if body else FRAME,), [{"tier": "digest", "tokens": lost}] if lost > 0 else [])
+    return Tier("digest", (head + body if body else FRAME,), [Dropped("digest", tokens=lost)] if lost > 0 else [])
 
 
 def notes(kept: Sequence[Note], ceiling: int) -> Tier:
@@ -125,7 +121,7 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     lines = _drop_bullets(body.split("\n"), room, beside)
     shorter = shorten("\n".join(lines), room) if lines else ""
     lost = count_and_truncate_tokens.count(body) - count_and_truncate_tokens.count(shorter)
-    cut: list[dict[str, Any]] = [{"tier": "summary", "tokens": lost}]
+    cut = [Dropped("summary", tokens=lost)]
     return Tier("summary", (f"{DISTILLED}\n\n{shorter}",), cut) if shorter else Tier("summary", (), cut)
 
 
@@ -186,7 +182,7 @@ def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *
         return Tier(name)
     room = ceiling - BLOCK - count_and_truncate_tokens.count(head) - 1
     kept: list[str] = []
-    dropped: list[dict[str, Any]] = []
+    dropped: list[Dropped] = []
     for made, text in items:
         cost = count_and_truncate_tokens.count(text) + 1
         if cost <= room:
@@ -195,17 +191,16 @@ def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *
         elif keep_first and not kept and (piece := truncate_text(text, room - 1)):
             kept.append(piece)
             room = 0
-            dropped.append(
-                {"tier": name, "id": made, "tokens": cost - count_and_truncate_tokens.count(piece), "why": "shortened"}
-            )
+            lost = cost - count_and_truncate_tokens.count(piece)
+            dropped.append(Dropped(name, id=made, tokens=lost, why="shortened"))
         else:
-            dropped.append({"tier": name, "id": made, "tokens": cost})
+            dropped.append(Dropped(name, id=made, tokens=cost))
     return Tier(name, ("\n".join([head, *kept]),) if kept else (), dropped)
 
 
-def _whole(name: str, text: str, kept: str = "") -> list[dict[str, Any]]:
+def _whole(name: str, text: str, kept: str = "") -> list[Dropped]:
     lost = count_and_truncate_tokens.count(text) - count_and_truncate_tokens.count(kept)
-    return [{"tier": name, "tokens": lost}] if lost > 0 else []
+    return [Dropped(name, tokens=lost)] if lost > 0 else []
 
 
 def _indented(text: str) -> str:

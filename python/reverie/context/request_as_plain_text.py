@@ -10,7 +10,7 @@ from reverie.context.truncate import result_text
 if TYPE_CHECKING:
     from reverie.context.assembly_inputs_and_token_ceilings import Context
 
-__all__ = ["block_text", "render"]
+__all__ = ["block_text", "content_blocks", "render"]
 
 
 def render(context: Context) -> str:
@@ -20,6 +20,12 @@ def render(context: Context) -> str:
         body = "\n\n".join(shown for block in message["content"] if (shown := block_text(block)))
         pieces.append(f"{message['role']}:\n{body}")
     return "\n\n".join(pieces)
+
+
+def content_blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the content blocks of a request's message; a content that is a text is one text block."""
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def block_text(block: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
 from reverie.context.token_cost import content_cost
 from reverie.lazy_regex import lazy_regex
+from reverie.models import Dropped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,13 +85,13 @@ def tool_uses_to_clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -
     return [each for each, _ in old] if freed >= int(limits.window * limits.clear_at_least) else []
 
 
-def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[Unit], list[dict[str, Any]]]:
+def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[Unit], list[Dropped]]:
     """Return the conversation without old thinking and with placeholders for old results, and what was cleared."""
     begin = _thinking_kept(units, limits.keep_thinking_turns)
     kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
     order = tool_uses_to_clear(kept, limits, beside)
     gone = frozenset(order)
-    lost = [{"tier": "tail", "what": "tool_result", "id": each, "why": "cleared"} for each in order]
+    lost = [Dropped("tail", what="tool_result", id=each, why="cleared") for each in order]
     return [_cleared(piece, gone) for piece in kept], lost
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.lazy_regex import lazy_regex
+from reverie.models import Dropped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,12 +46,12 @@ def notice_block(what: str) -> dict[str, Any]:
     return text_block(f"[… {what} …]")
 
 
-def user_blocks(content: Json, lost: list[dict[str, Any]], seq: int) -> list[dict[str, Any]]:
+def user_blocks(content: Json, lost: list[Dropped], seq: int) -> list[dict[str, Any]]:
     """Return the blocks of a user message that a request may carry; all others are listed in `lost`."""
     return [clean for block in _listed(content) if (clean := _user_block(block, lost, seq)) is not None]
 
 
-def assistant_blocks(content: Json, lost: list[dict[str, Any]], seq: int) -> list[dict[str, Any]]:
+def assistant_blocks(content: Json, lost: list[Dropped], seq: int) -> list[dict[str, Any]]:
     """Return the blocks of an assistant message that a request may carry; thinking stays byte for byte."""
     return [clean for block in _listed(content) if (clean := _assistant_block(block, lost, seq)) is not None]
 
@@ -61,7 +62,7 @@ def _listed(content: Json) -> Iterable[Json]:
     return content if isinstance(content, list | tuple) else []
 
 
-def _user_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any] | None:
+def _user_block(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any] | None:
     match block:
         case {"type": "text", "text": str()}:
             return _text(block)
@@ -75,7 +76,7 @@ def _user_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, 
             return _left_out(block, lost, seq)
 
 
-def _assistant_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any] | None:
+def _assistant_block(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any] | None:
     match block:
         case {"type": "text", "text": str()}:
             return _text(block)
@@ -84,7 +85,7 @@ def _assistant_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[
         case {"type": "redacted_thinking", "data": str(data)} if data:
             return dict(block)
         case {"type": "thinking" | "redacted_thinking"}:
-            lost.append({"tier": "tail", "seq": seq, "what": "thinking", "why": "it is not signed"})
+            lost.append(Dropped("tail", seq=seq, what="thinking", why="it is not signed"))
             return None
         case {"type": "tool_use", "id": str(made), "name": str(name), "input": dict()} if _ID.fullmatch(
             made
@@ -105,7 +106,7 @@ def _text(block: dict[str, Any]) -> dict[str, Any] | None:
     return text_block(block["text"])
 
 
-def _result(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:
+def _result(block: dict[str, Any], lost: list[Dropped], seq: int) -> dict[str, Any]:
     """Return a tool_result whose content is a string or valid blocks, never empty."""
     content = block.get("content", "")
     kept: Json
@@ -118,13 +119,13 @@ def _result(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict
     return {**result, "is_error": True} if block.get("is_error") is True else result
 
 
-def _inner(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any] | None:
+def _inner(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any] | None:
     if isinstance(block, dict) and block.get("type") == "tool_result":
         return _left_out(block, lost, seq)
     return _user_block(block, lost, seq)
 
 
-def _media(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:
+def _media(block: dict[str, Any], lost: list[Dropped], seq: int) -> dict[str, Any]:
     source = block.get("source")
     if block["type"] in {"image", "document"} and not _has_source(source):
         return _left_out(block, lost, seq)
@@ -146,8 +147,8 @@ def _without_cache_control(block: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in block.items() if key != "cache_control"}
 
 
-def _left_out(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:
+def _left_out(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any]:
     kind = block.get("type") if isinstance(block, dict) else None
     name = kind if isinstance(kind, str) and _NAME.fullmatch(kind) else "unknown"
-    lost.append({"tier": "tail", "seq": seq, "what": name, "why": "a request cannot carry it"})
+    lost.append(Dropped("tail", seq=seq, what=name, why="a request cannot carry it"))
     return notice_block(f"a block of type {name} left out")

@@ -19,7 +19,7 @@ from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.thread_text_in_pages import pages_of
 from reverie.redact import Redactor
 from reverie.store import seal
-from reverie.usecases.choose_context_parts_for_token_limit import sized_context
+from reverie.usecases.choose_context_parts_for_token_limit import next_seq, sized_context
 from reverie.usecases.imports import model_of
 from reverie.usecases.model_requests_and_plan_for_memories import source_of
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
@@ -90,7 +90,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
         messages,
         number=number,
         previous=None,
-        tail_from_seq=_next_seq(messages),
+        tail_from_seq=next_seq(messages),
         passage_tokens=0,
         summary_tokens=room,
     )
@@ -128,11 +128,6 @@ def _memories_text(candidates: tuple[Candidate, ...], max_tokens: int) -> str:
         if count_and_truncate_tokens.fits(longer, max_tokens):
             text = longer
     return text
-
-
-def _next_seq(messages: list[Message]) -> int:
-    """Return the sequence number after the last message."""
-    return messages[-1].last_seq + 1 if messages else 1
 
 
 def _memory_text(candidate: Candidate) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from reverie.models import NoteCategory
+from reverie.models import PATCHES_MAX, STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, NoteCategory
 
 __all__ = [
     "ListedFile",
@@ -33,16 +33,13 @@ __all__ = [
 ]
 
 LINE_MAX = 10_000_000  # of a line's number; a memory file has at most a million bytes
-_PATCHES_MAX = 1000  # in one call
-_ITEM_CHARS_MAX = 500  # of one item of a working state
-_ITEMS_MAX = 20  # in one list of a working state
 
 _Path = Annotated[
     str,
     Meta(min_length=1, description='Path inside the memory folder, for example "facts/user.md".'),
 ]
-_Item = Annotated[str, Meta(min_length=1, max_length=_ITEM_CHARS_MAX)]
-_Items = Annotated[list[_Item], Meta(max_length=_ITEMS_MAX)]
+_Item = Annotated[str, Meta(min_length=1, max_length=STATE_ITEM_CHARS_MAX)]
+_Items = Annotated[list[_Item], Meta(max_length=STATE_ITEMS_MAX)]
 
 
 class _Input(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -122,7 +119,7 @@ class MemoryPatchInput(_Input):
     path: _Path
     patches: Annotated[
         list[TextPatch],
-        Meta(min_length=1, max_length=_PATCHES_MAX, description="All of these are applied, or none."),
+        Meta(min_length=1, max_length=PATCHES_MAX, description="All of these are applied, or none."),
     ]
 
 
@@ -168,7 +165,8 @@ class WorkingStateSetInput(_Input):
     """The input of `working_state_set`: a field that is present replaces the old one, an absent one leaves it."""
 
     current_task: (
-        Annotated[str, Meta(max_length=1000, description="What is being done now, specifically.")] | UnsetType
+        Annotated[str, Meta(max_length=STATE_TASK_CHARS_MAX, description="What is being done now, specifically.")]
+        | UnsetType
     ) = UNSET
     task_chain: Annotated[_Items, Meta(description="The tasks of this thread in their order.")] | UnsetType = UNSET
     completed_steps: Annotated[_Items, Meta(description="What is done, newest last.")] | UnsetType = UNSET

@@ -26,7 +26,7 @@ from reverie.documents.project_document_paths import PERSON, folder_of, in_proje
 from reverie.errors import Conflict
 from reverie.git_repositories import Checkout, main_folder, readable_names, slug
 from reverie.importers import detect_and_read_line_format
-from reverie.models import MemoryType
+from reverie.models import DATE_CHARS, MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
 from reverie.usecases import (
     consolidation_snapshot_and_commit,
@@ -58,7 +58,6 @@ __all__ = [
 _ENTRIES_READ: Final = 50  # of a thread; the first message of a session names its folder
 _NAMES_READ: Final = 4  # of the names that a folder may give: `cli`, `devenv-cli`, …
 _NONE: Mapping[str, str] = MappingProxyType({})
-_DATE_CHARS: Final = 10  # of an RFC 3339 time: `2026-11-21`
 
 
 class SortJob(msgspec.Struct):
@@ -182,7 +181,7 @@ def decide(job: SortJob) -> SortPlan:
         job.memories.documents,
         [memory for memory in sorted_memories if memory.document != before[memory.id].document],
         [*moved, *(before[name] for name in known)],
-        day=job.at[:_DATE_CHARS],
+        day=job.at[:DATE_CHARS],
     )
     stay = [memory for memory in sorted_memories if memory.document == before[memory.id].document]
     return SortPlan(

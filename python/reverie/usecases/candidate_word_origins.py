@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "texts_of", "without_recalled"]
+__all__ = ["FoundOrigins", "Origins", "casefolded", "texts_of", "without_recalled"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -194,7 +194,7 @@ class Origins:
 
     def _copied(self, candidate: Candidate, text: str) -> str | None:
         """Return why an agent's sentence is copied: it is word for word in a tool's result or a paste; else None."""
-        needle = _plain(text)
+        needle = casefolded(text)
         if candidate.type is MemoryType.MISTAKE or len(needle) < _COPIED_CHARS:
             return None
         if self._outside is None:
@@ -328,5 +328,6 @@ def _size(words: str) -> int:
     return sum(_WIDE if char >= _WIDE_FROM else 1 for char in words)
 
 
-def _plain(text: str) -> str:
+def casefolded(text: str) -> str:
+    """Return a text for comparing word by word: casefolded, with one space for each run of white space."""
     return " ".join(text.split()).casefold()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reverie.distill.extractive import Extractive
     from reverie.models import Distillation, Entry, Message, Passage
 
-__all__ = ["DistillationCache", "open_turn", "sized_context"]
+__all__ = ["DistillationCache", "next_seq", "open_turn", "sized_context"]
 
 _CACHED_SIZES: Final = 8  # of one thread; a distillation of 32,000 tokens takes about 300 KB
 
@@ -119,7 +119,7 @@ def _whole(parts: Parts, limits: Limits, previous: Distillation | None) -> Conte
         context = assemble(replace(parts, summary=None, distillation=0, passages=()), limits)
     except TokenBudgetExceeded:
         return None
-    return None if any(part["tier"] == "tail" for part in context.dropped) else context
+    return None if any(part.tier == "tail" for part in context.dropped) else context
 
 
 def _distilled(
@@ -148,7 +148,7 @@ def _distilled(
             messages,
             number=number,
             previous=previous,
-            tail_from_seq=messages[start].first_seq if start < len(messages) else _next_seq(messages),
+            tail_from_seq=messages[start].first_seq if start < len(messages) else next_seq(messages),
             passage_tokens=limits.max_tokens or 0,
             summary_tokens=caps.summary,
             total_tokens=total_tokens,
@@ -206,10 +206,10 @@ def _is_crowded(context: Context, max_tokens: int) -> bool:
 
     A large tool result at the end leaves no room for what led to it; distilled like the rest, both have their share.
     """
-    excerpts_dropped = any(part["tier"] == "excerpts" for part in context.dropped)
+    excerpts_dropped = any(part.tier == "excerpts" for part in context.dropped)
     return excerpts_dropped and 2 * int(context.tokens["tail"]) > max_tokens
 
 
-def _next_seq(messages: Sequence[Message]) -> int:
+def next_seq(messages: Sequence[Message]) -> int:
     """Return the sequence number after the last message."""
     return messages[-1].last_seq + 1 if messages else 1

@@ -14,7 +14,6 @@ from reverie import (
     consolidate,
     count_and_truncate_tokens,
     render_index_text_and_json_files,
-    time_sorted_and_content_ids,
     wire,
 )
 from reverie.consolidate import Decision
@@ -27,10 +26,11 @@ from reverie.documents.escaping import clean
 from reverie.documents.find_part_for_new_memories_of_full_document import is_full, next_part, open_part, room
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
-from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
+from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from reverie.sentence_word_analysis import normalize
 from reverie.store.redact_encode_and_checksum_records import to_ms
 from reverie.thread_safe_typed_decoding import convert
+from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import candidate_review
 from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_snapshot_and_commit import (
@@ -63,9 +63,6 @@ __all__ = [
     "screened",
     "tier_of",
 ]
-
-ID_RANDOM_BYTES = 10
-DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
 
 
 class Origin(NamedTuple):
@@ -277,7 +274,7 @@ def _new_ids(at: str, random: bytes) -> Iterator[str]:
     drawn = hashlib.sha256(random).digest()[:ID_RANDOM_BYTES]
     # Halved, so that counting up does not overflow the ten bytes.
     for number in count(int.from_bytes(drawn, "big") >> 1):
-        yield time_sorted_and_content_ids.new_id("mem", moment, number.to_bytes(ID_RANDOM_BYTES, "big"))
+        yield new_id("mem", moment, number.to_bytes(ID_RANDOM_BYTES, "big"))
 
 
 def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:

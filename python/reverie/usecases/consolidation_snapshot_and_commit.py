@@ -101,7 +101,7 @@ class MemoryPlan(msgspec.Struct):
     `proposals` have the form of seed 003, `archived` is what an archive stores of `put`, `counts` are the decisions by
     action. `proposed` are the candidates in the order of their indexes. `fallback` says what a model did not decide,
     and why; it is empty where it decided all, or where there is no model.
-    action. `waiting` are candidates for a person, `forgotten` is how many were dropped since they were forgotten.
+    `waiting` are candidates for a person, `forgotten` is how many were dropped since they were forgotten.
     """
 
     operation: int

@@ -25,8 +25,6 @@ __all__ = ["change_ignored", "in_pause", "is_ignored", "is_paused", "pause", "re
 IGNORED_MAX: Final = 1_000  # folders
 PAUSES_MAX: Final = 1_000  # the oldest are forgotten: lines of that time are in the store, or their files are gone
 
-Pauses = list[tuple[str, str | None]]
-
 
 def settings(reader: Reader) -> PrivacyCursor:
     """Return the folders that are ignored and the pauses of a space."""

@@ -7,6 +7,7 @@ before that, everything is found again. `finish` ends the purge in the same comm
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -121,16 +122,18 @@ def cover_copies(space: str, who: str, found: Findings) -> Write[list[str]]:
     return Write(space=space, who=who, why=WHY, body=body)
 
 
+def _step(space: str, who: str, body: Any) -> Write[int]:
+    """Return the write of one step; `body` takes the writer and returns how much it changed, 0 where it is done."""
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
 # What repeats the words
 
 
 def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterator[Write[int]]:
     """Yield the writes that remove purged words from all that repeats them; each is repeated until it returns 0."""
     purged = frozenset(sources.memories)
-
-    def write(body: Any) -> Write[int]:
-        return Write(space=space, who=who, why=WHY, body=body)
-
+    write = partial(_step, space, who)
     yield write(lambda writer: _rewrite_current(writer, found, sources))
     for name in found.forgotten:
         yield write(lambda writer, name=name: _rewrite_forgotten(writer, name))
@@ -289,10 +292,7 @@ def _archive_without(archive: ArchiveRecord, matcher: Matcher) -> ArchiveRecord:
 
 def erase(space: str, who: str, found: Sources) -> Iterator[Write[int]]:
     """Yield the writes that remove purged records with their versions; each is repeated until it returns 0."""
-
-    def write(body: Any) -> Write[int]:
-        return Write(space=space, who=who, why=WHY, body=body)
-
+    write = partial(_step, space, who)
     for name in found.conflicts:
         yield write(lambda writer, name=name: writer.purge(Kind.CONFLICT, (name,), 1))
     for name in found.memories:

@@ -52,7 +52,6 @@ __all__ = [
 _WORD = lazy_regex(r"\w{3,}")
 _TEXT_CHARS_MIN = 12  # of a memory's whole text to be searched for: a shorter one is part of many others
 _THREAD_KINDS = (Kind.STATE, Kind.DIGEST, Kind.NOTE, Kind.DISTILLATION)
-_LIVE = (Kind.ENTRY, Kind.STATE)
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie.consolidate.memories_under_consolidation import WISHES
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
 from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.full_text_memory_recall import RECALL_TOKENS
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["nearer_wishes_first"]
 
-_RECALL_TOKENS: Final = 1_500  # of a recall without a budget, as in `SearchIndex.search`
 _NEAREST: Final = 8  # wishes of the project that are compared with one of the person's; opposites share most words
 
 
@@ -52,7 +52,7 @@ def nearer_wishes_first(
                     added = hit._replace(memory=counted.memory, tokens=counted.tokens)
                     ordered[name] = by_id.get(name, added)
         ordered.setdefault(hit.memory.id, hit)
-    room = options.get("token_budget", _RECALL_TOKENS)
+    room = options.get("token_budget", RECALL_TOKENS)
     shown: list[Hit[MemoryRecord]] = []
     for hit in ordered.values():
         if len(shown) < options["limit"] and hit.tokens <= room:

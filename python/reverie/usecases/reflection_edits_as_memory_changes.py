@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
+from reverie.consolidate.apply_changes_to_memories import UPDATES_KEPT
 from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.prompts import REFLECT
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update
+from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Update
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_snapshot_and_commit import forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
@@ -32,9 +33,7 @@ __all__ = ["Reflected", "plan_of"]
 
 UNQUOTED: Final = "it quotes no words of the thread"
 FOREIGN: Final = "most of its words are in the output of a tool alone"
-DATE_CHARS: Final = 10
 _WORD: Final = lazy_regex(r"\w{4,}")
-_UPDATES_KEPT: Final = 20
 
 
 class Reflected(NamedTuple):
@@ -88,7 +87,7 @@ def plan_of(
     def revise(memory: Memory) -> Memory:
         """Return a changed memory with the source of its change, or a new one in the file that it was written to."""
         if memory.id in of_updates:
-            updates = [*memory.provenance.get("updates", []), of_updates[memory.id]][-_UPDATES_KEPT:]
+            updates = [*memory.provenance.get("updates", []), of_updates[memory.id]][-UPDATES_KEPT:]
             return replace(memory, provenance={**memory.provenance, "updates": updates})
         provenance = {key: value for key, value in memory.provenance.items() if key != "path"}
         path = paths.get((memory.type, memory.content, memory_project(memory)))

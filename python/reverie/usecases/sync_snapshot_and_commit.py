@@ -322,9 +322,10 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
             open_resolve_and_restore_conflicts.open_(writer, copy, new_id("cnf"), at)
         open_resolve_and_restore_conflicts.close_deleted(writer, deleted)
         for notice in plan.notices:
-            for name, lines in (("lines.kept", notice.kept), ("lines.left_out", notice.left_out)):
-                if lines:
-                    writer.event(name, {"path": notice.path, "lines": lines})
+            if notice.kept:
+                writer.event("lines.kept", {"path": notice.path, "lines": notice.kept})
+            if notice.left_out:
+                writer.event("lines.left_out", {"path": notice.path, "lines": notice.left_out})
         operations = {put.path: writer.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
         saved = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
         _save(writer, saved, plan.removed_baselines, at)

@@ -14,6 +14,7 @@ import msgspec
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.errors import ModelFailed
+from reverie.models import DATE_CHARS
 from reverie.store import SYSTEM_SPACE, LedgerRecord, SpendRecord
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Ceilings", "ReservedCall", "UsedTokens", "model_spend", "record_use", "reserve", "settle", "spend"]
 
-DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
 CALLS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyCalls."
 TOKENS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyTokens."
 

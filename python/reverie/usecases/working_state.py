@@ -21,7 +21,7 @@ from reverie.full_text_memory_recall import query_for
 from reverie.importers.detect_rewound_branches import belongs_to_tree
 from reverie.importers.join_entries_and_pair_tool_results import main_line, tool_ids
 from reverie.importers.slash_commands_and_queued_messages import is_queue_operation, with_asides
-from reverie.models import StateSources, WorkingState
+from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write
 from reverie.thread_safe_typed_decoding import from_msgpack
 from reverie.usecases import find_register_and_join_projects, threads
@@ -49,9 +49,6 @@ __all__ = [
     "with_fields",
 ]
 
-TASK_CHARS_MAX = 1_000  # of a distiller's answer; as the wire allows an agent's own task
-ITEM_CHARS_MAX = 500
-ITEMS_MAX = 20
 CHECKSUM_BYTES = 4
 
 
@@ -322,7 +319,7 @@ def from_distiller(before: WorkingState, answer: object, *, seq: int) -> Working
         name: _usable_items(getattr(answer, name), state_text.state_items(before, name), seq)
         for name in state_text.LISTS
     }
-    task = _one_line(answer.current_task, TASK_CHARS_MAX)
+    task = _one_line(answer.current_task, STATE_TASK_CHARS_MAX)
     source = before.sources.current_task if task in ("", before.current_task) else seq
     refined = replace(before, current_task=task or before.current_task, sources=StateSources(current_task=source))
     return state_text.trim_to_tokens(state_text.with_items(refined, **lists))
@@ -333,8 +330,8 @@ def _usable_items(texts: object, known: list[state_text.StateItem], seq: int) ->
     if not isinstance(texts, tuple | list):
         return []
     sources = dict(known)
-    lines = [_one_line(text, ITEM_CHARS_MAX) for text in texts]
-    return [(line, sources.get(line, seq)) for line in lines if line][:ITEMS_MAX]
+    lines = [_one_line(text, STATE_ITEM_CHARS_MAX) for text in texts]
+    return [(line, sources.get(line, seq)) for line in lines if line][:STATE_ITEMS_MAX]
 
 
 def _one_line(text: object, chars_max: int) -> str:

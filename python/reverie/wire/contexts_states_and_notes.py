@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from reverie.models import Json, NoteCategory
+from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, Dropped, Json, NoteCategory
 from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request, TokenBudget
 from reverie.wire.sessions_and_hooks import AgentClient
 
@@ -18,6 +18,7 @@ __all__ = [
     "ContextText",
     "ContextTokens",
     "CreateNote",
+    "Dropped",
     "Note",
     "Placement",
     "RequestFragment",
@@ -105,7 +106,7 @@ class ContextAnswer(Reply):
     request: RequestFragment
     tokens: ContextTokens
     distillation: int
-    dropped: list[Json] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
 
 
 class ContextText(Reply):
@@ -126,8 +127,8 @@ class StateSources(Reply):
     blockers: list[int] = field(default_factory=list)
 
 
-_Item = Annotated[str, Meta(min_length=1, max_length=500)]
-_Items = Annotated[list[_Item], Meta(max_length=20)]
+_Item = Annotated[str, Meta(min_length=1, max_length=STATE_ITEM_CHARS_MAX)]
+_Items = Annotated[list[_Item], Meta(max_length=STATE_ITEMS_MAX)]
 
 
 class SetWorkingState(Request):
@@ -136,7 +137,7 @@ class SetWorkingState(Request):
     PUT empties the fields that are left out, PATCH keeps them.
     """
 
-    current_task: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
+    current_task: Annotated[str, Meta(max_length=STATE_TASK_CHARS_MAX)] | UnsetType = UNSET
     task_chain: _Items | UnsetType = UNSET
     completed_steps: _Items | UnsetType = UNSET
     next_steps: _Items | UnsetType = UNSET

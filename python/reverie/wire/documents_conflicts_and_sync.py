@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
+from reverie.models import PATCHES_MAX
 from reverie.wire.base_structs_pages_and_errors import (
     Count,
     Id,
@@ -45,7 +46,6 @@ __all__ = [
     "SyncStatus",
 ]
 
-_PATCHES_MAX = 1000
 Summary = Annotated[str, Meta(min_length=1, max_length=200)]
 Keep: TypeAlias = Literal["file", "store", "both"]
 
@@ -103,7 +103,7 @@ class Patch(Request):
 class PatchDocument(Request):
     """Body of `POST /v1/documents/{path}/patch`: all replacements are made, or none."""
 
-    patches: Annotated[list[Patch], Meta(min_length=1, max_length=_PATCHES_MAX)]
+    patches: Annotated[list[Patch], Meta(min_length=1, max_length=PATCHES_MAX)]
 
 
 class PatchAnswer(Reply):

@@ -86,8 +86,8 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "roles": (),
     "orphans": ("[a call that cannot be made again]", "it is made"),
     "empty": ("it is not signed", "[no output]"),
-    "images": ("'what': 'image'",),
-    "unknown": ("'what': 'poem'", "it is not signed"),
+    "images": ("what='image'",),
+    "unknown": ("what='poem'", "it is not signed"),
 }
 """What tells a reader that something is missing, in the request or beside it."""
 
@@ -164,7 +164,7 @@ def test_a_tool_result_of_five_megabytes(client: Client, daemon: Daemon) -> None
     check_every_context(client, daemon, "huge")
     trimmed = client.context("huge", max_tokens=20_000)
     assert trimmed.tokens.total <= 20_000
-    assert any(item["what"] == "tool_result" and item["why"] == "trimmed" for item in trimmed.dropped)
+    assert any(item.what == "tool_result" and item.why == "trimmed" for item in trimmed.dropped)
     assert "tokens trimmed" in str(trimmed.request.messages)
     work.reply("The pump is fine.")
     ordinary_turns(client, "huge")

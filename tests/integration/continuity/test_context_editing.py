@@ -96,7 +96,7 @@ def test_clearing_keeps_the_tool_calls(client: Client, api: MessagesApi, tmp_pat
         work.reply("It is fine.", usage={"input_tokens": 1_000, "output_tokens": 1})
         turn += 1
         context = client.context("smaller")
-        if any(item.get("why") == "cleared" for item in context.dropped):
+        if any(item.why == "cleared" for item in context.dropped):
             after = context
         else:
             before = context

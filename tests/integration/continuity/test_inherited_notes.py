@@ -112,4 +112,4 @@ def test_notes_in_a_context_are_capped_newest_first(client: Client) -> None:
     assert answer.tokens.notes <= 2_000
     assert system.index("note number 59") < system.index("note number 58")
     assert "note number 0:" not in system
-    assert [entry for entry in answer.dropped if entry["tier"] == "notes"]
+    assert [entry for entry in answer.dropped if entry.tier == "notes"]

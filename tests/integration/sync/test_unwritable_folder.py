@@ -172,6 +172,8 @@ def test_the_status_and_an_event_say_why_and_it_ends_by_itself(disk: Tree, troub
     client.put_document(name, "- Before: one\n")
     disk.agree()
     first = client.status().counts["events"]
+    began = ("sync.stopped" if trouble == "away" else "sync.blocked", CODES[trouble])
+    ended = ("sync.resumed", CODES[trouble])
     with TROUBLES[trouble](disk):
         client.append_entry(name, "- Meanwhile: two")
         client.put_document(f"facts/new-{trouble}.md", "- New: three\n")
@@ -185,21 +187,21 @@ def test_the_status_and_an_event_say_why_and_it_ends_by_itself(disk: Tree, troub
         shown = client.status().sync
         assert shown is not None
         assert shown.state == status.state
-        wait_until(lambda: announced(disk, first) == [CODES[trouble]], "the event")
+        wait_until(lambda: announced(disk, first) == [began], "the event")
     wait_until(lambda: client.sync_status().state == "ok", "the folder to be written")
     wait_until(lambda: "- Meanwhile: two\n" in disk.read(name), "what waited")
     assert disk.path(f"facts/new-{trouble}.md").exists()
-    wait_until(lambda: announced(disk, first) == [CODES[trouble], None], "the event of the end")
+    wait_until(lambda: announced(disk, first) == [began, ended], "the event of the end")
     assert client.sync_status().pending == 0
 
 
-def announced(disk: Tree, first: int) -> list[object]:
-    """Return the reasons of the events about the folder after number `first`; None for its end."""
-    last, reasons = disk.client.status().counts["events"], []
+def announced(disk: Tree, first: int) -> list[tuple[str, str]]:
+    """Return type and reason of each event about the folder after number `first`."""
+    last, events = disk.client.status().counts["events"], []
     if last > first:
         for event in disk.client.events(after=first):
             if event.type.startswith("sync."):
-                reasons.append(None if event.type == "sync.resumed" else event.data["reason"])
+                events.append((event.type, event.data["reason"]))
             if event.seq >= last:
                 break
-    return list(reasons)
+    return events

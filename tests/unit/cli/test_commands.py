@@ -96,7 +96,7 @@ CONTEXT = {
     },
     "tokens": {"total": 900, "summary": 500, "tail": 400, "tokenizer": "o200k_base"},
     "distillation": 1,
-    "dropped": [{"what": "excerpt"}],
+    "dropped": [{"tier": "excerpts", "count": 3}],
 }
 STATUS = {
     "space": "default",

@@ -12,14 +12,17 @@ from dataclasses import replace
 
 import pytest
 
-from reverie import canonical_json, count_and_truncate_tokens
-from reverie.consolidate import DreamPlan, apply, plan_dream, validate_budget
+from reverie import canonical_json, count_and_truncate_tokens, wire
+from reverie.consolidate import DreamPlan, apply, plan_oldest
+from reverie.consolidate.distill_memories_into_dream_archive import counted_sources, distilled, fitted
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Delete, Memory, MemoryType
 from reverie.redact import Redactor
+from reverie.wire.parsing import parse
 from support.soak import count
 
 AT = "2026-11-21T09:30:00.000Z"
+MAXIMUM = 200_000  # tokens, the largest budget of these dreams
 SECRET = "correct-horse-battery"  # noqa: S105 # a made-up literal
 REDACT = Redactor([SECRET]).text
 
@@ -41,7 +44,7 @@ MEMORIES = [
 
 
 def dream(memories: list[Memory], budget: int = 10_000) -> DreamPlan:
-    plan = plan_dream(memories, budget=budget, redact=REDACT)
+    plan = plan_oldest(memories, budget=budget, maximum=MAXIMUM, redact=REDACT).plan
     assert plan is not None
     return plan
 
@@ -141,17 +144,17 @@ def test_the_budget_is_exact() -> None:
 
 
 def test_four_hundred_memories_do_not_fit_a_hundred_tokens() -> None:
-    """A dream of 400 memories in 100 tokens fails, and names a minimum that suffices (an example of RFC 0062)."""
+    """A dream of 400 memories in 100 tokens fails, and names a minimum that suffices for the oldest (RFC 0062)."""
     many = [fact(n, f"Module {n} is covered by its own test file number {n}") for n in range(400)]
     with pytest.raises(TokenBudgetExceeded) as caught:
         dream(many, 100)
-    assert caught.value.minimum_required > 900
+    assert caught.value.minimum_required > 100
     assert dream(many, caught.value.minimum_required).tokens_used <= caught.value.minimum_required
 
 
 def test_without_new_memories_there_is_no_plan() -> None:
-    """`plan_dream` of no memories returns None."""
-    assert plan_dream([], budget=1, redact=REDACT) is None
+    """No memories give no plan, however small the budget is."""
+    assert plan_oldest([], budget=1, maximum=1, redact=REDACT).plan is None
 
 
 def test_secrets_are_redacted_before_hashing() -> None:
@@ -175,38 +178,30 @@ def test_secrets_are_redacted_before_hashing() -> None:
 def test_earlier_archives_can_be_distilled_again() -> None:
     """Memories of an earlier archive are sources named by its address, and change no memory."""
     first = dream(MEMORIES[:2])
-    plan = plan_dream(MEMORIES[2:], budget=10_000, redact=REDACT, previous_archives=[(first.sha256, first.body)])
-    assert plan is not None
+    counted = list(counted_sources(MEMORIES[2:], REDACT, [(first.sha256, first.body)]))
+    archive = distilled([source for source, _ in counted], budget=10_000, redact=REDACT)
+    plan = fitted(archive, sum(size for _, size in counted))
     assert sum(source["ref"] == f"archives/{first.sha256}" for source in plan.body["sources"]) == 2
     assert plan.changes == ()
     assert sorted(entry["content"] for entry in plan.body["memories"]).count(MEMORIES[0].content) == 1
 
 
-def test_a_million_memories_are_counted_and_not_kept() -> None:
-    """Beyond every budget, sources are only counted; special tokens and long runs are text."""
+def test_a_million_memories_keep_the_budget() -> None:
+    """Of far more memories than any budget holds, some are taken; special tokens and long runs are text."""
     number = count(20_000, 1_000_000)
-    endless = (fact(n, f"Memory number {n} says <|endoftext|> and 事実 🙂") for n in range(number))
-    with pytest.raises(TokenBudgetExceeded) as caught:
-        plan_dream(endless, budget=1_000, redact=REDACT)
-    assert caught.value.minimum_required > 10 * number
+    many = [fact(n, f"Memory number {n} says <|endoftext|> and 事実 🙂") for n in range(number)]
+    plan = dream(many, 1_000)
+    assert 10 * len(plan.sources) < plan.tokens_used <= 1_000
+    assert "<|endoftext|>" in plan.body["memories"][0]["content"]
     long = dream([fact(1, "word " * 100_000)], 200_000)
     assert long.tokens_used <= 200_000
 
 
 @pytest.mark.parametrize("budget", [0, -1, -(2**40), 1.0, 8000.5, float("nan"), "8000", "NaN", "", True, [1]])
 def test_an_invalid_budget_is_refused(budget: object) -> None:
-    """A budget that is no whole number of at least one token raises ValidationError."""
+    """A request with a budget that is no whole number of at least one token raises ValidationError."""
     with pytest.raises(ValidationError):
-        validate_budget(budget, 50_000)
-
-
-@pytest.mark.parametrize(
-    ("budget", "expected"),
-    [(None, 50_000), (1, 1), (49_999, 49_999), (50_000, 50_000), (50_001, 50_000), (2**63, 50_000)],
-)
-def test_a_budget_is_clamped_to_the_maximum(budget: int | None, expected: int) -> None:
-    """A budget of None, or one above the maximum, becomes the maximum."""
-    assert validate_budget(budget, 50_000) == expected
+        parse(wire.StartDream, json.dumps({"tokenBudget": budget}).encode())
 
 
 def test_random_dreams_keep_their_budget() -> None:
@@ -230,7 +225,7 @@ def test_random_dreams_keep_their_budget() -> None:
 
 PROGRAM = """
 import sys
-from reverie.consolidate import apply, decide, plan_dream
+from reverie.consolidate import apply, decide, plan_oldest
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.documents import Wording, new_document
 from reverie.render_index_text_and_json_files import long_term_memory
@@ -241,7 +236,7 @@ new = [Candidate(kinds[n % 7], t, tuple(sorted(set(t.split()[2:4]))), title=t) f
 seen = ()
 for tier in Tier:
     seen = apply(decide(new, seen, tier).changes, seen, new, at=at, new_ids=[f"m{len(seen) + n}" for n in range(99)])
-plan = plan_dream(seen, budget=5000, redact=str)
+plan = plan_oldest(seen, budget=5000, maximum=5000, redact=str).plan
 print(plan.sha256, hash("x") and len(seen))
 for path in sorted({memory.document for memory in seen}):
     told = [(m.id, Wording(m.content, m.tags, m.title, m.fields)) for m in seen if m.document == path]

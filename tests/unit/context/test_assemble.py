@@ -18,7 +18,7 @@ from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.excerpt_packing import HEADING
 from reverie.context.render_context_tiers import FRAME
 from reverie.errors import TokenBudgetExceeded
-from reverie.models import Note, Passage
+from reverie.models import Dropped, Note, Passage
 from support.api_rules import count_marks, violations
 from support.talk import Talk
 
@@ -172,7 +172,7 @@ def test_at_most_35000_right_after_a_distillation() -> None:
     assert bill["recall"] <= 1_500
     assert bill["summary"] <= 5_000
     assert 11_000 < bill["tail"] <= 12_100
-    assert {item["tier"] for item in context.dropped} >= {"bootstrap", "digest", "notes", "recall", "summary", "tail"}
+    assert {item.tier for item in context.dropped} >= {"bootstrap", "digest", "notes", "recall", "summary", "tail"}
 
 
 def test_excerpts_fill_the_remaining_budget() -> None:
@@ -188,7 +188,7 @@ def test_excerpts_fill_the_remaining_budget() -> None:
     assert seqs == sorted(seqs)
     assert {0, 1, 2, 3} <= {number % 700 for number in seqs}
     assert max(number % 700 for number in seqs) < 400
-    assert context.dropped == [{"tier": "excerpts", "count": 1_999 - len(seqs), "tokens": 45 * (1_999 - len(seqs))}]
+    assert context.dropped == [Dropped("excerpts", count=1_999 - len(seqs), tokens=45 * (1_999 - len(seqs)))]
 
 
 @pytest.mark.parametrize("distilled_at_seq", [None, 5])
@@ -324,7 +324,7 @@ def test_a_window_smaller_than_the_conversation_drops_the_oldest() -> None:
     assert 1_600 < context.tokens["total"] <= 1_800
     assert "parts of the conversation left out" in texts(context.request["messages"][0])[0]
     assert texts(context.request["messages"][-1])[-1] == "last"
-    assert context.dropped[0]["why"] == "older than what fits"
+    assert context.dropped[0].why == "older than what fits"
 
 
 def test_render_shows_what_an_agent_reads() -> None:
@@ -365,7 +365,7 @@ for number in range(40):
 parts = Parts(messages=talk.user("last").done(), digest="who", notes=(Note("n", "x", "task", ""),), distillation=1,
               passages=tuple(Passage(f"said {n} " * 9, n, n % 5, 28) for n in range(200)), model="local-model")
 made = assemble(parts, Limits(window=30_000, max_tokens=6_000))
-print(hashlib.sha256(orjson.dumps([made.request, made.tokens, made.dropped])).hexdigest())
+print(hashlib.sha256(orjson.dumps([made.request, made.tokens, str(made.dropped)])).hexdigest())
 """
 
 

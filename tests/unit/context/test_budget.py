@@ -9,7 +9,7 @@ from reverie.context import Limits, RecallLine, ceilings, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import SHARES, hard_limit, target
 from reverie.context.excerpt_packing import HEADING, pack_excerpts, total_tokens
 from reverie.context.server_and_local_context_edits import edits_on_server, takes_late_system
-from reverie.models import Note, Passage
+from reverie.models import Dropped, Note, Passage
 
 
 def test_the_ceilings_of_a_200k_window() -> None:
@@ -71,7 +71,7 @@ def test_bootstrap_shortens_the_text_at_its_ceiling() -> None:
     assert tier.texts[0] == "short"
     assert "tokens trimmed …]" in tier.texts[1]
     assert tier.cost <= 100
-    assert [item["path"] for item in tier.dropped] == ["B.md", "C.md"]
+    assert [item.path for item in tier.dropped] == ["B.md", "C.md"]
 
 
 def test_the_newest_note_keeps_a_part() -> None:
@@ -84,10 +84,10 @@ def test_the_newest_note_keeps_a_part() -> None:
     assert render_context_tiers.notes(notes, 60).texts == (
         "## Notes (written by the agent, newest first)\n- [task] new\n  lines\n- [task] old",
     )
-    assert [item["id"] for item in render_context_tiers.notes(notes, 60).dropped] == ["n2"]
+    assert [item.id for item in render_context_tiers.notes(notes, 60).dropped] == ["n2"]
     only = render_context_tiers.notes(notes[1:2], 48)
     assert only.texts[0].endswith(" […]")
-    assert only.dropped[0]["why"] == "shortened"
+    assert only.dropped[0].why == "shortened"
     assert only.cost <= 48
     assert render_context_tiers.notes([], 60).texts == ()
 
@@ -98,7 +98,7 @@ def test_the_state_keeps_its_task() -> None:
     tier = render_context_tiers.state(state, 48)
     assert tier.texts[0].startswith("## Working State (auto-maintained)\nCurrent task: port it")
     assert tier.cost <= 48
-    assert tier.dropped[0]["tokens"] > 0
+    assert (tier.dropped[0].tokens or 0) > 0
     assert render_context_tiers.state("", 48).texts == ()
     assert render_context_tiers.state(state, 3).texts == ()
 
@@ -115,7 +115,7 @@ def test_the_summary_drops_lines_of_its_longest_section() -> None:
         assert f"## {name}\n- {name} item 0" in tier.texts[0]
     assert "Completed Work item 39" not in tier.texts[0]
     assert tier.cost <= 150
-    assert tier.dropped == [{"tier": "summary", "tokens": tier.dropped[0]["tokens"]}]
+    assert tier.dropped == [Dropped("summary", tokens=tier.dropped[0].tokens)]
     assert render_context_tiers.summary(body, 2).texts == ()
     assert render_context_tiers.summary(" ", 100).dropped == []
     assert render_context_tiers.summary("- one line " * 500, 100).cost <= 100
@@ -150,7 +150,7 @@ def test_digest_and_recall_fit_their_ceilings() -> None:
     ]
     tier = render_context_tiers.recall(lines, 30)
     assert tier.texts[0].split("\n")[1:] == ["- small"]
-    assert [item["id"] for item in tier.dropped] == ["m1"]
+    assert [item.id for item in tier.dropped] == ["m1"]
 
 
 def passage(text: str, seq: int, rank: int) -> Passage:
@@ -162,7 +162,7 @@ def test_excerpts_are_chosen_by_rank_and_put_in_thread_order() -> None:
     passages = [passage("last", 9, 0), passage("word " * 200, 5, 1), passage("second", 3, 3), passage("first", 2, 2)]
     tier = pack_excerpts(passages, 40)
     assert tier.texts == (f"{HEADING}\nfirst\nsecond\n\nlast",)
-    assert tier.dropped == [{"tier": "excerpts", "count": 1, "tokens": passages[1].tokens}]
+    assert tier.dropped == [Dropped("excerpts", count=1, tokens=passages[1].tokens)]
     assert pack_excerpts(passages, total_tokens(passages)).dropped == []
     assert pack_excerpts(passages, 5).texts == ()
     assert pack_excerpts([], 100).texts == ()

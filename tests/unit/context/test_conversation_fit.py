@@ -8,6 +8,7 @@ from reverie import count_and_truncate_tokens
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.conversation_units import split_units
 from reverie.context.truncate import shorten, trim_result, truncate_text
+from reverie.models import Dropped
 from support.talk import Talk
 
 LONG = "\n".join(f"line {number} of the output" for number in range(400))
@@ -80,8 +81,8 @@ def test_the_oldest_messages_are_replaced_by_a_line() -> None:
     assert lines(result)[0].startswith("[… 5")
     assert "parts of the conversation left out" in lines(result)[0]
     assert result.units[-1].assistant_blocks[0]["text"].startswith("answer 29")
-    assert result.dropped[-1]["why"] == "older than what fits"
-    assert result.dropped[-1]["count"] == 60 - (len(result.units) - 1)
+    assert result.dropped[-1].why == "older than what fits"
+    assert result.dropped[-1].count == 60 - (len(result.units) - 1)
 
 
 def test_an_oversized_call_is_left_out_whole_by_name() -> None:
@@ -93,14 +94,7 @@ def test_an_oversized_call_is_left_out_whole_by_name() -> None:
     assert len(lines(result)) == 1
     assert "Write src/a.py and the result" in lines(result)[0]
     assert result.dropped == [
-        {
-            "tier": "tail",
-            "seq": 4,
-            "what": "messages",
-            "count": 1,
-            "tokens": result.dropped[0]["tokens"],
-            "why": "oversized",
-        }
+        Dropped("tail", seq=4, what="messages", count=1, tokens=result.dropped[0].tokens, why="oversized")
     ]
 
 

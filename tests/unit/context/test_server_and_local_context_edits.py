@@ -55,7 +55,7 @@ def test_calls_stay_and_results_become_a_placeholder() -> None:
     contents = [block["content"] for piece in units for block in piece.user_blocks if block["type"] == "tool_result"]
 
     assert contents == [PLACEHOLDER] * 10 + ["word " * 1_000] * 3
-    assert [item["id"] for item in cleared] == [f"toolu_{number:04}" for number in range(1, 11)]
+    assert [item.id for item in cleared] == [f"toolu_{number:04}" for number in range(1, 11)]
     assert [piece.assistant_blocks[-1]["input"] for piece in units[1:]] == [{"command": f"step {n}"} for n in range(13)]
 
 
@@ -88,4 +88,4 @@ def test_only_models_without_server_side_editing_are_cleared_here() -> None:
         "clear_thinking_20251015",
         "clear_tool_uses_20250919",
     ]
-    assert len([item for item in local.dropped if item["why"] == "cleared"]) == 122
+    assert len([item for item in local.dropped if item.why == "cleared"]) == 122

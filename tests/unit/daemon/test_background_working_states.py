@@ -13,7 +13,7 @@ import pytest
 
 from reverie.distill import Distiller
 from reverie.distill.extractive import Extractive
-from reverie.models import WorkingState
+from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads, working_state
@@ -275,8 +275,8 @@ def test_a_distillers_answer_is_cut() -> None:
 
     assert (made.current_task, made.open_files) == ("t", ())
     assert "a b" in made.completed_steps
-    assert len(made.completed_steps) <= working_state.ITEMS_MAX
-    assert max(map(len, made.completed_steps)) <= working_state.ITEM_CHARS_MAX
+    assert len(made.completed_steps) <= STATE_ITEMS_MAX
+    assert max(map(len, made.completed_steps)) <= STATE_ITEM_CHARS_MAX
     assert set(made.sources.completed_steps) == {9}
 
 

@@ -1,8 +1,10 @@
-"""Dreams in the store: the answer about one, a record of an earlier version, and a failed one."""
+"""Dreams in the store: the answer about one, a record of an earlier version, a failed one, and a dream's budget."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from reverie import wire
 from reverie.errors import TokenBudgetExceeded
@@ -64,3 +66,14 @@ def test_a_failed_dream_is_not_the_last_one(tmp_path: Path) -> None:
             failed = dream.get(reader, "dream_2")
     assert failed.failure == wire.Failure("token_budget_exceeded", "too little", "give 7")
     assert (failed.archive, failed.tokens_used, failed.counts) == (None, 0, {})
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [(None, 50_000), (1, 1), (49_999, 49_999), (50_000, 50_000), (50_001, 50_000), (2**63, 50_000)],
+)
+def test_a_budget_is_clamped_to_the_maximum(tmp_path: Path, budget: int | None, expected: int) -> None:
+    """A budget of None, or one above the maximum, becomes the maximum."""
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store, store.reader("default") as reader:
+        job = dream.snapshot(reader, token_budget=budget, max_token_budget=50_000, window=1_000, literals=[], at=AT)
+    assert (job.budget, job.maximum) == (expected, 50_000)

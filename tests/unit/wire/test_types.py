@@ -51,6 +51,15 @@ def named(words: str) -> list[str]:
     return words.split()
 
 
+def test_what_a_context_dropped_has_the_fields_that_apply() -> None:
+    """An item of `dropped` has its tier and the fields that were set, a number of 0 included, in a fixed order."""
+    dropped = wire.Dropped("tail", why="trimmed", tokens=0, what="tool_result", seq=4)
+
+    check(wire.Dropped, dropped, "tier", "seq", "what", "tokens", "why")
+    assert msgspec.json.encode(dropped) == b'{"tier":"tail","seq":4,"what":"tool_result","tokens":0,"why":"trimmed"}'
+    check(wire.Dropped, wire.Dropped("excerpts"), "tier")
+
+
 def test_thread() -> None:
     """A thread has the documented fields."""
     check(wire.Thread, THREAD)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.procedures_and_skills_by_command_counts import split_command
-from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
+from reverie.distill.extractive.shell_commands_and_commits import is_same_commit, without_here_documents
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class _History:
         if match["commit"] in {"HEAD", "@"}:
             at = len(self.line) - 1
         else:
-            at = next((at for at, one in enumerate(self.line) if _same(one.sha, match["commit"])), -2)
+            at = next((at for at, one in enumerate(self.line) if is_same_commit(one.sha, match["commit"])), -2)
         return None if at == -2 else max(-1, at - steps)
 
 
@@ -192,7 +192,3 @@ def _arguments(rest: str) -> _Arguments:
         name, _, value = word.partition("=")
         options[name] = value or (next(given, "") if name in _WITH_VALUE else "")
     return _Arguments(options, words, [word.strip("'\"") for word in behind.split()])
-
-
-def _same(one: str, other: str) -> bool:
-    return one.startswith(other) or other.startswith(one)

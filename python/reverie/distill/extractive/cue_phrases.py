@@ -25,18 +25,19 @@ __all__ = [
     "is_outcome",
     "is_preference",
     "is_question",
-    "is_settled",
     "is_statement",
     "is_uninformative",
+    "phrases",
 ]
 
 
-def _phrases(*alternatives: str) -> re.Pattern[str]:
+def phrases(*alternatives: str) -> re.Pattern[str]:
+    """Return a pattern that finds any of some phrases in either case; it is compiled at its first use."""
     return lazy_regex("|".join(alternatives), re.IGNORECASE)
 
 
 # "No, that's not what I asked", "you forgot the tests"
-_CORRECTION = _phrases(
+_CORRECTION = phrases(
     r"^no\b(?! problem| worries| need)",
     r"^(?:nope|wait|hmm|stop|hold on|actually)\b",
     r"^(?:please )?(?:don'?t|do not|never|revert|undo)\b",
@@ -49,7 +50,7 @@ _CORRECTION = _phrases(
     r"\b(?:still|doesn'?t|does not|isn'?t|not) (?:work|working|fail|failing|broken|happening)\b",
 )
 # "I prefer small commits", "please keep the names short"
-_PREFERENCE = _phrases(
+_PREFERENCE = phrases(
     r"\b(?:i|we) (?:always|never|usually|prefer|like to|want to always|don'?t like|hate)\b",
     r"^(?:please )?(?:always|never)\b",
     r"\bfrom now on\b|\bin (?:the )?future\b|\bgoing forward\b|\bevery time\b|\bby default\b",
@@ -60,13 +61,13 @@ _PREFERENCE = _phrases(
     r"\bremember (?:to|that)\b",
 )
 # "Always run the linter": reaches beyond the task, unlike "use the other file".
-_LASTING = _phrases(
+_LASTING = phrases(
     r"\b(?:always|never|prefer|usually|from now on|in (?:the )?future|going forward|every time|remember (?:to|that))\b",
     r"\bi'?d rather\b|\bdon'?t like\b|\bhate\b",
     r"\b(?:we|i) (?:use|run|write|deploy|name|keep)\b",
 )
 # "Let's go with SQLite", "we agreed to keep both"
-_DECISION = _phrases(
+_DECISION = phrases(
     r"\blet'?s (?:go with|do|use|keep|make|not|stick|implement|add|remove|rename|move|skip|drop|start|create"
     r"|fix|split)\b",
     r"\bwe (?:agreed|decided|settled|chose|should go)\b",
@@ -77,7 +78,7 @@ _DECISION = _phrases(
     r"\b(?:option|approach) [0-9a-d]\b",
 )
 # "The root cause is a stale lock", "it turns out that the flag is ignored"
-_FINDING = _phrases(
+_FINDING = phrases(
     r"\bthe (?:real |actual |main |key |core |underlying )?(?:issue|problem|bug|cause|culprit|reason|root cause"
     r"|key (?:insight|point))\b.{0,40}?\b(?:is|was|:)",
     r"\b(?:root cause|turns out|it turns out|because|found (?:it|the|that|a)|this means|that means|which means)\b",
@@ -86,14 +87,14 @@ _FINDING = _phrases(
     r"\b(?:requires?|must|only (?:works?|runs?|when)|does(?:n'?t| not) (?:support|handle|work|exist))\b",
 )
 # "The build failed", "that didn't work", "my bad"
-_FAILURE = _phrases(
+_FAILURE = phrases(
     r"\b(?:didn'?t|did not|doesn'?t|does not|won'?t) (?:work|help|compile|pass|fix|match|exist)\b",
     r"\b(?:fail(?:s|ed|ing|ure)?|broken?|broke|regress(?:ed|ion)|crash(?:ed|es)?|panics?|conflicts?)\b",
     r"\b(?:mistake|my bad|i was wrong|you'?re right|good catch|oops|incorrect(?:ly)?|misread|misunderstood)\b",
     r"\b(?:missed|overlooked|forgot)\b",
 )
 # "All tests pass", "I've pushed the branch"
-_OUTCOME = _phrases(
+_OUTCOME = phrases(
     r"^(?:done|all (?:tests?|checks?|set|done|green)|fixed|implemented|completed?|committed|pushed|merged|created|added"
     r"|removed|refactored|updated|renamed|moved|replaced|verified)\b",
     r"\b(?:all|the) tests? (?:now )?pass(?:es|ed)?\b",
@@ -102,7 +103,7 @@ _OUTCOME = _phrases(
     r"\bsuccessfully\b",
 )
 # "Next, add the migration", "still need to update the docs"
-_NEXT = _phrases(
+_NEXT = phrases(
     r"^(?:next(?: up| steps?)?(?:[,:]| (?:is|are|i|we|add|fix|write|update)\b)|remaining(?: \w+)?:"
     r"|still to do|to-?do:)",
     r"^(?:then|after that),? (?:i|we)(?:'ll| will| can| should| need| (?:merge|push|tag|release|deploy|commit|rebase"
@@ -218,12 +219,6 @@ _POINTS_BACK = lazy_regex(
 _LEANS = lazy_regex(r"\bthe (?:rest|others)\b|\b(?:it|them|these|those) (?:all|again|both)\b", re.IGNORECASE)
 # Words of five letters or more carry the meaning of a short message.
 _TELLING = lazy_regex(r"[^\W\d_]{5,}")
-# "We decided to keep both": final, unlike "we could keep both".
-_SETTLED = _phrases(
-    r"\b(?:we|i)(?:'ll|'ve| will| have)? (?:agreed|decided|settled|chose|chosen|opted|go with|keep|stick|skip)\b",
-    r"\b(?:let'?s|decision|going with)\b",
-    r"\b(?:best|better|right|simplest|cleanest|safest) (?:approach|fix|option|solution|way)\b",
-)
 # "Next, the tests": to be done now, unlike "the docs can be done later".
 _IMMINENT = lazy_regex(r"^(?:next|then|after that)\b|\bnext (?:step|in|up)\b", re.IGNORECASE)
 # Words of a message that can open a task; "fix it" has too few.
@@ -300,11 +295,6 @@ def is_intent(sentence: str) -> bool:
 def is_offer(sentence: str) -> bool:
     """True if a sentence is a proposal that a person can accept."""
     return is_question(sentence) or _OFFER.search(sentence) is not None
-
-
-def is_settled(sentence: str) -> bool:
-    """True if a choice is explicitly final."""
-    return _SETTLED.search(sentence) is not None and not is_question(sentence)
 
 
 def is_imminent(sentence: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.procedures_and_skills_by_command_counts import split_command
-from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
+from reverie.distill.extractive.shell_commands_and_commits import is_same_commit, without_here_documents
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _History:
     def _reset(self, rest: str) -> None:
         words = [word for word in rest.split() if not word.startswith("-")]
         steps = _STEPS.match(words[0]) if words else None
-        known = [number for number, sha in enumerate(self.ids) if words and _same(sha, words[0])]
+        known = [number for number, sha in enumerate(self.ids) if words and is_same_commit(sha, words[0])]
         if steps is not None:
             before = steps["before"]
             self._lose(sum(int(count or 1) for count in re.findall(r"~(\d*)", before)) + before.count("^"))
@@ -170,7 +170,7 @@ class _History:
             return
         shown: dict[str, str] = {}
         for line in _LOGGED.finditer(report):
-            if may_be_old or not any(_same(line["sha"], old) for old in self._known):
+            if may_be_old or not any(is_same_commit(line["sha"], old) for old in self._known):
                 shown.setdefault(line["subject"].strip(), line["sha"])
         for sha, subject in self._subjects.items():
             if not self.ids[sha] and subject in shown:
@@ -182,7 +182,3 @@ class _History:
     def _show(self, sha: str, shown: str) -> None:
         self.ids[sha] = shown
         self._known.add(shown)
-
-
-def _same(one: str, other: str) -> bool:
-    return one.startswith(other) or other.startswith(one)

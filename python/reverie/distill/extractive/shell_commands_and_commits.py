@@ -28,6 +28,7 @@ __all__ = [
     "command_runs",
     "commits",
     "here_documents",
+    "is_same_commit",
     "is_wrapper_line",
     "masked_here_documents",
     "message_texts",
@@ -356,3 +357,8 @@ def _error_line(result: str) -> str:
     best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]
     ordered = [*best, *telling, *(line for line in lines if _BAD.search(line)), *lines]
     return clip(next(iter(ordered), ""), 200)
+
+
+def is_same_commit(sha: str, other: str) -> bool:
+    """Return True if one of two shortened commit ids begins with the other: `3f2c1ab` and `3f2c1ab9d0`."""
+    return sha.startswith(other) or other.startswith(sha)

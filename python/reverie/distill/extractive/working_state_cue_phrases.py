@@ -35,14 +35,10 @@ _STEPS_MIN = 2  # of a list: "The plan:" with "1. Review #30" alone has no order
 _STEP_CHARS = 160  # characters of one step, set by hand: six of this length are about half of a state's 500 tokens
 
 
-def _phrases(*alternatives: str) -> re.Pattern[str]:
-    return lazy_regex("|".join(alternatives), re.IGNORECASE)
-
-
 _OPENING = r"(?:(?:ok(?:ay)?|so|and|now|yes|yeah|alright|cool|great|good|nice)\b[,!. ]*)*"
 _ALTERNATIVE = r"(?:option|approach|variant|number)? ?#?(?:[1-9]|[a-d]\)?)"
 # "Squash merge, not regular merge", "let's keep the old table", "it should be one file", "option 2 is fine"
-_PERSON_CHOOSES = _phrases(
+_PERSON_CHOOSES = cue_phrases.phrases(
     r"\blet'?s (?:not (?!worry)|go (?:with|for)\b|use\b|keep|stick|skip|drop|stay|leave|avoid|put|call|name"
     r"|make (?:it|this|that))\b",
     r"\blet'?s (?:do|add|write|move|have) (?:it|this|that|these|them)? ?\b.{0,40}\b(?:as|in|to|with|instead)\b",
@@ -69,13 +65,13 @@ _AGREES = lazy_regex(
     re.IGNORECASE,
 )
 # "Let's fix it", "let's start with #89": work to be done, and no choice between ways of doing it.
-_WORK = _phrases(
+_WORK = cue_phrases.phrases(
     rf"^{_OPENING}let'?s (?:start|begin|fix|look|check|see|review|respond|continue|commit|push|run|test|discuss"
     r"|try(?! (?:the|option|approach|\d))|brainstorm|work on|move (?:on|to)|keep going|go (?:on|ahead)"
     r"|do (?:it|this|that|both)[.!]?$)"
 )
 # "I'll go with SQLite", "the simplest fix is to merge both tests"
-_AGENT_CHOOSES = _phrases(
+_AGENT_CHOOSES = cue_phrases.phrases(
     r"\b(?:we|i)(?:'ve| have)? (?:agreed|decided|settled|chose|chosen|opted)\b",
     r"\b(?:i|we)(?:'ll|'m| will| am|'re| are) (?:going with|go with|keep(?:ing)?|stick(?:ing)?|leav(?:e|ing) (?!for)"
     r"|skip(?:ping)?)\b",
@@ -87,7 +83,7 @@ _AGENT_CHOOSES = _phrases(
     r"^(?:i |we )?(?:kept|left|chose|used|skipped)\b.{3,160}\b(?:because|since|so that|to avoid)\b",
 )
 # "The simplest fix is to merge both tests": decided once the person agrees, or once the agent acts on it
-_WEIGHED = _phrases(
+_WEIGHED = cue_phrases.phrases(
     r"\bthe (?:best|right|better|simplest|cleanest|safest) (?:approach|fix|option|solution|way|choice)\b.{0,40}?"
     r"\b(?:is|was|would be)\b",
     r"\bwe should (?:go with|use|keep|stick)\b",
@@ -161,12 +157,12 @@ _GO_AHEAD = lazy_regex(
     r"|contin[uú]a|continuez?|続けて(?:ください)?|继续|계속)(?: (?:please|then|now|with it|with that))?[.! ]*",
     re.IGNORECASE,
 )
-_PROBLEM = _phrases(
+_PROBLEM = cue_phrases.phrases(
     r"\b(?:fail|error|crash|broke|wrong|bug|issue|problem|missing|stuck|still|again|but)\w*",
     r"\b(?:does|do|did|is|was|are|will|can)(?:n'?t| not) (?!need|have to|matter)",
     r"\bfehl|\bnicht\b|\bkaputt|\bpas\b|\bno (?:funciona|va)\b|エラー|失敗|不行|报错|错误",
 )
-_ASKS = _phrases(
+_ASKS = cue_phrases.phrases(
     r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\blet'?s\b|\bi(?:'d| would) (?:like|love)\b|\bi want\b",
     r"\bwe need\b|\b(?:you|we) should\b|\bhelp me\b|\bmake sure\b|\bhave a look\b|\btake a look\b|\bneeds? to be\b",
 )
@@ -176,12 +172,12 @@ _STEP = lazy_regex(
     re.IGNORECASE,
 )
 _FIRST = lazy_regex(r"(?:^|[ #*])0?1\**[.):\u2013\u2014 -]", re.MULTILINE)
-_PLANNED = _phrases(
+_PLANNED = cue_phrases.phrases(
     r"\bplan\b|^\W*(?:\w+ )?steps?\b|\bto-?dos?\b|\bin this order\b",
     r"\b(?:i'?ll|i will|i'm going to|we(?:'ll| will| need to)|let me)\b.*:$",
 )
 # "Changes made", "Steps to reproduce": lists of something else.
-_NO_PLAN = _phrases(
+_NO_PLAN = cue_phrases.phrases(
     r"\b(?:changes?|what|summary|found|findings?|issues?|options?|questions?|problems?|reasons?|because|happens|currently"
     r"|flow|works|reproduce|resolved|done|made|updated|added|completed|covered|includes?|has|was|were|exists?)\b"
 )
