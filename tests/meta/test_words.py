@@ -14,28 +14,28 @@ NARRATIVE = re.compile(r"\b(told|somebody|nobody|whoever|stands?|stood|held|goes
 
 @cache
 def first_lines() -> list[tuple[str, str]]:
-    """Return every first docstring line of the two distributions with its file and name."""
+    """Return every first docstring line of the two distributions and their tests with its file and name."""
     lines = []
-    for base in ("python", "daemon"):
+    for base in ("python", "daemon", "tests"):
         for path in sorted((ROOT / base).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                     text = ast.get_docstring(node)
                     if text:
-                        place = f"{path.relative_to(ROOT)} {getattr(node, 'name', '')}"
-                        lines.append((place, text.splitlines()[0]))
+                        location = f"{path.relative_to(ROOT)} {getattr(node, 'name', '')}"
+                        lines.append((location, text.splitlines()[0]))
     return lines
 
 
 def test_first_lines_name_objects_and_results() -> None:
     """A first docstring line says what is returned or done, in the words of a specification."""
-    narrated = [f"{place}: {line}" for place, line in first_lines() if NARRATIVE.search(line)]
+    narrated = [f"{location}: {line}" for location, line in first_lines() if NARRATIVE.search(line)]
 
     assert narrated == []
 
 
 def test_first_lines_are_sentences() -> None:
     """A first docstring line ends a sentence, so that it can be read alone."""
-    cut = [f"{place}: {line}" for place, line in first_lines() if line[-1] not in ".:?"]
+    cut = [f"{location}: {line}" for location, line in first_lines() if line[-1] not in ".:?"]
 
     assert cut == []
