@@ -110,19 +110,19 @@ class ThreadValues:
 
         They are after a rewind, its undo, and where the thread was deleted, and perhaps made again.
         """
-        known = self._entries
+        entries = self._entries
         # The last known message is read again: if it is another one now, the thread is another one. A mark has no time.
-        anchor = next((place for place in reversed(range(len(known))) if not is_mark(known[place])), len(known))
-        found = await self._after(known[anchor].seq - 1 if known else 0)
-        new = found[len(known) - anchor :]
-        anew = found[: len(known) - anchor] != known[anchor:]
+        anchor = next((index for index in reversed(range(len(entries))) if not is_mark(entries[index])), len(entries))
+        found = await self._after(entries[anchor].seq - 1 if entries else 0)
+        new = found[len(entries) - anchor :]
+        anew = found[: len(entries) - anchor] != entries[anchor:]
         if anew:
-            known.clear()
+            entries.clear()
             new = await self._after(0)
-        known += new
-        self.last_seq = known[-1].seq if known else 0
+        entries += new
+        self.last_seq = entries[-1].seq if entries else 0
         if anew or any(map(is_mark, new)):
-            return True, _values(known)
+            return True, _values(entries)
         return False, _values(new)
 
     async def delete(self) -> None:

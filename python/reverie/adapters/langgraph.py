@@ -252,7 +252,9 @@ def _matches(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, dict):
         if any(name.startswith("$") for name in wanted):
             return all(_compares(value, name, operand) for name, operand in wanted.items())
-        return isinstance(value, dict) and all(_matches(value.get(name), each) for name, each in wanted.items())
+        return isinstance(value, dict) and all(
+            _matches(value.get(name), condition) for name, condition in wanted.items()
+        )
     if isinstance(wanted, list | tuple):
         return isinstance(value, list) and len(value) == len(wanted) and all(map(_matches, value, wanted))
     return bool(value == wanted)
