@@ -301,10 +301,10 @@ def _words(text: str) -> Words:
 def _values_in(words: Words) -> Iterator[tuple[int, int, Words]]:
     """Yield each exclusive value in a wish: its set, its class and the other words; of a set named twice none."""
     found_of: dict[int, list[tuple[int, int, int]]] = {}
-    for place, word in enumerate(words):
+    for start, word in enumerate(words):
         for kind, number, value in _BY_FIRST_WORD.get(word, ()):
-            if words[place : place + len(value)] == value:
-                found_of.setdefault(kind, []).append((place, len(value), number))
+            if words[start : start + len(value)] == value:
+                found_of.setdefault(kind, []).append((start, len(value), number))
     for kind, found in sorted(found_of.items()):
         if len(found) == 1:
             at, length, number = found[0]
