@@ -81,7 +81,7 @@ def tool_uses_to_clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -
     ]
     old = results[: max(0, len(results) - limits.keep_tool_uses)]
     freed = sum(max(0, size - content_cost(PLACEHOLDER)) for _, size in old)
-    return [each for each, _ in old] if freed >= int(limits.window * limits.clear_at_least) else []
+    return [call_id for call_id, _ in old] if freed >= int(limits.window * limits.clear_at_least) else []
 
 
 def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[Unit], list[dict[str, Any]]]:
@@ -90,7 +90,7 @@ def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[
     kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
     order = tool_uses_to_clear(kept, limits, beside)
     gone = frozenset(order)
-    lost = [{"tier": "tail", "what": "tool_result", "id": each, "why": "cleared"} for each in order]
+    lost = [{"tier": "tail", "what": "tool_result", "id": call_id, "why": "cleared"} for call_id in order]
     return [_cleared(piece, gone) for piece in kept], lost
 
 
