@@ -72,8 +72,8 @@ def trim_to_tokens(state: WorkingState, max_tokens: int = MAX_TOKENS) -> Working
 def state_items(state: WorkingState, name: str) -> list[StateItem]:
     """Return the items of the list field `name`, each with the number of its source entry (0 if unknown)."""
     texts: tuple[str, ...] = getattr(state, name)
-    known: tuple[int, ...] = getattr(state.sources, name)
-    return list(zip(texts, (*known, *[0] * (len(texts) - len(known))), strict=False))
+    seqs: tuple[int, ...] = getattr(state.sources, name)
+    return list(zip(texts, (*seqs, *[0] * (len(texts) - len(seqs))), strict=False))
 
 
 def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingState:

@@ -94,12 +94,12 @@ def parse(text: str) -> Summary | None:
     if found is None:
         return None
     sections: dict[Section, tuple[str, ...]] = dict.fromkeys(Section, ())
-    known = {section.value: section for section in Section}
+    section_of = {section.value: section for section in Section}
     current: Section | None = None
     for line in text[found.end() :].split("\n"):
         head = _SECTION.match(line)
         if head is not None:
-            current = known.get(head.group(1))
+            current = section_of.get(head.group(1))
         elif current is not None and line.startswith("- ") and line != "- None.":
             sections[current] += (line[2:],)
     return Summary(number=int(found.group(1)), sections=sections)
@@ -127,7 +127,7 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
             budget -= cost
         if budget < least:
             break
-    return Summary(number, {each: tuple(given[each][at] for at in sorted(found)) for each, found in kept.items()})
+    return Summary(number, {key: tuple(given[key][at] for at in sorted(found)) for key, found in kept.items()})
 
 
 def additions(others: Summary, before: Summary | None = None) -> list[tuple[Section, str]]:
@@ -136,12 +136,12 @@ def additions(others: Summary, before: Summary | None = None) -> list[tuple[Sect
     Where things stand at the end (`OF_END`) only the model says, and lines of the summary `before` are not taken: the
     model has read it and carries over what holds.
     """
-    known = {line for lines in before.sections.values() for line in lines} if before is not None else set()
+    lines_before = {line for lines in before.sections.values() for line in lines} if before is not None else set()
     return [
         (section, line)
         for section in Section
         for line in dict.fromkeys(others.sections.get(section, ()))
-        if line not in known and not line.startswith(OF_END)
+        if line not in lines_before and not line.startswith(OF_END)
     ]
 
 
@@ -153,7 +153,7 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
     """
     own = pack(summary.number, summary.sections, max_tokens)
     shown = [line for found in own.sections.values() for line in found]
-    given = [each for each in lines if each[1] not in shown]
+    given = [entry for entry in lines if entry[1] not in shown]
     texts = [line for _, line in given]
     costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in texts])
     room = max_tokens - count_and_truncate_tokens.count(render(own))
@@ -173,7 +173,7 @@ def _by_worth(given: Mapping[Section, Sequence[str]]) -> Iterator[tuple[Section,
         for section, found in given.items()
     }
     for turn in zip_longest(*([(section, position) for position in found] for section, found in firm.items())):
-        yield from (each for each in turn if each is not None)
+        yield from (entry for entry in turn if entry is not None)
     rest = [
         (section, position)
         for section, found in given.items()

@@ -302,5 +302,5 @@ def _still_open(before: Mapping[Section, Sequence[str]], facts: ThreadFacts) -> 
 
 def _still_failing(before: Sequence[str], facts: ThreadFacts) -> list[str]:
     """Return earlier failing checks that no later run of the same kind replaced."""
-    run = {each.purpose.value for each in facts.runs}
-    return [line for line in before if (found := _FAILING.match(line)) is not None and found["purpose"] not in run]
+    purposes = {run.purpose.value for run in facts.runs}
+    return [line for line in before if (found := _FAILING.match(line)) is not None and found["purpose"] not in purposes]

@@ -134,7 +134,7 @@ def candidates(
     taken: half of it is wrong by the end of the same thread. Small talk gives none.
     """
     learnt = list(file_candidates(files, at))
-    known = [
+    candidates_of_thread = [
         *_about_user(facts, at),
         *_to_remember(facts, at),
         *_of_project(facts, at),
@@ -148,7 +148,7 @@ def candidates(
         *islice(_preferences(facts, at, corrected), _PREFERENCES_MAX),
         *without_duplicates([*procedures(facts, at, uses), *_of(learnt, MemoryType.PROCEDURE)]),
         *without_duplicates(skills(facts, at, uses)),
-        *without_duplicates(known),
+        *without_duplicates(candidates_of_thread),
         *without_duplicates(_choices(facts, at)),
         *without_duplicates(_of(learnt, MemoryType.FACT), limit=60),
         *episodes(facts, at),

@@ -313,8 +313,8 @@ def _patched(patch: str, name: str, given: Mapping[str, Any]) -> Iterator[tuple[
     found = list(_PATCHED.finditer(patch))
     if not found:
         yield name, dict(given)
-    for place, match in enumerate(found):
-        end = found[place + 1].start() if place + 1 < len(found) else len(patch)
+    for index, match in enumerate(found):
+        end = found[index + 1].start() if index + 1 < len(found) else len(patch)
         added = "\n".join(line["line"] for line in _ADDED.finditer(patch, match.end(), end))
         if match["how"] == "Add":
             yield "Write", {"file_path": match["path"], "content": f"{added}\n"}

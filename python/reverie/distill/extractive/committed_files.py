@@ -153,10 +153,10 @@ class CommittedFiles:
 
         Else as one of the `words` of the command has it, or below the folder of all the thread's files.
         """
-        for known in (self._folders, [folder.rstrip("/") for folder in folders]):
-            below = [full[len(folder) + 1 :] for folder in known if full.startswith(f"{folder}/")]
+        for roots in (self._folders, [folder.rstrip("/") for folder in folders]):
+            below = [full[len(folder) + 1 :] for folder in roots if full.startswith(f"{folder}/")]
             if below:
-                return min(below, key=len) if known is self._folders else max(below, key=len)
+                return min(below, key=len) if roots is self._folders else max(below, key=len)
         named = [word for word in words if full.endswith(f"/{word}")]
         return max(named, key=len, default=full.removeprefix(f"{self._root}/") if self._root else full)
 

@@ -135,9 +135,9 @@ def command_uses(facts: ThreadFacts) -> tuple[CommandUse, ...]:
     found: dict[tuple[str, str], CommandUse] = {}
     for run, parts in _passed(facts):
         for purpose, command in parts:
-            known = found.get((purpose, command), CommandUse(purpose, command, 0))
-            description = run.description or known.description
-            found[purpose, command] = replace(known, times=known.times + 1, description=description)
+            previous_use = found.get((purpose, command), CommandUse(purpose, command, 0))
+            description = run.description or previous_use.description
+            found[purpose, command] = replace(previous_use, times=previous_use.times + 1, description=description)
     return tuple(sorted(found.values(), key=lambda use: -use.times)[:_USES_MAX])
 
 
@@ -146,8 +146,8 @@ def merged_uses(one: Iterable[CommandUse], later: Iterable[CommandUse]) -> tuple
     found = {(use.purpose, use.command): use for use in one}
     for use in later:
         key = (use.purpose, use.command)
-        known = found.get(key)
-        found[key] = use if known is None else replace(use, times=known.times + use.times)
+        previous_use = found.get(key)
+        found[key] = use if previous_use is None else replace(use, times=previous_use.times + use.times)
     return tuple(sorted(found.values(), key=lambda use: -use.times)[:_USES_MAX])
 
 

@@ -347,16 +347,16 @@ def _classify_agent(
     said: Utterance, kinds: dict[str, list[KeySentence]], read_as: Mapping[str, str] = _AS_IT_IS
 ) -> None:
     """Sort every informative sentence of the agent into decisions, findings, failures, outcomes and next steps."""
-    place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
+    number = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
-        place += 1
+        number += 1
         if read_as is not _OF_REPORTS and blocker_phrases.is_blocker(sentence):
-            kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
+            kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=number))
         kind = _kind(sentence)
         if kind:
             is_review = read_as is _LOOKING_ON and working_state_cue_phrases.is_finished_review(sentence)
             kinds[kind if is_review else read_as.get(kind, kind)].append(
-                KeySentence(one_line(sentence), said.seq, said.at, place=place)
+                KeySentence(one_line(sentence), said.seq, said.at, place=number)
             )
 
 

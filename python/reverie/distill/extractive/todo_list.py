@@ -151,9 +151,9 @@ def _written(call: ToolCall) -> list[TodoItem]:
 
 def _dated(fresh: list[TodoItem], before: list[TodoItem]) -> list[TodoItem]:
     """Return the items of a new list; those in the last list with the same status keep their entry number."""
-    known = {(item.subject, item.status): item.seq for item in before}
+    seqs = {(item.subject, item.status): item.seq for item in before}
     for item in fresh:
-        item.seq = known.get((item.subject, item.status), item.seq)
+        item.seq = seqs.get((item.subject, item.status), item.seq)
     return fresh
 
 

@@ -108,10 +108,10 @@ def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, in
     if not asked:
         return current_request(facts), facts.answers[-1].seq if facts.answers else 0
     since = asked[-1].seq
-    known = _task_without_suffixes(before)
-    if known and not any(working_state_cue_phrases.is_new_task(said.text) for said in asked):
+    task = _task_without_suffixes(before)
+    if task and not any(working_state_cue_phrases.is_new_task(said.text) for said in asked):
         last = latest_remark(asked[-1], facts)
-        return f"{clip(known, TASK_CHARS - len(last))}{THEN}{last}", since
+        return f"{clip(task, TASK_CHARS - len(last))}{THEN}{last}", since
     return current_request(facts), since
 
 
