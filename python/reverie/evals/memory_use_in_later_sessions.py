@@ -120,8 +120,8 @@ class _Store:
         redactor = Redactor()
         messages = without_recalled(session.messages)
         facts = Extractive().facts(messages)
-        known = list(self.commands.get(session.project, ()))
-        counts = counted(CommandCounts(others=known), facts, redactor)
+        uses_before = list(self.commands.get(session.project, ()))
+        counts = counted(CommandCounts(others=uses_before), facts, redactor)
         plan = consolidation_plan.decide(
             self.snapshot,
             candidates(facts, {}, {}, session.began, [*counts.others, *counts.own]),
@@ -131,7 +131,7 @@ class _Store:
             thread=consolidation_plan.Origin(session.name, session.project or None),
             messages=messages,
         )
-        self.commands[session.project] = merged_uses(known, counts.own)
+        self.commands[session.project] = merged_uses(uses_before, counts.own)
         memories = {record.id: record for record in self.snapshot.memories} | {one.id: one for one in plan.put}
         kept = [record for name, record in memories.items() if name not in set(plan.deleted)]
         documents = {**self.snapshot.documents, **plan.documents}
