@@ -146,9 +146,9 @@ class Gunzip:
     def _rescue(self, member: zlib._Decompress, size: int) -> bytes:
         """Recover output up to a damaged byte by feeding the input byte by byte."""
         pieces: list[bytes] = []
-        for place in range(len(self._waiting)):
+        for index in range(len(self._waiting)):
             try:
-                pieces.append(member.decompress(self._waiting[place : place + 1]))
+                pieces.append(member.decompress(self._waiting[index : index + 1]))
             except zlib.error:
                 break
         return b"".join(pieces)[:size]

@@ -50,8 +50,8 @@ def typed_asides(entries: Iterable[Entry]) -> list[Message]:
     taken = rewound_positions(distinct)
     queue: deque[Entry] = deque()
     found: list[Message] = []
-    for place, entry in enumerate(distinct):
-        if place in taken:
+    for index, entry in enumerate(distinct):
+        if index in taken:
             continue
         if is_command(entry):
             name = _NAME.search(_text(entry.content))
