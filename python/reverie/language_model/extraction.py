@@ -128,8 +128,8 @@ def extract_request(page: Page, known: Sequence[Memory], *, number: int, of: int
             f"- {memory.id} ({memory.type.value}) {clip(memory.content, KNOWN_CHARS)}" for memory in known
         )
         parts.append(f"Memories from before, with their ids:\n\n{lines}")
-    place = f", part {number} of {of}" if of > 1 else ""
-    parts.append(f"The record{place}:\n\n<record>\n{_closed(page.text)}\n</record>")
+    part = f", part {number} of {of}" if of > 1 else ""
+    parts.append(f"The record{part}:\n\n<record>\n{_closed(page.text)}\n</record>")
     return new_request(
         purpose="extract",
         role="strong",

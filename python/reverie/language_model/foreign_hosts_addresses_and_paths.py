@@ -117,7 +117,7 @@ def _dotted(found: re.Match[str]) -> str:
         return found[0]
     if not first and (last < _IPV4_MIN or _COUNT.fullmatch(found[0])):
         return found[0]
-    value = last + sum(one << 24 - 8 * place for place, one in enumerate(first))
+    value = last + sum(one << 24 - 8 * index for index, one in enumerate(first))
     return str(ipaddress.IPv4Address(value))
 
 
