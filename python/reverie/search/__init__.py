@@ -100,10 +100,10 @@ def fused(by_words: Sequence[Hit], near: Sequence[tuple[str, float]], limit: int
     """
     floor = near[-1][1] if near else 0.0
     similar = {id_: SIMILAR * (cosine - floor) for id_, cosine in near}
-    known = {hit.id: hit for hit in by_words}
+    word_hits = {hit.id: hit for hit in by_words}
     hits: list[Hit] = []
-    for id_ in known.keys() | similar.keys():
-        hit, more = known.get(id_, Hit(id_, 0.0, ())), similar.get(id_, 0.0)
+    for id_ in word_hits.keys() | similar.keys():
+        hit, more = word_hits.get(id_, Hit(id_, 0.0, ())), similar.get(id_, 0.0)
         terms = sorted((*hit.terms, ("similar", more)), key=lambda term: (-term[1], term[0])) if more else hit.terms
         hits.append(Hit(id_, hit.score + more, tuple(terms)))
     hits.sort(key=lambda hit: (-hit.score, hit.id))
