@@ -266,10 +266,10 @@ async def submit_or_hold(services: Services, space: str, write: Write[T]) -> T:
     try:
         return (await services.submit(write)).value
     except HeldForPerson as error:
-        held = error
+        refusal = error
 
         def body(writer: Writer) -> list[str]:
-            return candidate_review.keep_waiting(writer, [candidate_review.refused(writer, held, at=writer.at)])
+            return candidate_review.keep_waiting(writer, [candidate_review.refused(writer, refusal, at=writer.at)])
 
         await services.submit(Write(space=space, who=write.who, why="candidate.add", body=body))
         raise

@@ -168,7 +168,7 @@ def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Ite
     names = {"HOME": str(Path.home())}
     named_in_text = any(root in here["text"] for here in _HERE.finditer(command) for root in roots)
     for pipeline in _pipelines(command):
-        known = _has_its_words(pipeline)
+        has_words = _has_its_words(pipeline)
         for segment in pipeline:
             words = [_expanded(word, names) for word in segment.words]
             found = [_ASSIGNMENT.fullmatch(word) for word in words]
@@ -189,13 +189,13 @@ def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Ite
                 path = _resolved(target, folder, roots)
                 if path and _COMPUTED.search(raw) and (path.endswith(".md") or _COMPUTED.search(path)):
                     yield f"{_above(path)}/" if _COMPUTED.search(path) else path
-            if known:
+            if has_words:
                 continue
             for target in (*(target for _, target in outputs), *_targets(program, words[1:])):
                 path = _resolved(target, folder, roots)
                 if path and path.endswith(".md"):
                     yield path
-            yield from (f"{place}/" for place in _places(program, words, folder, roots))
+            yield from (f"{prefix}/" for prefix in _places(program, words, folder, roots))
             if named_in_text and segment.reads_here and not _is_quiet(program, words[1:]):
                 yield "./"
 
@@ -219,9 +219,9 @@ def _places(program: str, words: Sequence[str], folder: str, roots: Sequence[str
         several = any(_COMPUTED.search(one) for one in plain) or any(
             _RECURSIVE.match(word) or (word in sources and not PurePosixPath(word).suffix) for word in (*words[1:], "*")
         )
-        place = _resolved(into, folder, roots)
-        if place and several and not (place.endswith(".md") and not _COMPUTED.search(place)):
-            yield _above(f"{place}/x")
+        path = _resolved(into, folder, roots)
+        if path and several and not (path.endswith(".md") and not _COMPUTED.search(path)):
+            yield _above(f"{path}/x")
     elif program and not _is_quiet(program, words[1:]):
         rest = [_FILE.sub("", word) for word in words]
         is_named = any(root in word for root in roots for word in rest)

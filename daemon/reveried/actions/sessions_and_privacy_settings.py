@@ -61,13 +61,13 @@ async def begin(
     if await read(services, space, of_session):
         return wire.Session(request.client, request.session, at, at)
     project = await registered(services, space, request.project, who=f"session:{request.client}")
-    place = await import_transcript_chunks.begin(
+    import_position = await import_transcript_chunks.begin(
         services, space, client=request.client, session=request.session, source=transcript, idempotency=None
     )
     record = SessionRecord(
         client=request.client,
         session=request.session,
-        thread=place.thread,
+        thread=import_position.thread,
         project=project,
         transcript=transcript,
         pid=request.pid,

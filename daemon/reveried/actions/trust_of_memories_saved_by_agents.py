@@ -227,7 +227,7 @@ async def _attribute(
 
     def body(writer: Writer) -> None:
         changed = False
-        held = []
+        forgotten = []
         meanwhile = _saves_during(writer, spans, times)
         for path in dict.fromkeys([*written, *meanwhile]):
             calls = written.get(path, [])
@@ -250,10 +250,10 @@ async def _attribute(
                 own = replace(memory, trust="agent", provenance={**memory.provenance, "by": who})
                 candidate = forgotten_again(writer, own)
                 if candidate is not None:
-                    held.append((own, candidate))
+                    forgotten.append((own, candidate))
                 elif memory.trust == "person":
                     changed |= writer.save(own, (name,))
-        move_to_review(writer, held)
+        move_to_review(writer, forgotten)
         if changed:
             writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
 
