@@ -238,9 +238,9 @@ def _follow_restored_store(store: Path, before: "tuple[str, dict[str, dict[str, 
     saved_since: list[str] = []
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         at = text_of(datetime.now(UTC))
-        for space, known in old.items():
+        for space, baselines in old.items():
             with opened.reader(space) as reader:
-                plan = recorded_backups_and_baselines_after_restore.plan_baselines(reader, known)
+                plan = recorded_backups_and_baselines_after_restore.plan_baselines(reader, baselines)
             opened.commit([sync_snapshot_and_commit.save_baselines(space, plan.changed, (), at=at)], at=at)
             saved_since += plan.saved_since
     return saved_since

@@ -284,8 +284,8 @@ def print_why_none(reports: "Sequence[FileReport]", decisions: Counter[str]) -> 
     """Print why new lines made no memory; nothing where they made or changed one."""
     if decisions["ADD"] or decisions["UPDATE"] or decisions["DELETE"] or not any(report.added for report in reports):
         return
-    if known := decisions.total():
-        say(f"Memories: none new; {counted(known, 'statement')} of these sessions changed nothing that is known.")
+    if count := decisions.total():
+        say(f"Memories: none new; {counted(count, 'statement')} of these sessions changed nothing that is known.")
     else:
         say("Memories: none; no wish, rule, decision or habit was recognised in these sessions.")
         say('To add one yourself: reverie remember "…"')

@@ -115,11 +115,11 @@ def _print_hit(hit: SearchHit) -> None:
     """Print where a hit is, its passage, and what was said before and after it."""
     say(_heading(hit))
     number = hit.message.seq if hit.message is not None else 0
-    for beside in (each for each in hit.neighbours if each.seq < number):
+    for beside in (neighbour for neighbour in hit.neighbours if neighbour.seq < number):
         say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
     for line in textwrap.wrap(" ".join(hit.passage.split()), _WIDTH - len(_INDENT) - 2, break_on_hyphens=False):
         say(f"{_INDENT}> {line}")
-    for beside in (each for each in hit.neighbours if each.seq > number):
+    for beside in (neighbour for neighbour in hit.neighbours if neighbour.seq > number):
         say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
 
 
@@ -129,11 +129,11 @@ def _speaker(message: wire.SearchedMessage | wire.Neighbour) -> str:
 
 
 def _heading(hit: SearchHit) -> str:
-    """Return the place of a hit on one line."""
+    """Return the location of a hit on one line."""
     if hit.thread is not None and hit.message is not None:
         name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else ""
-        place = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
-        return clip(" · ".join(part for part in (place, _speaker(hit.message), when(hit.at), name) if part), _WIDTH)
+        location = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
+        return clip(" · ".join(part for part in (location, _speaker(hit.message), when(hit.at), name) if part), _WIDTH)
     part = f" · {hit.heading}" if hit.heading else ""
     return clip(f"{hit.document}{part} · {hit.kind} · {when(hit.at)}", _WIDTH)
 
