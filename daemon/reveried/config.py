@@ -207,8 +207,8 @@ def _parse_toml(data: bytes, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         # tomllib's message gives line and column; of a value, which may be a secret, it repeats one character at most.
-        place = f" at line {line}" if (line := _line_of(error, text)) else ""
-        raise ValidationError(f"{where} is not TOML: {error}.", hint=f"Edit {where}{place}.") from error
+        position = f" at line {line}" if (line := _line_of(error, text)) else ""
+        raise ValidationError(f"{where} is not TOML: {error}.", hint=f"Edit {where}{position}.") from error
 
 
 def _line_of(error: Exception, text: str) -> int | None:
