@@ -226,8 +226,8 @@ class Watch:
             if self.lists and reader.exists(Kind.DOCUMENT, (path,)) != (path in self._paths):
                 listed = True
                 self._paths ^= {path}
-        for uri, known in self._stamps.items():
-            if uri in self.uris and (stamp := _stamp(reader, uri, thread)) != known:
+        for uri, previous in self._stamps.items():
+            if uri in self.uris and (stamp := _stamp(reader, uri, thread)) != previous:
                 self._stamps[uri] = stamp
                 changed[uri] = None
         found: list[Change] = [(UPDATED, {"uri": uri}) for uri in changed if uri in self.uris]
