@@ -70,14 +70,14 @@ def place_of(client: str, env: Mapping[str, str], home: Path, data_dir: Path) ->
     """Return the place of a client's plugin. Raises NotFound where the client has no configuration."""
     if client == "claude-code":
         base = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-        place = Place(client, base, base / "skills" / NAME, None, None)
+        target = Place(client, base, base / "skills" / NAME, None, None)
     else:
         base = Path(env.get("CODEX_HOME") or home / ".codex")
         folder = base / "plugins" / "cache" / NAME / NAME / __version__
-        place = Place(client, base, folder, base / "config.toml", data_dir / "plugins" / client)
-    if not place.home.is_dir():
-        raise NotFound(f"{place.home} does not exist", hint=f"start `{_PROGRAMS[client]}` once, then install again")
-    return place
+        target = Place(client, base, folder, base / "config.toml", data_dir / "plugins" / client)
+    if not target.home.is_dir():
+        raise NotFound(f"{target.home} does not exist", hint=f"start `{_PROGRAMS[client]}` once, then install again")
+    return target
 
 
 def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run: bool) -> Change:
