@@ -59,12 +59,12 @@ async def post(call: Call) -> Reply | Stream:
     """Answer a message, or a batch of them."""
     try:
         value = _parsed(call.body)
-        known = _known_client(call)
+        client = _known_client(call)
         if isinstance(value, list):
-            return await _batch(call, known, value)
+            return await _batch(call, client, value)
     except RpcError as error:
         return _failure(None, error, stateless=False)
-    return await _message(call, known, value)
+    return await _message(call, client, value)
 
 
 def _parsed(body: bytes) -> Any:
@@ -81,12 +81,12 @@ def _known_client(call: Call) -> Client | None:
     session = call.headers.get(SESSION)
     if session is None:
         return None
-    known = client_identity.session_client(session)
-    if known is None or session in call.services.mcp.ended:
+    client = client_identity.session_client(session)
+    if client is None or session in call.services.mcp.ended:
         raise _NoSession(
             json_rpc_messages.INVALID_REQUEST, "there is no such session; open another one with `initialize`"
         )
-    return known
+    return client
 
 
 class _NoSession(RpcError):

@@ -91,8 +91,8 @@ def _messages(asked: _Asked) -> list[wire.SearchHit]:
         if not days:
             return found
         listed = said_on_days(reader, days, request.limit, threads=threads, agent=request.agent)
-    known = {_place(hit) for hit in listed}
-    return [*listed, *(hit for hit in found if _place(hit) not in known)][: request.limit]
+    places = {_place(hit) for hit in listed}
+    return [*listed, *(hit for hit in found if _place(hit) not in places)][: request.limit]
 
 
 def _place(hit: wire.SearchHit) -> tuple[str, int]:
