@@ -83,17 +83,17 @@ class SessionStore:
         source = _source(key)
         written = self._written.get(source, _Written)
         async with written.lock:
-            started = await self._client.start_import(
+            import_position = await self._client.start_import(
                 _CLIENT, _session(source), source=source, again=source in self._deleted
             )
             self._deleted.pop(source, None)
-            if started.offset != written.offset:  # another process wrote, or this one has just begun
-                written.uuids = await self._uuids(started.thread) if started.lines else set()
+            if import_position.offset != written.offset:  # another process wrote, or this one has just begun
+                written.uuids = await self._uuids(import_position.thread) if import_position.lines else set()
             written.offset = -1  # until the daemon has answered, it is not known what it has
             new = _new(entries, written.uuids)
-            offset, line = started.offset, started.lines
+            offset, line = import_position.offset, import_position.lines
             for data in _chunks(new):
-                answer = await self._client.send_chunk(started.id, data, offset=offset, first_line=line + 1)
+                answer = await self._client.send_chunk(import_position.id, data, offset=offset, first_line=line + 1)
                 offset, line = answer.offset, answer.lines
             written.offset = offset
             written.uuids.update(filter(None, map(_uuid, new)))
