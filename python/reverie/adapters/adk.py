@@ -91,11 +91,11 @@ class _User:
 
     async def catch_up(self) -> None:
         """Read the events that were stored since the last call, by this process or another."""
-        anew, found = await self.values.read()
+        anew, stored_values = await self.values.read()
         if anew:
             self.sessions.clear()
             self.deleted.clear()
-        for stored in found:
+        for stored in stored_values:
             self._apply(stored.value)
 
     def _apply(self, change: dict[str, Any]) -> None:
