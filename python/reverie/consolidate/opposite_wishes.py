@@ -128,12 +128,12 @@ _EXCLUSIVE: Final = (
 
 def _by_first_word() -> dict[str, list[tuple[int, int, Words]]]:
     """Return every exclusive value by its first word: its set, its class and its words."""
-    found: dict[str, list[tuple[int, int, Words]]] = {}
+    by_word: dict[str, list[tuple[int, int, Words]]] = {}
     for kind, values in enumerate(_EXCLUSIVE):
         for number, one in enumerate(values.classes):
             for value in one:
-                found.setdefault(value[0], []).append((kind, number, value))
-    return found
+                by_word.setdefault(value[0], []).append((kind, number, value))
+    return by_word
 
 
 _BY_FIRST_WORD: Final = _by_first_word()
@@ -305,9 +305,9 @@ def _values_in(words: Words) -> Iterator[tuple[int, int, Words]]:
         for kind, number, value in _BY_FIRST_WORD.get(word, ()):
             if words[start : start + len(value)] == value:
                 found_of.setdefault(kind, []).append((start, len(value), number))
-    for kind, found in sorted(found_of.items()):
-        if len(found) == 1:
-            at, length, number = found[0]
+    for kind, matches in sorted(found_of.items()):
+        if len(matches) == 1:
+            at, length, number = matches[0]
             begin = at - 1 if at and _NUMBER.match(words[at - 1]) else at
             rest = (*words[:begin], *words[at + length :])
             yield kind, number, tuple(sorted(word for word in rest if word not in _EXCLUSIVE[kind].beside))
