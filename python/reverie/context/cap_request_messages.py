@@ -215,15 +215,15 @@ def _places(messages: Sequence[dict[str, Any]]) -> list[int]:
     first_call = len(messages)  # the earliest call that a result from here on answers
     for index, message in enumerate(messages):
         calls.update((block["id"], index) for block in _blocks(message) if block.get("type") == "tool_use")
-    found = []
+    indexes = []
     for index in range(len(messages) - 1, -1, -1):
         answered = [
             block.get("tool_use_id") for block in _blocks(messages[index]) if block.get("type") == "tool_result"
         ]
         first_call = min([first_call, *(calls.get(call, -1) for call in answered if isinstance(call, str))])
         if messages[index]["role"] == "assistant" and index <= first_call:
-            found.append(index)
-    return found[::-1]
+            indexes.append(index)
+    return indexes[::-1]
 
 
 def _opening(dropped: Sequence[dict[str, Any]], text: str, *, is_open: bool) -> tuple[dict[str, Any], ...]:

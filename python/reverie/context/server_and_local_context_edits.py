@@ -45,10 +45,10 @@ def edits_on_server(model: str | None) -> bool:
 
 
 def _at_least(model: str | None, table: dict[str, tuple[int, int]], *, unknown: bool) -> bool:
-    found = _NAME.search(model or "")
-    if found is None or found["family"] not in table:
+    match = _NAME.search(model or "")
+    if match is None or match["family"] not in table:
         return unknown
-    return (int(found["major"]), int(found["minor"] or 0)) >= table[found["family"]]
+    return (int(match["major"]), int(match["minor"] or 0)) >= table[match["family"]]
 
 
 def server_edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
