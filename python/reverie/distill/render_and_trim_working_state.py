@@ -78,9 +78,9 @@ def state_items(state: WorkingState, name: str) -> list[StateItem]:
 
 def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingState:
     """Return `state` with some lists replaced: `with_items(state, blockers=[("CI is down", 12)])`."""
-    given = {name: tuple(found) for name, found in lists.items()}
-    texts: dict[str, Any] = {name: tuple(text for text, _ in found) for name, found in given.items()}
-    seqs: dict[str, Any] = {name: tuple(seq for _, seq in found) for name, found in given.items()}
+    given = {name: tuple(items) for name, items in lists.items()}
+    texts: dict[str, Any] = {name: tuple(text for text, _ in items) for name, items in given.items()}
+    seqs: dict[str, Any] = {name: tuple(seq for _, seq in items) for name, items in given.items()}
     return replace(state, **texts, sources=replace(state.sources, **seqs))
 
 

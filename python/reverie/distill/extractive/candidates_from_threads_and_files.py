@@ -167,15 +167,15 @@ def quoted_wishes(facts: ThreadFacts, at: str | None) -> tuple[Candidate, ...]:
         for said in facts.requests
         for sentence in own_sentences(said.text)
     }
-    found: dict[str, Candidate] = {}
+    quotes: dict[str, Candidate] = {}
     for said in reversed(facts.requests):
         for sentence in quoted_sentences(said.text):
             wish = standing_preferences.preference_sentence(sentence, chat=chat)
-            if wish and wish not in own and wish not in found and _IS_RULE.match(wish):
+            if wish and wish not in own and wish not in quotes and _IS_RULE.match(wish):
                 text = wish if wish.endswith("”") else f"{wish}."
                 one = build_candidate(MemoryType.PREFERENCE, text, said.at or at, [said.seq], about_user=True)
-                found[wish] = replace(one, provenance={**one.provenance, "quoted": True})
-    return tuple(islice(found.values(), _QUOTED_MAX))
+                quotes[wish] = replace(one, provenance={**one.provenance, "quoted": True})
+    return tuple(islice(quotes.values(), _QUOTED_MAX))
 
 
 def _of(found: Iterable[Candidate], kind: MemoryType) -> list[Candidate]:

@@ -128,8 +128,8 @@ class Coverage:
 
     def count(self, mentioned: Sequence[str], explained: Sequence[str], words: Sequence[str]) -> None:
         """Count names and words of a chosen line in this coverage; its parts are computed already."""
-        for into, found in ((self.mentioned, mentioned), (self.explained, explained), (self.words, words)):
-            for term in found:
+        for into, terms in ((self.mentioned, mentioned), (self.explained, explained), (self.words, words)):
+            for term in terms:
                 into[term] = into.get(term, 0) + 1
 
 
