@@ -108,10 +108,10 @@ class _Tree:
     opens_with_prompt: list[bool]
 
     def below(self, root: int) -> list[int]:
-        found = [root]
-        for index in found:
-            found.extend(self.children.get(index, ()))
-        return found
+        indexes = [root]
+        for index in indexes:
+            indexes.extend(self.children.get(index, ()))
+        return indexes
 
 
 def _build_tree(entries: Sequence[Entry]) -> _Tree:

@@ -332,15 +332,15 @@ def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Messa
 
 def past_summaries(entries: Iterable[Entry]) -> list[PastSummary]:
     """Return the thread's compactions, oldest first."""
-    found: list[PastSummary] = []
+    summaries: list[PastSummary] = []
     boundary: Entry | None = None
     for entry in without_repeats(entries):
         if entry.kind is EntryKind.BOUNDARY:
             boundary = entry
         elif entry.kind is EntryKind.SUMMARY:
-            found.append(_past(len(found) + 1, boundary, entry))
+            summaries.append(_past(len(summaries) + 1, boundary, entry))
             boundary = None
-    return found
+    return summaries
 
 
 def _past(number: int, boundary: Entry | None, summary: Entry) -> PastSummary:
