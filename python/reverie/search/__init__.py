@@ -70,14 +70,14 @@ def passage(text: str, words: Collection[str], chars: int = PASSAGE_CHARS) -> st
     if len(text) <= chars:
         return text
     begins = {word[: max(STEM_CHARS, len(word) - 3)].lower() for word in words if word}
-    pieces = [found.group() for found in _PIECE.finditer(text) if found.group()]
+    pieces = [match.group() for match in _PIECE.finditer(text) if match.group()]
     best, best_score, start = (0, 1), -1, 0
     for end in range(1, len(pieces) + 1):
         while end - start > 1 and sum(map(len, pieces[start:end])) > chars:
             start += 1
-        found = _found("".join(pieces[start:end])[:chars], begins)
-        if found > best_score:
-            best, best_score = (start, end), found
+        score = _found("".join(pieces[start:end])[:chars], begins)
+        if score > best_score:
+            best, best_score = (start, end), score
     return clipped("".join(pieces[best[0] : best[1]]).strip(), chars)
 
 
