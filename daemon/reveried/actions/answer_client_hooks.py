@@ -268,8 +268,8 @@ async def _recalled(hook: _Hook, prompt: str) -> str:
     project = await projects_of_folders_requests_and_threads.known_project(services, hook.space, hook.event.cwd or "/")
     visible = projects_of_folders_requests_and_threads.visible(project or PERSON)
     work = asyncio.to_thread(services.recall.lines, hook.space, prompt, limit=RECALL_LINES, projects=visible)
-    found = await _in_time(hook, _background(hook, work))
-    new = [line for line in found or [] if line[1] not in hook.shown.memories]
+    lines = await _in_time(hook, _background(hook, work))
+    new = [line for line in lines or [] if line[1] not in hook.shown.memories]
     hook.shown.memories.update(memory for _, memory, _ in new)
     if not new:
         return ""

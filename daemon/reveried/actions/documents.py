@@ -217,12 +217,12 @@ async def delete_folder(
     services: Services, space: str, path: str, *, who: str, origin: Mapping[str, str] | None = None
 ) -> wire.DocumentDeleted:
     """Delete every document below a folder, and their files."""
-    found = [
+    paths = [
         record.path
         for record in await read(services, space, partial(move_documents_and_insert_lines.below, folder=path))
     ]
     write = move_documents_and_insert_lines.delete_folder(space, path, who=who, author="agent", origin=origin)
-    return await _commit_all(services, space, found, write, deleted=found)
+    return await _commit_all(services, space, paths, write, deleted=paths)
 
 
 async def _commit_all(

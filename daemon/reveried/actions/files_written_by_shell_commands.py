@@ -156,8 +156,8 @@ def paths_with_unknown_words(command: str, roots: Iterable[str], folder: str = "
     """
     ordered = sorted(roots, key=len, reverse=True)
     begin = (_resolved(folder, _OUTSIDE, ordered) if folder else "") or _OUTSIDE
-    found = dict.fromkeys(_written(_PATCH.sub("", command), ordered, begin, 0))
-    return [path for path in found if path.endswith("/") or not _COMPUTED.search(path)]
+    paths = dict.fromkeys(_written(_PATCH.sub("", command), ordered, begin, 0))
+    return [path for path in paths if path.endswith("/") or not _COMPUTED.search(path)]
 
 
 def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Iterator[str]:
@@ -171,9 +171,9 @@ def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Ite
         has_words = _has_its_words(pipeline)
         for segment in pipeline:
             words = [_expanded(word, names) for word in segment.words]
-            found = [_ASSIGNMENT.fullmatch(word) for word in words]
-            if words and all(found):
-                names.update((one["name"], one["value"]) for one in found if one)
+            assignments = [_ASSIGNMENT.fullmatch(word) for word in words]
+            if words and all(assignments):
+                names.update((one["name"], one["value"]) for one in assignments if one)
                 continue
             program = PurePosixPath(words[0]).name if words else ""
             if program in {"cd", "pushd"} and len(words) > 1:

@@ -135,12 +135,12 @@ async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
 
 async def _get_state(call: ToolCall, _: tools.WorkingStateGetInput) -> Json:
     try:
-        found = (await contexts_states_and_notes.state(call.services, call.space, call.thread)).state
+        state = (await contexts_states_and_notes.state(call.services, call.space, call.thread)).state
     except NotFound:
         if call.begin is None:
             raise
-        found = WorkingState()
-    return working_state.state_answer(found)
+        state = WorkingState()
+    return working_state.state_answer(state)
 
 
 async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json:
@@ -164,13 +164,13 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     visible = projects_of_folders_requests_and_threads.visible(call.project)
     least = None if params.min_score is UNSET else params.min_score
-    found = await recall_and_change_memories.recall(
+    recall = await recall_and_change_memories.recall(
         call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
     )
     return wire.ToolRecall(
         about=RECALL_HEADING,
-        memories=[_recalled(record) for _, record in found.hits],
-        weaker=RECALL_WEAKER.format(found.weaker) if found.weaker else wire.ABSENT,
+        memories=[_recalled(record) for _, record in recall.hits],
+        weaker=RECALL_WEAKER.format(recall.weaker) if recall.weaker else wire.ABSENT,
     )
 
 
