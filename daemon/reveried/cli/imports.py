@@ -142,10 +142,10 @@ def _import_sessions(
     """Import session files, learn from them and print a report; then follow them, where an interval is given."""
     with daemon_client_and_paths.client() as client:
         client.health()  # fails at once if no daemon runs, before any file is read
-        found = find_and_read_transcript_files.find_transcripts(paths)
-        if not found:
+        files = find_and_read_transcript_files.find_transcripts(paths)
+        if not files:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
-        _import_found(client, program, found, again=again, json=json, exits=every_s is None)
+        _import_found(client, program, files, again=again, json=json, exits=every_s is None)
         if every_s is not None:
             _follow(client, program, paths, every_s, json=json)
 

@@ -323,18 +323,18 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
 def find_memory(client: Client, id_end: str) -> wire.Memory:
     """Return the only memory whose id ends like this; `mem_…` as the list prints it is ignored."""
     ending = id_end.removeprefix("mem_…").removeprefix("…")
-    found = [
+    ids = [
         item for item in all_items(lambda after: client.memories(after=after, limit=1000)) if item.id.endswith(ending)
     ]
-    if len(found) == 1:
-        return found[0]
-    if not found and ending.startswith("mem_"):
+    if len(ids) == 1:
+        return ids[0]
+    if not ids and ending.startswith("mem_"):
         raise NotFound(
             f"there is no memory {clip(id_end, 40)} now", hint=f"reverie log {id_end} shows if there was one"
         )
     if len(ending.split()) > 1:
         raise NotFound(f"“{clip(id_end, 40)}” is no id of a memory", hint="reverie memories lists them with their ids")
-    why = f"{counted(len(found), 'memory', 'memories')} end" if found else "no memory ends"
+    why = f"{counted(len(ids), 'memory', 'memories')} end" if ids else "no memory ends"
     raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie memories --json shows whole ids")
 
 

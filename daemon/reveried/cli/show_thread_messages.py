@@ -157,5 +157,5 @@ def _pager() -> list[str] | None:
     if chosen is not None:
         words = shlex.split(chosen)
         return words if words and words != ["cat"] and shutil.which(words[0]) else None
-    found = next((path for name in _PAGERS if (path := shutil.which(name))), None)
-    return None if found is None else [found]
+    program = next((path for name in _PAGERS if (path := shutil.which(name))), None)
+    return None if program is None else [program]
