@@ -213,8 +213,8 @@ def _parse_toml(data: bytes, where: str) -> dict[str, Any]:
 
 def _line_of(error: Exception, text: str) -> int | None:
     """Return the line number in the message of a TOML error, that of the last line for the document's end, or None."""
-    if found := re.search(r"\(at line (\d+), column \d+\)$", str(error)):
-        return int(found[1])
+    if match := re.search(r"\(at line (\d+), column \d+\)$", str(error)):
+        return int(match[1])
     return max(1, len(text.splitlines())) if str(error).endswith("(at end of document)") else None
 
 
