@@ -230,8 +230,8 @@ class Watch:
             if uri in self.uris and (stamp := _stamp(reader, uri, thread)) != previous:
                 self._stamps[uri] = stamp
                 changed[uri] = None
-        found: list[Change] = [(UPDATED, {"uri": uri}) for uri in changed if uri in self.uris]
-        return [*found, (LIST_CHANGED, {})] if listed else found
+        updates: list[Change] = [(UPDATED, {"uri": uri}) for uri in changed if uri in self.uris]
+        return [*updates, (LIST_CHANGED, {})] if listed else updates
 
 
 def _stamp(reader: Reader, uri: str, thread: str) -> Any:
@@ -256,5 +256,5 @@ async def changes(call: Call, watch: Watch, subscription: Subscription) -> Async
             yield []
             continue
         await asyncio.sleep(TOGETHER_S)
-        if found := await read(call.services, call.space, partial(watch.new, thread=await watch.thread())):
-            yield found
+        if batch := await read(call.services, call.space, partial(watch.new, thread=await watch.thread())):
+            yield batch
