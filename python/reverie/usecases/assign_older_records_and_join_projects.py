@@ -138,7 +138,7 @@ def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapp
         if target is None or target == name or target not in with_remote:
             continue
         places = {main_folder(folders_of[thread]) or folders_of[thread] for thread in own}
-        checkouts = (Checkout("", (place,), is_repository=False) for place in places)
+        checkouts = (Checkout("", (folder,), is_repository=False) for folder in places)
         if all(name in islice(readable_names(checkout), _NAMES_READ) for checkout in checkouts):
             found[name] = target
     return found
@@ -175,13 +175,13 @@ def decide(job: SortJob) -> SortPlan:
     joining = [
         _joined(memory, job.joined[memory.project]) for memory in before.values() if memory.project in job.joined
     ]
-    known = {memory.id for memory in joining if _is_known(memory, before.values())}
-    sorted_memories += [memory for memory in joining if memory.id not in known]
+    duplicates = {memory.id for memory in joining if _is_known(memory, before.values())}
+    sorted_memories += [memory for memory in joining if memory.id not in duplicates]
     moved = [before[memory.id] for memory in sorted_memories if memory.document != before[memory.id].document]
     documents, placed = consolidation_plan.edited(
         job.memories.documents,
         [memory for memory in sorted_memories if memory.document != before[memory.id].document],
-        [*moved, *(before[name] for name in known)],
+        [*moved, *(before[name] for name in duplicates)],
         day=job.at[:_DATE_CHARS],
     )
     stay = [memory for memory in sorted_memories if memory.document == before[memory.id].document]
@@ -189,7 +189,7 @@ def decide(job: SortJob) -> SortPlan:
         job.memories.operation,
         [record_of(memory) for memory in (*placed, *stay)],
         documents,
-        sorted(known),
+        sorted(duplicates),
         job.joined,
     )
 

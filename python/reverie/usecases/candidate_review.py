@@ -77,9 +77,9 @@ def screen(
     result = Screened([], [], 0)
     if not candidates:
         return result
-    known = Forgotten(forgotten)
+    statements = Forgotten(forgotten)
     for candidate in candidates:
-        nearest = known.nearest(candidate, in_all_projects=not candidate.provenance.get("seqs"))  # an agent's file
+        nearest = statements.nearest(candidate, in_all_projects=not candidate.provenance.get("seqs"))  # an agent's file
         outside = WHY["paste"] if candidate.provenance.get("quoted") else None
         if outside is None:
             outside = (origins.outside(candidate) if origins else None) or harm_of_file(candidate)

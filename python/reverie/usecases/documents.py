@@ -331,7 +331,7 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
         return exact_text_replacement.patch(text, patches)
     except ValidationError as refused:
         places = refused.details.get("patches", [])
-        if not places or any(place["reason"] in {"empty", "overlap"} for place in places):
+        if not places or any(patch["reason"] in {"empty", "overlap"} for patch in places):
             raise
         raise Conflict(
             f"{path} was not patched: {refused.message}",

@@ -79,7 +79,7 @@ def _is_in_folder(call: dict[str, Any], here: str, folder: str) -> bool:
     said = next((given[name] for name in _FOLDER_INPUTS if isinstance(given.get(name), str)), "")
     start = os.path.join(here, said)  # noqa: PTH118 - a folder of another machine: nothing of it is read
     changed = [match["folder"].strip("\"'") for match in _CHANGED_FOLDER.finditer(command)]
-    return all(_repository(os.path.join(start, place)) == _repository(folder) for place in ("", *changed))  # noqa: PTH118
+    return all(_repository(os.path.join(start, path)) == _repository(folder) for path in ("", *changed))  # noqa: PTH118
 
 
 def _repository(folder: str) -> str:

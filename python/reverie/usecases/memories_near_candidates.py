@@ -69,12 +69,12 @@ class NearestMemories:
         Where all memories are many for `window` tokens, a page of others comes with them. None where they are many for
         it and yet so few that all can be read.
         """
-        known = self._spaces.setdefault(space, _Space())
-        while (tier := self._recall.ask(space, lambda _, reader: known.tokens.tier(reader, window))) is None:
+        cache = self._spaces.setdefault(space, _Space())
+        while (tier := self._recall.ask(space, lambda _, reader: cache.tokens.tier(reader, window))) is None:
             pass  # one step of reading all memories; between two steps recall has its turn
         page: set[str] = set()
         if tier is not Tier.GENEROUS and candidates:
-            seeds = self._recall.ask(space, lambda _, reader: _next_page(known, reader))
+            seeds = self._recall.ask(space, lambda _, reader: _next_page(cache, reader))
             if seeds is None:
                 return None
             page = self._with_partners(space, seeds, tier)

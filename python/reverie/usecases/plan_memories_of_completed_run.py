@@ -131,8 +131,8 @@ def _written_by_tools(job: RunJob, messages: Sequence[Message]) -> list[RunFileR
             texts[path] = call.input["content"], call.at or job.at
         elif path in texts and (edited := _edited(texts[path][0], call)) is not None:
             texts[path] = edited, call.at or job.at
-    known = {file.path for file in job.files}
-    return list(_records(job, {path: text for path, text in texts.items() if path not in known}))
+    paths = {file.path for file in job.files}
+    return list(_records(job, {path: text for path, text in texts.items() if path not in paths}))
 
 
 def _edited(text: str, call: ToolCall) -> str | None:

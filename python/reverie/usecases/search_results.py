@@ -70,10 +70,10 @@ class Entries:
 
     def get(self, thread_id: str, seq: int) -> dict[str, Any] | None:
         """Return an entry, None where there is none."""
-        place = thread_id, seq
-        if place not in self._known:
-            self._known[place] = self._reader.get(Kind.ENTRY, place)
-        return self._known[place]
+        key = thread_id, seq
+        if key not in self._known:
+            self._known[key] = self._reader.get(Kind.ENTRY, key)
+        return self._known[key]
 
 
 def _before(seq: int) -> range:
@@ -163,7 +163,7 @@ def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.S
     """
     if len(lists) == 1:
         return list(lists[0][:limit])
-    ranked = [(place, number, hit) for number, hits in enumerate(lists) for place, hit in enumerate(hits)]
+    ranked = [(rank, number, hit) for number, hits in enumerate(lists) for rank, hit in enumerate(hits)]
     ranked.sort(key=lambda item: (item[0], item[1]))
     with_memory = {hit.document for _, _, hit in ranked if hit.kind == "memory"}
     if with_memory:
@@ -219,9 +219,9 @@ def said_on_days(
         if (accepted is not None and thread.id not in accepted) or (agent is not None and thread.agent != agent):
             continue
         for day in days:
-            place = _first_of(reader, thread, day) if thread.updated_at[:10] >= day else None
-            if place is not None:
-                seq, entry = place
+            first_entry = _first_of(reader, thread, day) if thread.updated_at[:10] >= day else None
+            if first_entry is not None:
+                seq, entry = first_entry
                 found.append(hit_of_entry(Entries(reader), (), thread, seq, entry, score=0.0, why="said on that day"))
     return sorted(found, key=lambda hit: hit.at or "", reverse=True)[:limit]
 
