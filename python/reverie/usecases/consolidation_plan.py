@@ -363,8 +363,8 @@ def _with_overflow(
         return target in full if target not in texts else texts[target].text is not None
 
     def has_no_room(target: str) -> bool:
-        found = texts.get(target)
-        return found is None or is_full(len((found.text or "").encode()), len(found.ids))
+        document = texts.get(target)
+        return document is None or is_full(len((document.text or "").encode()), len(document.ids))
 
     target = path
     while added:

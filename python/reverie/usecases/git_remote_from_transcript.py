@@ -48,8 +48,8 @@ def remote_of(data: bytes, entries: Sequence[Entry], folder: str | None) -> str:
     stated = next((remote for entry in entries if (remote := stated_remote(entry.extra, folder))), "")
     if stated or folder is None or not remotes_in(data):
         return stated
-    found = {remote for output in _outputs_in(entries, folder) for remote in remotes_in(orjson.dumps(output))}
-    return found.pop() if len(found) == 1 else ""
+    remotes = {remote for output in _outputs_in(entries, folder) for remote in remotes_in(orjson.dumps(output))}
+    return remotes.pop() if len(remotes) == 1 else ""
 
 
 def _outputs_in(entries: Sequence[Entry], folder: str) -> Iterator[str]:

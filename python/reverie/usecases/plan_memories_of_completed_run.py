@@ -51,11 +51,11 @@ def decide(job: RunJob) -> RunPlan:
         read = min(worked.last_seq, last_seq) if worked.more else last_seq
         return RunPlan(job.run, job.at, job.learnt, max(read, job.learnt), written, worked.plan)
     texts = _contents([*job.files, *written])
-    found = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, quoted=True)
+    candidates = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, quoted=True)
     authors = {file.path: file.author_agent_id for file in job.files}
     memories = consolidation_plan.decide(
         job.memories,
-        [_of_run(candidate, job, authors) for candidate in found],
+        [_of_run(candidate, job, authors) for candidate in candidates],
         redactor=Redactor(job.literals),
         at=job.at,
         random=job.random,

@@ -302,7 +302,7 @@ def _input(call: ToolUse) -> Any:
 
 def _sources(quotes: Sequence[str], record: Quotable) -> list[SourceEntry]:
     """Return the entries that hold the quotes. Raises Refused for a quote that none has."""
-    found = []
+    entries = []
     for number, quote in enumerate(quotes, 1):
         entry = record.entry_with(quote)
         if entry is None:
@@ -310,8 +310,8 @@ def _sources(quotes: Sequence[str], record: Quotable) -> list[SourceEntry]:
                 f"quote {number} is not in the record; copy it exactly, from one entry",
                 "a quote that is not in the record",
             )
-        found.append(entry)
-    return found
+        entries.append(entry)
+    return entries
 
 
 def _list(_: tools.MemoryListInput, folder: Folder, __: Quotable) -> str:
