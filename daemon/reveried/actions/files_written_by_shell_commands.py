@@ -320,7 +320,7 @@ def _targets(program: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _expanded(word: str, names: dict[str, str]) -> str:
-    word = _VARIABLE.sub(lambda found: names.get(found["name"], found[0]), word)
+    word = _VARIABLE.sub(lambda match: names.get(match["name"], match[0]), word)
     return names["HOME"] + word[1:] if word == "~" or word.startswith("~/") else word
 
 

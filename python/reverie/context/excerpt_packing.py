@@ -138,7 +138,7 @@ def _grouped_by_origin(kept: list[Passage]) -> str:
     for passage in sorted(kept, key=_BY_PLACE):
         groups.setdefault(passage.origin, []).append(passage)
     out = [HEADING]
-    for origin, group in sorted(groups.items(), key=lambda each: (each[1][-1].seq, each[1][-1].place)):
+    for origin, group in sorted(groups.items(), key=lambda item: (item[1][-1].seq, item[1][-1].place)):
         if origin:
             out.append(_heading(origin).rstrip("\n"))
         for before, passage in zip([None, *group], group, strict=False):

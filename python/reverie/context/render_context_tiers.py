@@ -147,7 +147,7 @@ def _drop_bullets(lines: list[str], room: int, beside: str) -> list[str]:
         if again:
             last = again.pop()
         else:
-            longest = max(range(len(sections)), key=lambda place: (len(sections[place]) > 1, weights[place]))
+            longest = max(range(len(sections)), key=lambda index: (len(sections[index]) > 1, weights[index]))
             if not sections[longest]:
                 break
             last = sections[longest].pop()

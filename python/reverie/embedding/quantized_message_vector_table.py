@@ -116,7 +116,7 @@ class Vectors:
         count = min(limit, int(accepted.sum()))
         best = np.argpartition(-cosines, count - 1)[:count] if count else []
         hits = [(f"{self._threads[keys[at, 0]]}/{keys[at, 1]}", float(cosines[at])) for at in best]
-        return sorted(hits, key=lambda each: (-each[1], each[0]))
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
     def encoded(self, state: Mapping[str, Any]) -> bytes:
         """Return the table as the content of a file, with a JSON object that `decoded` returns."""

@@ -85,7 +85,7 @@ def one_spelling(text: str) -> str:
         text, number = _ENCODED.subn(_decoded, text)
         if not number:
             break
-    text = _LETTERS.sub(lambda found: found[0].replace(" ", ""), _MARKER.sub(" ", text))
+    text = _LETTERS.sub(lambda match: match[0].replace(" ", ""), _MARKER.sub(" ", text))
     for disguise, plain in _DISGUISED:
         text = disguise.sub(plain, text)
     return _IPV4.sub(_dotted, _SLASHES.sub("/", text))

@@ -225,7 +225,7 @@ class _Picker:
         Example: `return total` says nothing alone, but beside the other lines of its function it completes them.
         """
         others = [candidate for candidate in self._candidates if not candidate.taken]
-        for candidate in sorted(others, key=lambda each: (each.line.origin in self._opened, each.line.order))[::-1]:
+        for candidate in sorted(others, key=lambda other: (other.line.origin in self._opened, other.line.order))[::-1]:
             if candidate.cost <= budget:
                 budget -= candidate.cost
                 yield candidate.line, candidate.cost

@@ -160,7 +160,7 @@ def _announces(line: str) -> bool:
 
 def _unquoted(line: str, pasted: list[str]) -> str:
     """Return a line without its longer quotations, which are moved to `pasted`."""
-    return _QUOTE.sub(lambda found: _aside(found, pasted), line)
+    return _QUOTE.sub(lambda match: _aside(match, pasted), line)
 
 
 def _aside(found: re.Match[str], pasted: list[str]) -> str:
