@@ -207,14 +207,14 @@ def _parse_toml(data: bytes, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         # tomllib's message gives line and column; of a value, which may be a secret, it repeats one character at most.
-        place = f" at line {line}" if (line := _line_of(error, text)) else ""
-        raise ValidationError(f"{where} is not TOML: {error}.", hint=f"Edit {where}{place}.") from error
+        position = f" at line {line}" if (line := _line_of(error, text)) else ""
+        raise ValidationError(f"{where} is not TOML: {error}.", hint=f"Edit {where}{position}.") from error
 
 
 def _line_of(error: Exception, text: str) -> int | None:
     """Return the line number in the message of a TOML error, that of the last line for the document's end, or None."""
-    if found := re.search(r"\(at line (\d+), column \d+\)$", str(error)):
-        return int(found[1])
+    if match := re.search(r"\(at line (\d+), column \d+\)$", str(error)):
+        return int(match[1])
     return max(1, len(text.splitlines())) if str(error).endswith("(at end of document)") else None
 
 

@@ -93,8 +93,8 @@ class Jobs:
             Busy: too many jobs run.
             Conflict: the idempotency key was used for another request.
         """
-        if (known := self._started_before(space, idempotency)) is not None:
-            return known
+        if (first := self._started_before(space, idempotency)) is not None:
+            return first
         if len(self._tasks) >= RUNNING_MAX:
             raise Busy("Too many jobs run.", hint="Wait for one, or cancel one.", retryAfter=5)
         job = Job(new_id("job", self._now_ms(), self._random(ID_RANDOM_BYTES)), space, kind, self._clock())

@@ -59,31 +59,31 @@ def written_since(
     Files behind symbolic links, those that git ignores, and those for whose absolute path `skip` is true are left out.
     `agent` is their author where it is known; `at` formats a time.
     """
-    found = Found()
+    result = Found()
     git = shutil.which("git")
     if git is None:
-        found.why = "git is not installed"
-        return found
+        result.why = "git is not installed"
+        return result
     try:
         base = folder.expanduser().resolve(strict=True)
-        listed = _listed(git, base, found)
+        listed = _listed(git, base, result)
         new = sorted(
             ((time, path) for path in listed if (time := _written(base, path)) >= since - _SLACK_S), reverse=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        found.why = f"the folder cannot be listed: {error}"
-        return found
+        result.why = f"the folder cannot be listed: {error}"
+        return result
     new = [(time, path) for time, path in new if not skip(str(base / path))]
-    found.left_out = max(0, len(new) - FILES_MAX)
+    result.left_out = max(0, len(new) - FILES_MAX)
     room = READ_MAX
     for time, path in new[:FILES_MAX]:
         record = _record(base, path, agent, at(time), room)
         if record is None:
-            found.left_out += 1
+            result.left_out += 1
         else:
-            found.files.append(record)
+            result.files.append(record)
             room -= record.size
-    return found
+    return result
 
 
 def _listed(git: str, folder: Path, found: Found) -> list[str]:
@@ -143,10 +143,10 @@ def _paths(output: IO[bytes]) -> Iterator[str]:
 def _written(base: Path, path: str) -> float:
     """Return when a regular file was last written or moved here (s since 1970); 0 for a missing or other file."""
     try:
-        found = os.lstat(base / path)
+        status = os.lstat(base / path)
     except OSError:
         return 0.0
-    return max(found.st_ctime, found.st_mtime) if stat.S_ISREG(found.st_mode) else 0.0
+    return max(status.st_ctime, status.st_mtime) if stat.S_ISREG(status.st_mode) else 0.0
 
 
 def _record(base: Path, path: str, agent: str | None, at: str, room: int) -> RunFileRecord | None:
@@ -157,10 +157,10 @@ def _record(base: Path, path: str, agent: str | None, at: str, room: int) -> Run
             return None
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with os.fdopen(os.open(base / path, flags), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_size > room:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > room:
                 return None
-            if found.st_size <= FILE_BYTES_MAX:
+            if status.st_size <= FILE_BYTES_MAX:
                 return file_record(name, file.read(FILE_BYTES_MAX + 1), agent=agent, source="folder", at=at)
             whole = hashlib.sha256()
             size = 0

@@ -126,10 +126,10 @@ class SessionTexts:
 
     async def latest(self, services: Services, space: str, project: str, without: str) -> ThreadRecord | None:
         """Return the thread of a project that was used last and has messages, except the one `without`; or None."""
-        known = self._newest.get((space, project))
+        thread_id = self._newest.get((space, project))
 
         def find(reader: Reader) -> ThreadRecord | None:
-            thread = None if known in {None, without} else reader.load(ThreadRecord, (known or "",))
+            thread = None if thread_id in {None, without} else reader.load(ThreadRecord, (thread_id or "",))
             if (
                 thread is not None
                 and thread.message_count

@@ -221,8 +221,8 @@ class Scheduler:
                 await self._runners[schedule.job](schedule.space, schedule.options)
             except Exception as error:
                 log.exception("a scheduled run failed", job=schedule.job, exc_info=error)
-                known = error if isinstance(error, ReverieError) else unexpected(error)
-                failure = FailureRecord(known.code, known.message, known.hint)
+                cause = error if isinstance(error, ReverieError) else unexpected(error)
+                failure = FailureRecord(cause.code, cause.message, cause.hint)
             async with self._changing:
                 current = self._schedules.get(key)  # it may have been replaced or removed while it ran
                 if current is not None:

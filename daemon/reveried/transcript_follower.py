@@ -79,21 +79,23 @@ class Follower:
         key = (space, session.client, session.session)
         if session.transcript is None:
             return
-        known = self._followed.get(key)
+        current = self._followed.get(key)
         path = Path(session.transcript)
         loop = asyncio.get_running_loop()
-        if known is not None and known.path == path and not self._tasks[key].done():
-            known.record, known.ended, known.heard_at = session, False, loop.time()
-            known.due.set()
+        if current is not None and current.path == path and not self._tasks[key].done():
+            current.record, current.ended, current.heard_at = session, False, loop.time()
+            current.due.set()
             return
         if len(self._tasks) >= FOLLOWED_MAX and key not in self._tasks:
             # Its next hook has it followed again.
             self._drop(min(self._followed, key=lambda key: self._followed[key].heard_at))
         self._followed[key] = _Followed(session, path, heard_at=loop.time())
-        if known is not None:
+        if current is not None:
             self._tasks[key].cancel()
             self._followed[key].earlier = {
-                other: followed for other, followed in {**known.earlier, known.path: known}.items() if other != path
+                other: followed
+                for other, followed in {**current.earlier, current.path: current}.items()
+                if other != path
             }
         task = start_supervised("follower", partial(self._run, services, space, self._followed[key]))
         self._tasks[key] = task
@@ -255,20 +257,23 @@ def _tail(followed: _Followed) -> bytes:
 async def _open(services: Services, space: str, followed: _Followed, *, rewritten: bool) -> None:
     """Set the position from which a file is to be read: that of its import, or the start where it was rewritten."""
     record = followed.record
-    place = await import_transcript_chunks.begin(
+    import_position = await import_transcript_chunks.begin(
         services, space, client=record.client, session=record.session, source=str(followed.path), idempotency=None
     )
 
     def is_unchanged() -> bool:
         with find_and_read_transcript_files.open_transcript(followed.path) as stream:
             return find_and_read_transcript_files.skip_imported(
-                stream, offset=place.offset, check_from=place.check_from, sha256=place.sha256
+                stream,
+                offset=import_position.offset,
+                check_from=import_position.check_from,
+                sha256=import_position.sha256,
             )
 
-    followed.import_id = place.id
+    followed.import_id = import_position.id
     followed.offset, followed.lines = 0, 0
     if not rewritten and await asyncio.to_thread(is_unchanged):
-        followed.offset, followed.lines = place.offset, place.lines
+        followed.offset, followed.lines = import_position.offset, import_position.lines
 
 
 def _status(path: Path) -> tuple[int, int, int, int]:

@@ -150,11 +150,11 @@ class SearchIndex:
         room = token_budget
         topic = query_relevance.Topic(query, self.index.topic_words(query))
         for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
-            found = load(match.id)
-            if found is not None and found.tokens <= room:
-                relevance = topic.relevance(match.terms, memory_text(found.memory))
-                hits.append(Hit(found.memory, match.score, match.terms, found.tokens, relevance))
-                room -= found.tokens
+            entry = load(match.id)
+            if entry is not None and entry.tokens <= room:
+                relevance = topic.relevance(match.terms, memory_text(entry.memory))
+                hits.append(Hit(entry.memory, match.score, match.terms, entry.tokens, relevance))
+                room -= entry.tokens
         return hits
 
     def nearest(

@@ -74,9 +74,9 @@ def locate(folder: str) -> Checkout:
     path = _real(folder)
     candidates = [path] if main_folder(path) is None else [path, main_folder(path) or path]
     for candidate in candidates:
-        found = _repository_above(candidate)
-        if found is not None:
-            worktree, common = found
+        repository = _repository_above(candidate)
+        if repository is not None:
+            worktree, common = repository
             remote, origin = _origin(common, _LOCAL_HOPS_MAX)
             return Checkout(
                 remote, tuple(dict.fromkeys((origin, _main_worktree(common), worktree))), is_repository=True
@@ -247,8 +247,8 @@ def _origin(common: str, hops: int) -> tuple[str, str]:
     if remote or not url:
         return remote, main
     source = _real(str(Path(main) / _path_on_disk(url)))
-    found = _common_folder(Path(source)) if hops > 0 else None
-    return ("", source) if found is None else _origin(str(found), hops - 1)
+    common_folder = _common_folder(Path(source)) if hops > 0 else None
+    return ("", source) if common_folder is None else _origin(str(common_folder), hops - 1)
 
 
 def _path_on_disk(url: str) -> str:

@@ -41,8 +41,8 @@ class _LazyRegex:
         if name.startswith("_") or name not in self.__slots__:
             raise AttributeError(name)
         compiled = re.compile(*self._arguments)  # noqa: TID251 - here
-        for each in self.__slots__[1:]:
-            object.__setattr__(self, each, getattr(compiled, each))
+        for slot in self.__slots__[1:]:
+            object.__setattr__(self, slot, getattr(compiled, slot))
         return object.__getattribute__(self, name)
 
 

@@ -110,9 +110,9 @@ class Topic:
         if not self._worth and not named:
             return 0.0
         # What is in a name counts once, whether or not it is a topic word by itself: the `test` of `just test`.
-        found = sum(self._worth.get(word, 0.0) for word, _ in matched if word not in named) + len(named)
+        worth = sum(self._worth.get(word, 0.0) for word, _ in matched if word not in named) + len(named)
         divisor: float = len(self._worth.keys() | named) ** LENGTH_POWER
-        return min(1.0, found / divisor)
+        return min(1.0, worth / divisor)
 
     def _named(self, text: str) -> set[str]:
         """Return the words of the query's names of several words that are in backquotes in a text."""

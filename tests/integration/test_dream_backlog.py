@@ -67,7 +67,7 @@ def test_a_backlog_is_read_in_several_dreams() -> None:
 
 
 def test_new_memories_wait_behind_older_ones() -> None:
-    """What is written or changed while others wait is read after them, once, and across a restart of the daemon."""
+    """Memories written or changed while others wait are read after them, once, and across a restart of the daemon."""
     with running_daemon(REVERIE_DREAM_MAX_TOKEN_BUDGET=MAXIMUM) as daemon:
         with Client(daemon.socket) as client:
             client.put_document("facts/project.md", bullets(200, 1))

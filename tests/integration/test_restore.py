@@ -56,7 +56,7 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
 
 
 def test_what_agents_wrote_after_a_backup_does_not_come_back() -> None:
-    """What was forgotten since is there again; a file that a person saved since keeps their text."""
+    """Memories forgotten since are there again; a file that a person saved since keeps their text."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         root = home / "root" / "default"

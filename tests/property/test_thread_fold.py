@@ -209,12 +209,12 @@ def check(pieces: list[tuple[str, Any]]) -> Store:
 
 
 def test_an_order_that_is_repeated_has_the_same_request_before_it() -> None:
-    """A short order that the person repeats is told with the other request before it, also in the accumulated state."""
+    """A repeated short order is stated with the other request before it, also in the accumulated state."""
     check([("said", SAID[0]), ("said", SAID[6]), ("said", SAID[6])])
 
 
 def test_edits_before_many_other_calls_are_known() -> None:
-    """What was edited since the last words shows after any number of other calls, also in the accumulated state."""
+    """Files edited since the last words show after any number of other calls, also in the accumulated state."""
     edit = ("call", (("Edit", {"file_path": "/x", "new_string": "a"}), ("ok", False)))
     look = ("call", (("Read", {"file_path": "/x"}), ("ok", False)))
     check([("said", SAID[0]), ("reply", "Now let me add a counter."), edit, edit, *30 * [look]])

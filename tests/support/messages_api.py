@@ -1,4 +1,4 @@
-"""A local stand-in for the messages API, with its validation, context editing and response format."""
+"""A local fake of the messages API, with its validation, context editing and response format."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MODEL = "claude-opus-5-5"
 
 @dataclass
 class MessagesApi:
-    """A stand-in for the Messages API; `signed` are the thinking blocks it accepts (None: any)."""
+    """Fake of the Messages API; `signed` are the thinking blocks it accepts (None: any)."""
 
     signed: list[dict[str, Any]] | None = None
     cleared: list[list[str]] = field(default_factory=list)  # the ids cleared in each accepted request

@@ -130,7 +130,7 @@ def mounted(path: Path, *options: str) -> Iterator[None]:
 
 
 def run_as_nobody(work: Callable[[], object]) -> None:
-    """Run `work` in a child process as `nobody`; its failure is raised here. Skip if not root."""
+    """Run `work` in a child process as an unprivileged user; its failure is raised here. Skip if not root."""
     if os.getuid() != 0:
         pytest.skip("needs to be root, to run as another user")
     receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)

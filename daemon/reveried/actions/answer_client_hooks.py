@@ -268,8 +268,8 @@ async def _recalled(hook: _Hook, prompt: str) -> str:
     project = await projects_of_folders_requests_and_threads.known_project(services, hook.space, hook.event.cwd or "/")
     visible = projects_of_folders_requests_and_threads.visible(project or PERSON)
     work = asyncio.to_thread(services.recall.lines, hook.space, prompt, limit=RECALL_LINES, projects=visible)
-    found = await _in_time(hook, _background(hook, work))
-    new = [line for line in found or [] if line[1] not in hook.shown.memories]
+    lines = await _in_time(hook, _background(hook, work))
+    new = [line for line in lines or [] if line[1] not in hook.shown.memories]
     hook.shown.memories.update(memory for _, memory, _ in new)
     if not new:
         return ""
@@ -320,16 +320,16 @@ async def _end(hook: _Hook) -> None:
 
 async def _ensure_begun(hook: _Hook) -> None:
     """Begin a session that is not known or has ended, and have its transcript read."""
-    known = await _known(hook)
+    session = await _known(hook)
     is_followed = hook.event.transcript_path is None or hook.services.follower.follows(hook.key)
-    if known is None or known.ended_at is not None or not is_followed:
+    if session is None or session.ended_at is not None or not is_followed:
         await _in_time(hook, _background(hook, _begin(hook)))
     hook.services.follower.poll(hook.key)
 
 
 async def _known(hook: _Hook) -> SessionRecord | None:
-    known = await read(hook.services, hook.space, sessions.known)
-    return sessions.find(known, hook.client, hook.event.session_id)
+    records = await read(hook.services, hook.space, sessions.known)
+    return sessions.find(records, hook.client, hook.event.session_id)
 
 
 def _background(hook: _Hook, work: Awaitable[Any]) -> asyncio.Task[Any]:

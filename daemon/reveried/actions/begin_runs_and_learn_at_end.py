@@ -98,21 +98,21 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     if not paths:
         return
     folders = await asyncio.to_thread(lambda: [(path, locate(str(Path(path).expanduser()))) for path in paths])
-    found = await read(services, space, lambda reader: add_watched_folder_files_to_run.watch(reader, run, folders))
-    if found is None:
+    watch = await read(services, space, lambda reader: add_watched_folder_files_to_run.watch(reader, run, folders))
+    if watch is None:
         return
     # What the daemon writes itself is not learnt again.
-    left_out = [*found.ignored, *await asyncio.to_thread(_own_folders, services)]
+    left_out = [*watch.ignored, *await asyncio.to_thread(_own_folders, services)]
 
     def private(path: str) -> bool:
         return ignored_folders_and_recording_pauses.is_ignored(path, left_out)
 
-    since = datetime.fromisoformat(found.since).timestamp()
-    for folder in found.folders:
-        look = partial(written_since, Path(folder), since, skip=private, agent=found.agent, at=_text_of_seconds)
+    since = datetime.fromisoformat(watch.since).timestamp()
+    for folder in watch.folders:
+        look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=_text_of_seconds)
         seen = await asyncio.to_thread(look)
         files = [
-            file for file in seen.files if not ignored_folders_and_recording_pauses.in_pause(file.at, found.pauses)
+            file for file in seen.files if not ignored_folders_and_recording_pauses.in_pause(file.at, watch.pauses)
         ]
         added = (
             (await services.submit(add_watched_folder_files_to_run.join(space, run, files, who=WHO))).value

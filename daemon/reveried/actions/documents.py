@@ -217,12 +217,12 @@ async def delete_folder(
     services: Services, space: str, path: str, *, who: str, origin: Mapping[str, str] | None = None
 ) -> wire.DocumentDeleted:
     """Delete every document below a folder, and their files."""
-    found = [
+    paths = [
         record.path
         for record in await read(services, space, partial(move_documents_and_insert_lines.below, folder=path))
     ]
     write = move_documents_and_insert_lines.delete_folder(space, path, who=who, author="agent", origin=origin)
-    return await _commit_all(services, space, found, write, deleted=found)
+    return await _commit_all(services, space, paths, write, deleted=paths)
 
 
 async def _commit_all(
@@ -266,10 +266,10 @@ async def submit_or_hold(services: Services, space: str, write: Write[T]) -> T:
     try:
         return (await services.submit(write)).value
     except HeldForPerson as error:
-        held = error
+        refusal = error
 
         def body(writer: Writer) -> list[str]:
-            return candidate_review.keep_waiting(writer, [candidate_review.refused(writer, held, at=writer.at)])
+            return candidate_review.keep_waiting(writer, [candidate_review.refused(writer, refusal, at=writer.at)])
 
         await services.submit(Write(space=space, who=write.who, why="candidate.add", body=body))
         raise

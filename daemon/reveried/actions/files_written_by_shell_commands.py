@@ -156,8 +156,8 @@ def paths_with_unknown_words(command: str, roots: Iterable[str], folder: str = "
     """
     ordered = sorted(roots, key=len, reverse=True)
     begin = (_resolved(folder, _OUTSIDE, ordered) if folder else "") or _OUTSIDE
-    found = dict.fromkeys(_written(_PATCH.sub("", command), ordered, begin, 0))
-    return [path for path in found if path.endswith("/") or not _COMPUTED.search(path)]
+    paths = dict.fromkeys(_written(_PATCH.sub("", command), ordered, begin, 0))
+    return [path for path in paths if path.endswith("/") or not _COMPUTED.search(path)]
 
 
 def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Iterator[str]:
@@ -168,12 +168,12 @@ def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Ite
     names = {"HOME": str(Path.home())}
     named_in_text = any(root in here["text"] for here in _HERE.finditer(command) for root in roots)
     for pipeline in _pipelines(command):
-        known = _has_its_words(pipeline)
+        has_words = _has_its_words(pipeline)
         for segment in pipeline:
             words = [_expanded(word, names) for word in segment.words]
-            found = [_ASSIGNMENT.fullmatch(word) for word in words]
-            if words and all(found):
-                names.update((one["name"], one["value"]) for one in found if one)
+            assignments = [_ASSIGNMENT.fullmatch(word) for word in words]
+            if words and all(assignments):
+                names.update((one["name"], one["value"]) for one in assignments if one)
                 continue
             program = PurePosixPath(words[0]).name if words else ""
             if program in {"cd", "pushd"} and len(words) > 1:
@@ -189,13 +189,13 @@ def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Ite
                 path = _resolved(target, folder, roots)
                 if path and _COMPUTED.search(raw) and (path.endswith(".md") or _COMPUTED.search(path)):
                     yield f"{_above(path)}/" if _COMPUTED.search(path) else path
-            if known:
+            if has_words:
                 continue
             for target in (*(target for _, target in outputs), *_targets(program, words[1:])):
                 path = _resolved(target, folder, roots)
                 if path and path.endswith(".md"):
                     yield path
-            yield from (f"{place}/" for place in _places(program, words, folder, roots))
+            yield from (f"{prefix}/" for prefix in _places(program, words, folder, roots))
             if named_in_text and segment.reads_here and not _is_quiet(program, words[1:]):
                 yield "./"
 
@@ -219,9 +219,9 @@ def _places(program: str, words: Sequence[str], folder: str, roots: Sequence[str
         several = any(_COMPUTED.search(one) for one in plain) or any(
             _RECURSIVE.match(word) or (word in sources and not PurePosixPath(word).suffix) for word in (*words[1:], "*")
         )
-        place = _resolved(into, folder, roots)
-        if place and several and not (place.endswith(".md") and not _COMPUTED.search(place)):
-            yield _above(f"{place}/x")
+        path = _resolved(into, folder, roots)
+        if path and several and not (path.endswith(".md") and not _COMPUTED.search(path)):
+            yield _above(f"{path}/x")
     elif program and not _is_quiet(program, words[1:]):
         rest = [_FILE.sub("", word) for word in words]
         is_named = any(root in word for root in roots for word in rest)
@@ -320,7 +320,7 @@ def _targets(program: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _expanded(word: str, names: dict[str, str]) -> str:
-    word = _VARIABLE.sub(lambda found: names.get(found["name"], found[0]), word)
+    word = _VARIABLE.sub(lambda match: names.get(match["name"], match[0]), word)
     return names["HOME"] + word[1:] if word == "~" or word.startswith("~/") else word
 
 

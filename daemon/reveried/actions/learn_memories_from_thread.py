@@ -93,12 +93,14 @@ async def _with_memories(
     All memories are read without `nearest`: so do the last attempts, after plans that were stale perhaps because of a
     document that was not read.
     """
-    job.extracted = found = await decide(services, "learn-candidates", job, learn_case.Extracted, bulk=True)
+    job.extracted = extracted = await decide(services, "learn-candidates", job, learn_case.Extracted, bulk=True)
     job.entries = []
     window = services.config.consolidation.window
     memories = None
     if nearest:
-        memories = await asyncio.to_thread(services.nearest.snapshot, space, found.candidates, window=window, at=job.at)
+        memories = await asyncio.to_thread(
+            services.nearest.snapshot, space, extracted.candidates, window=window, at=job.at
+        )
     if memories is None:
         memories = await read(
             services, space, lambda reader: consolidation_snapshot_and_commit.snapshot(reader, window=window)

@@ -51,13 +51,13 @@ async def registered(
         checkout = replace(checkout, remote=remote, is_repository=bool(remote))
     stored = await read(services, space, find_register_and_join_projects.known)
     if checkout is None:
-        found = find_register_and_join_projects.named(stored, text)
+        project = find_register_and_join_projects.named(stored, text)
     else:
-        found = find_register_and_join_projects.find(stored, checkout)
-        if found is not None and not _has_all(found.remotes, found.folders, checkout):
-            found = None
-    if found is not None:
-        return found.name
+        project = find_register_and_join_projects.find(stored, checkout)
+        if project is not None and not _has_all(project.remotes, project.folders, checkout):
+            project = None
+    if project is not None:
+        return project.name
     paths = [document.path for document in await services.sync_service.documents(space)]
     write = find_register_and_join_projects.register(
         space, who, checkout, name="" if checkout is not None else text, paths=paths
@@ -110,8 +110,8 @@ async def known_project(services: Services, space: str, text: str) -> str | None
         stored = find_register_and_join_projects.known(reader)
     if checkout is None:
         return find_register_and_join_projects.require(stored, text).name
-    found = find_register_and_join_projects.find(stored, checkout)
-    return None if found is None else found.name
+    project = find_register_and_join_projects.find(stored, checkout)
+    return None if project is None else project.name
 
 
 class Asked(Protocol):

@@ -46,10 +46,10 @@ async def purge(services: Services, space: str, target: PendingPurge, *, who: st
         Conflict: a person's secret is in its place, or the folder cannot be written there.
     """
     async with keyed_lock("purge", space):
-        found = await read(services, space, partial(purging.sources, purge=target))
+        sources = await read(services, space, partial(purging.sources, purge=target))
         await _delete_first(services, space, target, who)
         await services.submit(purge_steps.begin(space, who, target))
-        return await _finish(services, space, target, found, who)
+        return await _finish(services, space, target, sources, who)
 
 
 async def resume(services: Services) -> None:
@@ -72,10 +72,10 @@ async def resume(services: Services) -> None:
 async def _resume_one(services: Services, space: str, target: PendingPurge) -> None:
     """Go on with one purge; one whose sources are gone already only has to be ended."""
     try:
-        found = await read(services, space, partial(purging.sources, purge=target))
+        sources = await read(services, space, partial(purging.sources, purge=target))
     except NotFound:
-        found = purging.Sources(thread=target.key if target.kind == "thread" else None)
-    await _finish(services, space, target, found, WHO)
+        sources = purging.Sources(thread=target.key if target.kind == "thread" else None)
+    await _finish(services, space, target, sources, WHO)
 
 
 async def _delete_first(services: Services, space: str, target: PendingPurge, who: str) -> None:

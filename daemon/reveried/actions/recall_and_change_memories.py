@@ -113,8 +113,8 @@ async def recall(
 
     def at_once() -> Recalled | None:
         with services.store.reader(space) as reader:
-            found = services.recall.recall_at_once(reader, query, **options)
-            return None if found is None else _recalled(services, reader, found, peek=peek)
+            result = services.recall.recall_at_once(reader, query, **options)
+            return None if result is None else _recalled(services, reader, result, peek=peek)
 
     # A thread costs more than a search does. It is for an index that has to catch up first, which is done once for all
     # that come meanwhile: with a thread each, hundreds of them would wait for one another's.
@@ -124,9 +124,9 @@ async def recall(
         await wait_together("recall", space, lambda: asyncio.to_thread(services.recall.catch_up, space))
     if (answer := at_once()) is not None:
         return answer
-    found = await asyncio.to_thread(services.recall.recall, space, query, **options)
+    result = await asyncio.to_thread(services.recall.recall, space, query, **options)
     with services.store.reader(space) as reader:
-        return _recalled(services, reader, found, peek=peek)
+        return _recalled(services, reader, result, peek=peek)
 
 
 def _recalled(services: Services, reader: Reader, found: Found[MemoryRecord], *, peek: bool) -> Recalled:

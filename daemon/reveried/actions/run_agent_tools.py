@@ -135,12 +135,12 @@ async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
 
 async def _get_state(call: ToolCall, _: tools.WorkingStateGetInput) -> Json:
     try:
-        found = (await contexts_states_and_notes.state(call.services, call.space, call.thread)).state
+        state = (await contexts_states_and_notes.state(call.services, call.space, call.thread)).state
     except NotFound:
         if call.begin is None:
             raise
-        found = WorkingState()
-    return working_state.state_answer(found)
+        state = WorkingState()
+    return working_state.state_answer(state)
 
 
 async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json:
@@ -164,13 +164,13 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     visible = projects_of_folders_requests_and_threads.visible(call.project)
     least = None if params.min_score is UNSET else params.min_score
-    found = await recall_and_change_memories.recall(
+    recall = await recall_and_change_memories.recall(
         call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
     )
     return wire.ToolRecall(
         about=RECALL_HEADING,
-        memories=[_recalled(record) for _, record in found.hits],
-        weaker=RECALL_WEAKER.format(found.weaker) if found.weaker else wire.ABSENT,
+        memories=[_recalled(record) for _, record in recall.hits],
+        weaker=RECALL_WEAKER.format(recall.weaker) if recall.weaker else wire.ABSENT,
     )
 
 
@@ -231,8 +231,8 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
             origin=call.origin,
         )
         # After a merge the agent knows no stored version: it has not read what was merged in.
-        known = stored.version if text == content else 0
-        call.services.read_versions.put(_key(call, path), ReadVersion(known, content))
+        version = stored.version if text == content else 0
+        call.services.read_versions.put(_key(call, path), ReadVersion(version, content))
         return stored
 
     stored = await stored_answer(call.services, call.space, call.idempotency, DocumentRecord)
@@ -275,8 +275,10 @@ async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
 def _text_to_write(call: ToolCall, path: str, params: str, document: DocumentRecord | None) -> str:
     with call.services.store.reader(call.space) as reader:
         by_person = document is not None and agent_read_versions_and_write_merge.has_words_of_person(reader, document)
-    known = call.services.read_versions.get(_key(call, path))
-    return agent_read_versions_and_write_merge.text_to_write(params, document, known, has_words_of_person=by_person)
+    read_version = call.services.read_versions.get(_key(call, path))
+    return agent_read_versions_and_write_merge.text_to_write(
+        params, document, read_version, has_words_of_person=by_person
+    )
 
 
 def _key(call: ToolCall, path: str) -> tuple[str, str, str, str]:
@@ -291,8 +293,8 @@ def _remember_version(call: ToolCall, document: DocumentRecord) -> None:
 
 def _remember_own_change(call: ToolCall, stored: DocumentRecord) -> None:
     """Remember the version after an agent's own change as read, if the agent had read the version before it."""
-    known = call.services.read_versions.get(_key(call, stored.path))
-    if known is not None and stored.version == known.version + 1:
+    read_version = call.services.read_versions.get(_key(call, stored.path))
+    if read_version is not None and stored.version == read_version.version + 1:
         _remember_version(call, stored)
 
 

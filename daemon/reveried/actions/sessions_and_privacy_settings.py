@@ -61,13 +61,13 @@ async def begin(
     if await read(services, space, of_session):
         return wire.Session(request.client, request.session, at, at)
     project = await registered(services, space, request.project, who=f"session:{request.client}")
-    place = await import_transcript_chunks.begin(
+    import_position = await import_transcript_chunks.begin(
         services, space, client=request.client, session=request.session, source=transcript, idempotency=None
     )
     record = SessionRecord(
         client=request.client,
         session=request.session,
-        thread=place.thread,
+        thread=import_position.thread,
         project=project,
         transcript=transcript,
         pid=request.pid,
@@ -144,7 +144,7 @@ async def end(services: Services, space: str, client: str, session: str) -> wire
 
 def listed(reader: Reader, query: wire.SessionsQuery) -> wire.Page[wire.Session]:
     """Return a page of the sessions, the one with the latest sign of life first; `after` is how many to skip."""
-    found = [
+    items = [
         sessions.answer(session)
         for session in reversed(sessions.known(reader))
         if query.client in {None, session.client} and query.pid in {None, session.pid}
@@ -152,7 +152,7 @@ def listed(reader: Reader, query: wire.SessionsQuery) -> wire.Page[wire.Session]
     ]
     skipped = int(query.after) if query.after is not None and query.after.isdecimal() else 0
     end = skipped + query.limit
-    return wire.Page(found[skipped:end], str(end) if len(found) > end else None)
+    return wire.Page(items[skipped:end], str(end) if len(items) > end else None)
 
 
 async def resume_following(services: Services, spaces: list[str]) -> None:

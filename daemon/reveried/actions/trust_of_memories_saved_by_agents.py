@@ -228,7 +228,7 @@ async def _attribute(
 
     def body(writer: Writer) -> None:
         changed = False
-        held = []
+        forgotten = []
         meanwhile = _saves_during(writer, spans, times)
         for path in dict.fromkeys([*written, *meanwhile]):
             calls = written.get(path, [])
@@ -251,10 +251,10 @@ async def _attribute(
                 own = replace(memory, trust="agent", provenance={**memory.provenance, "by": who})
                 candidate = forgotten_again(writer, own)
                 if candidate is not None:
-                    held.append((own, candidate))
+                    forgotten.append((own, candidate))
                 elif memory.trust == "person":
                     changed |= writer.save(own, (name,))
-        move_to_review(writer, held)
+        move_to_review(writer, forgotten)
         if changed:
             writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
 
@@ -284,7 +284,7 @@ def _span(edit: _Edit, results: Mapping[str, Any]) -> _Span | None:
 
 def _change_times(root: Path) -> dict[str, str]:
     """Return when each file of the folder was last changed or moved there, by its relative path (`st_ctime`)."""
-    found = {}
+    times = {}
     for folder, _, names in os.walk(root):
         for name in names:
             if name.endswith((".md", ".txt")):
@@ -293,8 +293,8 @@ def _change_times(root: Path) -> dict[str, str]:
                     changed = datetime.fromtimestamp(path.lstat().st_ctime, UTC)
                 except OSError:
                     continue
-                found[path.relative_to(root).as_posix()] = text_of(changed)
-    return found
+                times[path.relative_to(root).as_posix()] = text_of(changed)
+    return times
 
 
 def _saves_during(writer: Writer, spans: list[_Span], times: Mapping[str, str]) -> dict[str, set[int]]:
@@ -303,10 +303,10 @@ def _saves_during(writer: Writer, spans: list[_Span], times: Mapping[str, str]) 
     A save is read a moment later, maybe after the command's end. So one that was stored after the end counts too, if
     the file is as it was at the end: of several the newest.
     """
-    found: dict[str, set[int]] = {}
+    seqs: dict[str, set[int]] = {}
     seen: set[str] = set()
     if not spans:
-        return found
+        return seqs
     since = min(span.since for span in spans)
     for _, operation in writer.records(OperationRecord, reverse=True, limit=_OPERATIONS_MAX):
         if operation.at < since:
@@ -317,8 +317,8 @@ def _saves_during(writer: Writer, spans: list[_Span], times: Mapping[str, str]) 
             at = operation.at if path in seen else min(operation.at, times.get(path, operation.at))
             seen.add(path)
             if any(path.startswith(span.place) and span.since <= at <= span.until for span in spans):
-                found.setdefault(path, set()).add(operation.seq)
-    return found
+                seqs.setdefault(path, set()).add(operation.seq)
+    return seqs
 
 
 def _came_at(writer: Writer, memory: MemoryRecord) -> str:

@@ -55,5 +55,5 @@ def _version_before(reader: Reader, stored: DocumentRecord) -> DocumentRecord | 
 
 
 def _projects(reader: Reader) -> set[str]:
-    known = reader.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
-    return {project.name for project in known.projects}
+    cursor = reader.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
+    return {project.name for project in cursor.projects}

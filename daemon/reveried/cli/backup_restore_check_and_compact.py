@@ -211,15 +211,15 @@ def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline
         return "", {}
     try:
         with Store.open(store, redactor=Redactor(forgets=True)) as opened:
-            found = {}
+            baselines = {}
             for space in spaces_of(opened):
                 with opened.reader(space) as reader:
-                    found[space] = sync_snapshot_and_commit.baselines(reader)
+                    baselines[space] = sync_snapshot_and_commit.baselines(reader)
             with opened.reader(SYSTEM_SPACE) as reader:
                 identity = reader.load(IdentityRecord, IdentityRecord.KEY)
     except ReverieError:  # what it says about the folder cannot be relied on: each file is compared as a person's save
         return "", {}
-    return identity.id if identity is not None else "", found
+    return identity.id if identity is not None else "", baselines
 
 
 def _follow_restored_store(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -> list[str]:
@@ -238,9 +238,9 @@ def _follow_restored_store(store: Path, before: "tuple[str, dict[str, dict[str, 
     saved_since: list[str] = []
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         at = text_of(datetime.now(UTC))
-        for space, known in old.items():
+        for space, baselines in old.items():
             with opened.reader(space) as reader:
-                plan = recorded_backups_and_baselines_after_restore.plan_baselines(reader, known)
+                plan = recorded_backups_and_baselines_after_restore.plan_baselines(reader, baselines)
             opened.commit([sync_snapshot_and_commit.save_baselines(space, plan.changed, (), at=at)], at=at)
             saved_since += plan.saved_since
     return saved_since

@@ -73,8 +73,8 @@ def _options(command: object) -> list[tuple[str, str]]:
     """Return the options of a command, in their long form where they have one, with their help."""
     parameters = getattr(command, "params", ())
     options = [item for item in parameters if item.opts and item.opts[0].startswith("-")]
-    found = [(max(item.opts, key=len), _line(getattr(item, "help", None))) for item in options]
-    return [*found, ("--help", "Show the usage.")]
+    names = [(max(item.opts, key=len), _line(getattr(item, "help", None))) for item in options]
+    return [*names, ("--help", "Show the usage.")]
 
 
 def _line(text: str | None) -> str:

@@ -232,10 +232,10 @@ def _whole_address(client: "Client", prefix: str) -> str:
     """Return the SHA-256 of the only archive that begins with these characters."""
     if len(prefix) >= _HASH_CHARS:
         return prefix
-    found = [
+    addresses = [
         item.sha256 for item in all_items(lambda after: client.archives(after=after)) if item.sha256.startswith(prefix)
     ]
-    if len(found) == 1:
-        return found[0]
-    why = f"{counted(len(found), 'archive')} begin" if found else "no archive begins"
+    if len(addresses) == 1:
+        return addresses[0]
+    why = f"{counted(len(addresses), 'archive')} begin" if addresses else "no archive begins"
     raise NotFound(f"{why} with {prefix}", hint="reverie archives list shows the addresses")

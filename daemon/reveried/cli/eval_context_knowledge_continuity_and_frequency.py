@@ -123,10 +123,10 @@ def eval_frequency(
     from reverie.evals import count_distillations_with_context_editing  # noqa: PLC0415 - as above
     from reverie.importers import find_and_read_transcript_files, join_entries_and_pair_tool_results  # noqa: PLC0415 - as above
 
-    found = session_files(paths)
+    files = session_files(paths)
     sessions, unread = [], []
-    with step_progress("Reading", len(found), quiet=json) as step:
-        for path in found:
+    with step_progress("Reading", len(files), quiet=json) as step:
+        for path in files:
             try:
                 find_and_read_transcript_files.read_identity(path)  # refuses what is no session
                 sessions.append(
@@ -171,10 +171,10 @@ def session_files(paths: Sequence[Path]) -> list[Path]:
     """
     from reverie.importers import find_and_read_transcript_files  # noqa: PLC0415 - loads the native core
 
-    found = find_and_read_transcript_files.find_transcripts(paths)
-    if not found:
+    files = find_and_read_transcript_files.find_transcripts(paths)
+    if not files:
         raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
-    return found
+    return files
 
 
 def print_unread(unread: Sequence[tuple[str, str]]) -> None:

@@ -95,10 +95,10 @@ class _Line:
 
     def option(self, *names: str) -> str | None:
         """Remove an option and its value from the words; return the value, None if it is not there."""
-        for place, word in enumerate(self._rest[:-1]):
+        for index, word in enumerate(self._rest[:-1]):
             if word in names:
-                value = self._rest[place + 1]
-                del self._rest[place : place + 2]
+                value = self._rest[index + 1]
+                del self._rest[index : index + 2]
                 return value
         return None
 

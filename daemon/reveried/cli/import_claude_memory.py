@@ -62,12 +62,12 @@ def import_claude_memory(
 
     Example: reverie import claude-memory
     """
-    found = sorted({folder for path in paths or [_default_folder()] for folder in _memory_folders(path.expanduser())})
-    if not found:
+    folders = sorted({folder for path in paths or [_default_folder()] for folder in _memory_folders(path.expanduser())})
+    if not folders:
         raise NotFound("no auto memory there", hint="give a folder such as ~/.claude/projects/NAME/memory")
     with daemon_client_and_paths.client() as client:
         ignored = client.privacy().ignored
-        outcomes = [outcome for folder in found for outcome in _imported(client, folder, ignored)]
+        outcomes = [outcome for folder in folders for outcome in _imported(client, folder, ignored)]
     report = MemoryReport(outcomes, sum(outcome.outcome == "added" for outcome in outcomes))
     if json:
         print_json(report)

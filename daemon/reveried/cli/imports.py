@@ -142,10 +142,10 @@ def _import_sessions(
     """Import session files, learn from them and print a report; then follow them, where an interval is given."""
     with daemon_client_and_paths.client() as client:
         client.health()  # fails at once if no daemon runs, before any file is read
-        found = find_and_read_transcript_files.find_transcripts(paths)
-        if not found:
+        files = find_and_read_transcript_files.find_transcripts(paths)
+        if not files:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
-        _import_found(client, program, found, again=again, json=json, exits=every_s is None)
+        _import_found(client, program, files, again=again, json=json, exits=every_s is None)
         if every_s is not None:
             _follow(client, program, paths, every_s, json=json)
 
@@ -284,8 +284,8 @@ def print_why_none(reports: "Sequence[FileReport]", decisions: Counter[str]) -> 
     """Print why new lines made no memory; nothing where they made or changed one."""
     if decisions["ADD"] or decisions["UPDATE"] or decisions["DELETE"] or not any(report.added for report in reports):
         return
-    if known := decisions.total():
-        say(f"Memories: none new; {counted(known, 'statement')} of these sessions changed nothing that is known.")
+    if count := decisions.total():
+        say(f"Memories: none new; {counted(count, 'statement')} of these sessions changed nothing that is known.")
     else:
         say("Memories: none; no wish, rule, decision or habit was recognised in these sessions.")
         say('To add one yourself: reverie remember "…"')

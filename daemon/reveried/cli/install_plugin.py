@@ -42,7 +42,7 @@ def install(
     if client not in installation.CLIENTS:
         raise ValidationError(f"there is no plugin for {client!r}", hint=f"give {' or '.join(installation.CLIENTS)}")
     layout = daemon_client_and_paths.layout()
-    place = installation.place_of(client, os.environ, Path.home(), layout.data_dir)
+    target = installation.place_of(client, os.environ, Path.home(), layout.data_dir)
     home = os.environ.get("REVERIE_HOME")
     contents = plugin.files(
         client,
@@ -54,10 +54,10 @@ def install(
     if auto_memory and client != "claude-code":
         raise ValidationError("--auto-memory: only Claude Code has such a memory", hint="leave it out")
     step = client_settings.remove_memory_folder if uninstall else client_settings.add_memory_folder
-    keep = partial(step, place.home / "settings.json", daemon_client_and_paths.root(), notes_file())
+    keep = partial(step, target.home / "settings.json", daemon_client_and_paths.root(), notes_file())
     is_asked = client == "claude-code" and (auto_memory or uninstall)
     diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written
-    change = _with_plugin(place, contents, uninstall=uninstall, dry_run=dry_run, setting_removed=bool(diff))
+    change = _with_plugin(target, contents, uninstall=uninstall, dry_run=dry_run, setting_removed=bool(diff))
     if diff and not dry_run:
         keep(dry_run=False)
     change = replace(change, diff=change.diff + diff)

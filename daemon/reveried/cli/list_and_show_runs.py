@@ -81,30 +81,30 @@ def show(run: RunId, json: Json = False) -> None:
     Example: reverie runs show RUN
     """
     with daemon_client_and_paths.client() as client:
-        found = client.run(_whole_id(client, run))
+        detail = client.run(_whole_id(client, run))
     if json:
-        print_json(found)
+        print_json(detail)
         return
     print_fields(
         [
-            ("Run", found.id),
-            ("Title", found.title),
-            ("Agent", found.agent),
-            ("Thread", found.thread),
-            ("Project", found.project),
-            ("Began", when(found.created_at)),
-            ("Ended", None if found.completed_at is None else f"{when(found.completed_at)} by {found.ended_by}"),
+            ("Run", detail.id),
+            ("Title", detail.title),
+            ("Agent", detail.agent),
+            ("Thread", detail.thread),
+            ("Project", detail.project),
+            ("Began", when(detail.created_at)),
+            ("Ended", None if detail.completed_at is None else f"{when(detail.completed_at)} by {detail.ended_by}"),
         ]
     )
-    if found.files:
+    if detail.files:
         say()
-        rows = [(file.path, size(file.size), file.omitted or "-", file.source) for file in found.files]
+        rows = [(file.path, size(file.size), file.omitted or "-", file.source) for file in detail.files]
         print_table(["File", "Size", "Left out", "Known from"], rows, right=(1,), wraps=(0,))
-    if found.working_memory:
+    if detail.working_memory:
         say()
-        print_table(["Entry", "Value"], sorted(found.working_memory.items()), wraps=(1,))
-    if found.result is not None:
-        _print_result(found.result)
+        print_table(["Entry", "Value"], sorted(detail.working_memory.items()), wraps=(1,))
+    if detail.result is not None:
+        _print_result(detail.result)
 
 
 def _print_result(result: wire.RunResult) -> None:
@@ -126,8 +126,8 @@ def _whole_id(client: "Client", id_end: str) -> str:
     if id_end.startswith("run_") and "…" not in id_end:
         return id_end
     ending = id_end.removeprefix("run_…").removeprefix("…")
-    found = [item.id for item in all_items(lambda after: client.runs(after=after)) if item.id.endswith(ending)]
-    if len(found) == 1:
-        return found[0]
-    why = f"{counted(len(found), 'run')} end" if found else "no run ends"
+    ids = [item.id for item in all_items(lambda after: client.runs(after=after)) if item.id.endswith(ending)]
+    if len(ids) == 1:
+        return ids[0]
+    why = f"{counted(len(ids), 'run')} end" if ids else "no run ends"
     raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie runs list shows them")

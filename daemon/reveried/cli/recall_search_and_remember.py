@@ -115,11 +115,11 @@ def _print_hit(hit: SearchHit) -> None:
     """Print where a hit is, its passage, and what was said before and after it."""
     say(_heading(hit))
     number = hit.message.seq if hit.message is not None else 0
-    for beside in (each for each in hit.neighbours if each.seq < number):
+    for beside in (neighbour for neighbour in hit.neighbours if neighbour.seq < number):
         say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
     for line in textwrap.wrap(" ".join(hit.passage.split()), _WIDTH - len(_INDENT) - 2, break_on_hyphens=False):
         say(f"{_INDENT}> {line}")
-    for beside in (each for each in hit.neighbours if each.seq > number):
+    for beside in (neighbour for neighbour in hit.neighbours if neighbour.seq > number):
         say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
 
 
@@ -129,11 +129,11 @@ def _speaker(message: wire.SearchedMessage | wire.Neighbour) -> str:
 
 
 def _heading(hit: SearchHit) -> str:
-    """Return the place of a hit on one line."""
+    """Return the location of a hit on one line."""
     if hit.thread is not None and hit.message is not None:
         name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else ""
-        place = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
-        return clip(" · ".join(part for part in (place, _speaker(hit.message), when(hit.at), name) if part), _WIDTH)
+        location = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
+        return clip(" · ".join(part for part in (location, _speaker(hit.message), when(hit.at), name) if part), _WIDTH)
     part = f" · {hit.heading}" if hit.heading else ""
     return clip(f"{hit.document}{part} · {hit.kind} · {when(hit.at)}", _WIDTH)
 
@@ -323,18 +323,18 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
 def find_memory(client: Client, id_end: str) -> wire.Memory:
     """Return the only memory whose id ends like this; `mem_…` as the list prints it is ignored."""
     ending = id_end.removeprefix("mem_…").removeprefix("…")
-    found = [
+    ids = [
         item for item in all_items(lambda after: client.memories(after=after, limit=1000)) if item.id.endswith(ending)
     ]
-    if len(found) == 1:
-        return found[0]
-    if not found and ending.startswith("mem_"):
+    if len(ids) == 1:
+        return ids[0]
+    if not ids and ending.startswith("mem_"):
         raise NotFound(
             f"there is no memory {clip(id_end, 40)} now", hint=f"reverie log {id_end} shows if there was one"
         )
     if len(ending.split()) > 1:
         raise NotFound(f"“{clip(id_end, 40)}” is no id of a memory", hint="reverie memories lists them with their ids")
-    why = f"{counted(len(found), 'memory', 'memories')} end" if found else "no memory ends"
+    why = f"{counted(len(ids), 'memory', 'memories')} end" if ids else "no memory ends"
     raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie memories --json shows whole ids")
 
 

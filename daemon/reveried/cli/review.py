@@ -133,8 +133,8 @@ def diff(candidate: Id, json: Json = False) -> None:
     Example: reverie review diff ID
     """
     with daemon_client_and_paths.client() as client:
-        found = client.candidate(_whole_id(client, candidate))
-    print_json(found) if json else print_candidate(found)
+        detail = client.candidate(_whole_id(client, candidate))
+    print_json(detail) if json else print_candidate(detail)
 
 
 def accept(candidates: Ids, json: Json = False) -> None:
@@ -224,12 +224,12 @@ def _whole_id(client: "Client", id_end: str) -> str:
     if id_end.startswith("cnd_") and "…" not in id_end:
         return id_end
     ending = id_end.removeprefix("cnd_…").removeprefix("…")
-    found = [
+    ids = [
         item.id
         for item in all_items(lambda after: client.candidates(state="all", after=after))
         if item.id.endswith(ending)
     ]
-    if len(found) == 1:
-        return found[0]
-    why = f"{counted(len(found), 'candidate')} end" if found else "no candidate ends"
+    if len(ids) == 1:
+        return ids[0]
+    why = f"{counted(len(ids), 'candidate')} end" if ids else "no candidate ends"
     raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie review list shows them")

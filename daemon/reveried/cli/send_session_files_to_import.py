@@ -126,19 +126,19 @@ def import_file(
         )
     session = identity.session if identity.agent is None else f"{identity.session}/{identity.agent}"
     source = source or os.fsencode(path).decode("utf-8", "replace")
-    place = client.start_import(program, session, source=source, again=again)
-    report = FileReport(source, thread=place.thread)
+    import_position = client.start_import(program, session, source=source, again=again)
+    report = FileReport(source, thread=import_position.thread)
     with find_and_read_transcript_files.open_transcript(path) as stream:
         unchanged = find_and_read_transcript_files.skip_imported(
-            stream, offset=place.offset, check_from=place.check_from, sha256=place.sha256
+            stream, offset=import_position.offset, check_from=import_position.check_from, sha256=import_position.sha256
         )
         if unchanged:
-            report.bytes, report.lines = place.offset, place.lines
-            on_bytes(place.offset)
-            _send(client, stream, place, report, on_bytes)
+            report.bytes, report.lines = import_position.offset, import_position.lines
+            on_bytes(import_position.offset)
+            _send(client, stream, import_position, report, on_bytes)
     if not unchanged:
         # The file was rewritten: send all of it again, the daemon adds only the lines that it does not have.
-        from_start = type(place)(id=place.id, thread=place.thread, offset=0, lines=0)
+        from_start = type(import_position)(id=import_position.id, thread=import_position.thread, offset=0, lines=0)
         with find_and_read_transcript_files.open_transcript(path) as stream:
             _send(client, stream, from_start, report, on_bytes)
     return report

@@ -69,13 +69,13 @@ def _shortened(client: "Client", what: str, at: str | None, json: bool) -> None:
         _memory(client, memory.id, at, json)
         return
     # Example: `077c47201a4f`, from `reverie archives list`.
-    found = [item.sha256 for item in all_items(lambda after: client.archives(after=after))]
-    found = [address for address in found if address.startswith(what)] if len(what) >= _PREFIX_CHARS else []
-    if len(found) != 1:
-        why = f"{counted(len(found), 'archive')} begin with" if found else "nothing has the id"
+    addresses = [item.sha256 for item in all_items(lambda after: client.archives(after=after))]
+    addresses = [address for address in addresses if address.startswith(what)] if len(what) >= _PREFIX_CHARS else []
+    if len(addresses) != 1:
+        why = f"{counted(len(addresses), 'archive')} begin with" if addresses else "nothing has the id"
         hint = "reverie log, threads, memories and archives list print ids; a file has its whole path"
         raise NotFound(f"{why} {clip(what, 40)!r}", hint=hint)
-    _archive(client, found[0], at, json)
+    _archive(client, addresses[0], at, json)
 
 
 def _operation(client: "Client", what: str, _at: str | None, json: bool) -> None:

@@ -85,7 +85,7 @@ def _around(client: "Client", thread_id: str, number: int) -> list[wire.StoredMe
     while True:
         start = max(0, number - back)
         items = client.messages(thread_id, limit=min(wire.LIMIT_MAX, 2 * back), after=str(start)).items
-        at = next((place for place, item in enumerate(items) if item.first_seq <= number <= item.last_seq), None)
+        at = next((index for index, item in enumerate(items) if item.first_seq <= number <= item.last_seq), None)
         if at is not None and (at >= _AROUND or start == 0):
             return items[max(0, at - _AROUND) : at + _AROUND + 1]
         if start == 0 or back >= wire.LIMIT_MAX // 2:
@@ -157,5 +157,5 @@ def _pager() -> list[str] | None:
     if chosen is not None:
         words = shlex.split(chosen)
         return words if words and words != ["cat"] and shutil.which(words[0]) else None
-    found = next((path for name in _PAGERS if (path := shutil.which(name))), None)
-    return None if found is None else [found]
+    program = next((path for name in _PAGERS if (path := shutil.which(name))), None)
+    return None if program is None else [program]

@@ -168,10 +168,10 @@ def _read_text(path: Path) -> str:
 
 def _whole_id(client: "Client", id_end: str) -> str:
     """Return the full id of the only open conflict whose id ends with `id_end`. Raises NotFound."""
-    found = [item.id for item in all_items(lambda after: client.conflicts(after=after)) if item.id.endswith(id_end)]
-    if len(found) == 1:
-        return found[0]
-    why = f"{counted(len(found), 'conflict')} end" if found else "no open conflict ends"
+    ids = [item.id for item in all_items(lambda after: client.conflicts(after=after)) if item.id.endswith(id_end)]
+    if len(ids) == 1:
+        return ids[0]
+    why = f"{counted(len(ids), 'conflict')} end" if ids else "no open conflict ends"
     raise NotFound(f"{why} with {id_end}", hint="reverie sync conflicts lists them")
 
 

@@ -135,24 +135,24 @@ def openapi(table: Table) -> dict[str, Any]:
 
 def _types(table: Table) -> list[Any]:
     """Return the types of all request bodies and answers, without repetition and without the types nested in them."""
-    found: dict[str, Any] = {}
+    types: dict[str, Any] = {}
     for route in table.values():
         for kind in (route.body, route.answer, wire.JobAccepted if route.is_job else None):
             if kind is not None:
-                found.setdefault(repr(kind), kind)
-    return list(found.values())
+                types.setdefault(repr(kind), kind)
+    return list(types.values())
 
 
 def _used_components(schemas: list[Any], components: dict[str, Any]) -> list[str]:
     """Return the names of the components that `schemas` refer to, also through others, in alphabetical order."""
-    found: set[str] = set()
+    names: set[str] = set()
     rest: list[Any] = list(schemas)
     while rest:
         for name in re.findall(r'"#/components/schemas/([^"]+)"', msgspec.json.encode(rest.pop()).decode()):
-            if name not in found:
-                found.add(name)
+            if name not in names:
+                names.add(name)
                 rest.append(components[name])
-    return sorted(found)
+    return sorted(names)
 
 
 def _with_items(schema: Any) -> Any:

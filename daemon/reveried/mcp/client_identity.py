@@ -169,9 +169,9 @@ async def thread_id_of(call: Call, client: Client, request: Request) -> str:
     """
     own = request.meta.get("threadId")
     key = id_text(own) if isinstance(own, str) else ""
-    known = await read(call.services, call.space, lambda reader: _of_session(reader, key, client.parent))
-    if known is not None:
-        return known
+    thread = await read(call.services, call.space, lambda reader: _of_session(reader, key, client.parent))
+    if thread is not None:
+        return thread
     return f"mcp:{call.agent or client.name}:{key or client.key}"
 
 
@@ -216,7 +216,7 @@ async def project_of(call: Call, client: Client, thread: str) -> str | None:
 
 def _of_session(reader: Reader, session: str, parent: int | None) -> str | None:
     """Return the thread of the session with this id, or of the open session of client process `parent`; else None."""
-    for known in reversed(sessions.known(reader)):
-        if known.session == session or (parent is not None and known.pid == parent and known.ended_at is None):
-            return known.thread if reader.exists(Kind.THREAD, (known.thread,)) else None
+    for record in reversed(sessions.known(reader)):
+        if record.session == session or (parent is not None and record.pid == parent and record.ended_at is None):
+            return record.thread if reader.exists(Kind.THREAD, (record.thread,)) else None
     return None

@@ -66,11 +66,11 @@ async def prompt(call: Call, client: Client, thread: str, name: str, given: Mapp
         NotFound: there is no such prompt, or nothing to continue.
         ValidationError: an argument is none of the prompt's, or no text.
     """
-    known = next((one for one in PROMPTS if one["name"] == name), None)
-    if known is None:
+    definition = next((one for one in PROMPTS if one["name"] == name), None)
+    if definition is None:
         names = ", ".join(one["name"] for one in PROMPTS)
         raise NotFound(f"there is no prompt {name[:80]!r}", hint=f"the prompts are {names}")
-    taken = [argument["name"] for argument in known.get("arguments", ())]
+    taken = [argument["name"] for argument in definition.get("arguments", ())]
     for argument, value in given.items():
         if argument not in taken or not isinstance(value, str):
             raise ValidationError(
@@ -84,7 +84,7 @@ async def prompt(call: Call, client: Client, thread: str, name: str, given: Mapp
     else:
         text = await _review(call, client, thread)
     message = {"role": "user", "content": {"type": "text", "text": text}}
-    return {"description": known["description"], "messages": [message]}
+    return {"description": definition["description"], "messages": [message]}
 
 
 async def _continue(call: Call, client: Client, thread: str, asked: str | None) -> str:

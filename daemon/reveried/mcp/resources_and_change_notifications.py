@@ -226,12 +226,12 @@ class Watch:
             if self.lists and reader.exists(Kind.DOCUMENT, (path,)) != (path in self._paths):
                 listed = True
                 self._paths ^= {path}
-        for uri, known in self._stamps.items():
-            if uri in self.uris and (stamp := _stamp(reader, uri, thread)) != known:
+        for uri, previous in self._stamps.items():
+            if uri in self.uris and (stamp := _stamp(reader, uri, thread)) != previous:
                 self._stamps[uri] = stamp
                 changed[uri] = None
-        found: list[Change] = [(UPDATED, {"uri": uri}) for uri in changed if uri in self.uris]
-        return [*found, (LIST_CHANGED, {})] if listed else found
+        updates: list[Change] = [(UPDATED, {"uri": uri}) for uri in changed if uri in self.uris]
+        return [*updates, (LIST_CHANGED, {})] if listed else updates
 
 
 def _stamp(reader: Reader, uri: str, thread: str) -> Any:
@@ -256,5 +256,5 @@ async def changes(call: Call, watch: Watch, subscription: Subscription) -> Async
             yield []
             continue
         await asyncio.sleep(TOGETHER_S)
-        if found := await read(call.services, call.space, partial(watch.new, thread=await watch.thread())):
-            yield found
+        if batch := await read(call.services, call.space, partial(watch.new, thread=await watch.thread())):
+            yield batch

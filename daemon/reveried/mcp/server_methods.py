@@ -61,7 +61,7 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
     if method is None:
         raise RpcError(json_rpc_messages.METHOD_NOT_FOUND, f"there is no method {request.method[:80]!r}")
     try:
-        found = await method(call, client, request)
+        answer = await method(call, client, request)
     except (NotFound, ValidationError) as error:
         not_found = request.method.startswith("resources/") and isinstance(error, NotFound)
         code = (
@@ -71,9 +71,9 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
         )
         data = {"uri": request.params.get("uri")} if not_found else {}
         raise RpcError(code, sentence(error), **data) from None
-    if client.stateless and isinstance(found, dict) and request.method not in _NOT_CACHED:
-        return {**found, **server_description.FRESH}
-    return found
+    if client.stateless and isinstance(answer, dict) and request.method not in _NOT_CACHED:
+        return {**answer, **server_description.FRESH}
+    return answer
 
 
 def sentence(error: ReverieError) -> str:
@@ -93,8 +93,8 @@ async def _call_tool(call: Call, client: Client, request: Request) -> Result | Q
         raise RpcError(json_rpc_messages.INVALID_PARAMS, "`arguments` is an object")
     tool = tools.tool_named(name)
     if tool is None:
-        known = ", ".join(tool.name for tool in tools.TOOLS)
-        raise RpcError(json_rpc_messages.INVALID_PARAMS, f"there is no tool {name[:80]!r}; the tools are {known}")
+        names = ", ".join(tool.name for tool in tools.TOOLS)
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, f"there is no tool {name[:80]!r}; the tools are {names}")
     if tool.deletes and client.elicits:
         question = _question(call, given)
         if question is not None:
@@ -119,11 +119,11 @@ async def call_tool(call: Call, client: Client, request: Request) -> Result:
         answer = await run(tool, given, caller)
     except ReverieError as error:
         return _text_result(sentence(error), is_error=True)
-    found = _text_result(answer.content, is_error=answer.is_error)
+    text_result = _text_result(answer.content, is_error=answer.is_error)
     if not answer.is_error and tool.output_type is not None:
         value = orjson.loads(answer.content)
-        found["structuredContent"] = value if tool.listed_as is None else {tool.listed_as: value}
-    return found
+        text_result["structuredContent"] = value if tool.listed_as is None else {tool.listed_as: value}
+    return text_result
 
 
 async def _project_for(tool: Tool, call: Call, client: Client, thread: str) -> str | None:

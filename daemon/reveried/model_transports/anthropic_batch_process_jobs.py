@@ -179,7 +179,7 @@ def _age_s(created_at: str, date: str) -> float | None:
 async def _results(job: BatchJob) -> list[BatchResult]:
     """Return the result of each item of an ended batch; a failure for an item that has none."""
     sent = {item.id: item.sent for item in job.items}
-    found: dict[str, BatchResult] = {}
+    result_by_id: dict[str, BatchResult] = {}
     async with client_of(job, body_bytes=RESULTS_BYTES_MAX) as client:
         response = await client.messages.batches.with_raw_response.retrieve(job.batch)
         url = _decoded(response.http_response.content, _Batch).results_url
@@ -191,12 +191,12 @@ async def _results(job: BatchJob) -> list[BatchResult]:
             line = _line(data)
             if line is None:
                 continue  # the request that it is about has no result; those of the others are paid for
-            if line.custom_id in found:
+            if line.custom_id in result_by_id:
                 raise unusable("The results of the batch name a request twice.")
-            found[line.custom_id] = _result(line, sent.get(line.custom_id, 0))
+            result_by_id[line.custom_id] = _result(line, sent.get(line.custom_id, 0))
     missing = Outcome(reason="failed", message="The batch has no result of this request.")
-    lost = [BatchResult(name, missing, billed=True, found=False) for name in sent if name not in found]
-    return [*found.values(), *lost]
+    lost = [BatchResult(name, missing, billed=True, found=False) for name in sent if name not in result_by_id]
+    return [*result_by_id.values(), *lost]
 
 
 def _is_at(url: str, base_url: str) -> bool:

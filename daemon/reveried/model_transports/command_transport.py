@@ -280,8 +280,8 @@ def _unparseable(why: str) -> ModelFailed:
 
 def _claimed(usage: Mapping[str, Any], kind: Literal["input", "output"], most: int) -> int:
     """Return the token count that a program reports, at most `most`; 0 without one."""
-    found = (usage.get(name) for name in (f"{kind}Tokens", f"{kind}_tokens"))
-    claimed = next((n for n in found if isinstance(n, int) and not isinstance(n, bool) and n >= 0), 0)
+    counts = (usage.get(name) for name in (f"{kind}Tokens", f"{kind}_tokens"))
+    claimed = next((n for n in counts if isinstance(n, int) and not isinstance(n, bool) and n >= 0), 0)
     if claimed > most:
         logger("reveried.model_transports").warning(
             "a program claims more tokens than it can have used", kind=kind, counted=most

@@ -132,8 +132,8 @@ class Batches:
             ModelFailed: the provider refuses to answer; the entry stays.
         """
         try:
-            known = entry.provider or await self._found(entry)
-            results = await self._ended(known, entry) if known else None
+            batch_id = entry.provider or await self._found(entry)
+            results = await self._ended(batch_id, entry) if batch_id else None
         except ModelFailed as failure:
             if failure.reason == "rejected" and not _is_gone(failure):
                 raise  # the results are there for weeks: the next run asks for them

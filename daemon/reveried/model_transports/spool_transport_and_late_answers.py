@@ -336,14 +336,14 @@ def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str,
 
     A file that is no JSON, or nested too deeply to be read, is left out, logged once, and added to `unreadable`.
     """
-    found = []
+    answers = []
     for path in sorted((folder / "requests").glob("*.json")):
         try:
             if _answer_file(folder, path.stem) is None:
                 continue
             request = json.loads(path.read_bytes())
             origin = request.get("learntFrom")
-            found.append((path, str(request.get("purpose")), str(origin["space"]), str(origin["thread"])))
+            answers.append((path, str(request.get("purpose")), str(origin["space"]), str(origin["thread"])))
         except (ValueError, RecursionError) as error:
             if path not in unreadable:
                 unreadable.add(path)
@@ -352,7 +352,7 @@ def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str,
                 )
         except (OSError, TypeError, KeyError, AttributeError):
             continue  # it is gone meanwhile, was edited, or belongs to a distillation, which does not wait
-    return found
+    return answers
 
 
 def _answer_file(folder: Path, request_id: str) -> Path | None:

@@ -87,8 +87,8 @@ def diff(path: Path | None, before: str | None, after: str | None) -> str:
 
 def noted(notes: Path, name: str, text: str) -> dict[str, str | None] | None:
     """Return the settings noted before an installation, None if they have been changed since it."""
-    found = _notes(notes).get(name)
-    return found if found is not None and found["after"] == _sha256(text) else None
+    entry = _notes(notes).get(name)
+    return entry if entry is not None and entry["after"] == _sha256(text) else None
 
 
 def note(notes: Path, name: str, before: str | None, after: str, *, first: str | None) -> None:
@@ -96,26 +96,26 @@ def note(notes: Path, name: str, before: str | None, after: str, *, first: str |
 
     A change over an older one of ours keeps the settings before that; without one, `first` is what they were before.
     """
-    found = _notes(notes)
-    older = found.get(name)
+    entries = _notes(notes)
+    older = entries.get(name)
     if older is not None and before is not None and older["after"] == _sha256(before):
         first = older["before"]
     notes.parent.mkdir(parents=True, exist_ok=True)
-    data = json.dumps({**found, name: {"before": first, "after": _sha256(after)}}, indent=2)
+    data = json.dumps({**entries, name: {"before": first, "after": _sha256(after)}}, indent=2)
     atomic_no_symlink_file_io.write_atomic(notes, data.encode(), mode=0o600)
 
 
 def forget(notes: Path, name: str) -> None:
     """Remove the note of an installation."""
-    found = _notes(notes)
-    if found.pop(name, None) is not None:
-        atomic_no_symlink_file_io.write_atomic(notes, json.dumps(found, indent=2).encode(), mode=0o600)
+    entries = _notes(notes)
+    if entries.pop(name, None) is not None:
+        atomic_no_symlink_file_io.write_atomic(notes, json.dumps(entries, indent=2).encode(), mode=0o600)
 
 
 def _notes(notes: Path) -> dict[str, dict[str, str | None]]:
     text = text_of(notes)
-    found: dict[str, dict[str, str | None]] = {} if text is None else json.loads(text)
-    return found
+    entries: dict[str, dict[str, str | None]] = {} if text is None else json.loads(text)
+    return entries
 
 
 def _sha256(text: str) -> str:
@@ -137,16 +137,16 @@ def add_memory_folder(settings: Path, folder: Path, notes: Path, *, dry_run: boo
         Conflict: the settings are no JSON object, or name another folder.
     """
     before = read(settings)
-    found = _parsed(settings, before)
-    if found.get(_MEMORY_KEY) == str(folder):
+    values = _parsed(settings, before)
+    if values.get(_MEMORY_KEY) == str(folder):
         return ""
-    if _MEMORY_KEY in found:
+    if _MEMORY_KEY in values:
         raise Conflict(
-            f"{settings} has another {_MEMORY_KEY}: {found[_MEMORY_KEY]}",
+            f"{settings} has another {_MEMORY_KEY}: {values[_MEMORY_KEY]}",
             hint=f"take {_MEMORY_KEY} out of it, then try again",
         )
     after = _with_key(before, folder)
-    _check(settings, after, {**found, _MEMORY_KEY: str(folder)})
+    _check(settings, after, {**values, _MEMORY_KEY: str(folder)})
     if not dry_run:
         note(notes, _MEMORY_NOTE, before, after, first=before)
         write(settings, after)
@@ -162,13 +162,13 @@ def remove_memory_folder(settings: Path, folder: Path, notes: Path, *, dry_run: 
         Conflict: the settings cannot be read, or the key cannot be taken out.
     """
     before = read(settings)
-    found = _parsed(settings, before)
-    if before is None or found.get(_MEMORY_KEY) != str(folder):
+    values = _parsed(settings, before)
+    if before is None or values.get(_MEMORY_KEY) != str(folder):
         return ""
     earlier = noted(notes, _MEMORY_NOTE, before)
     after = _without_key(before) if earlier is None else earlier["before"]
     if earlier is None:
-        _check(settings, after or "", {name: value for name, value in found.items() if name != _MEMORY_KEY})
+        _check(settings, after or "", {name: value for name, value in values.items() if name != _MEMORY_KEY})
     if not dry_run:
         if after is None:
             target(settings).unlink()
@@ -181,12 +181,12 @@ def remove_memory_folder(settings: Path, folder: Path, notes: Path, *, dry_run: 
 def _parsed(settings: Path, text: str | None) -> dict[str, Any]:
     """Return settings as an object, an empty one where there are none. Raises Conflict for anything else."""
     try:
-        found = json.loads(text.encode().decode()) if text is not None and text.strip() else {}
+        values = json.loads(text.encode().decode()) if text is not None and text.strip() else {}
     except (ValueError, RecursionError) as error:  # also what is no UTF-8
         raise Conflict(f"{settings} is not JSON in UTF-8: {error}", hint="mend it, then try again") from error
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise Conflict(f"{settings} is not a JSON object", hint="mend it, then try again")
-    return found
+    return values
 
 
 def _check(settings: Path, text: str, expected: dict[str, Any]) -> None:

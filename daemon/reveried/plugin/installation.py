@@ -70,14 +70,14 @@ def place_of(client: str, env: Mapping[str, str], home: Path, data_dir: Path) ->
     """Return the place of a client's plugin. Raises NotFound where the client has no configuration."""
     if client == "claude-code":
         base = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-        place = Place(client, base, base / "skills" / NAME, None, None)
+        target = Place(client, base, base / "skills" / NAME, None, None)
     else:
         base = Path(env.get("CODEX_HOME") or home / ".codex")
         folder = base / "plugins" / "cache" / NAME / NAME / __version__
-        place = Place(client, base, folder, base / "config.toml", data_dir / "plugins" / client)
-    if not place.home.is_dir():
-        raise NotFound(f"{place.home} does not exist", hint=f"start `{_PROGRAMS[client]}` once, then install again")
-    return place
+        target = Place(client, base, folder, base / "config.toml", data_dir / "plugins" / client)
+    if not target.home.is_dir():
+        raise NotFound(f"{target.home} does not exist", hint=f"start `{_PROGRAMS[client]}` once, then install again")
+    return target
 
 
 def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run: bool) -> Change:
@@ -170,14 +170,14 @@ def _check_ours(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 def _is_stale(folder: Path, contents: Mapping[str, bytes]) -> bool:
     """Return True if one of these files is missing in the folder or has other bytes."""
-    found = {name: folder / name for name in contents}
-    return any(not found[name].is_file() or found[name].read_bytes() != data for name, data in contents.items())
+    paths = {name: folder / name for name in contents}
+    return any(not paths[name].is_file() or paths[name].read_bytes() != data for name, data in contents.items())
 
 
 def _removed(folder: Path, contents: Mapping[str, bytes]) -> list[str]:
     """Return the paths to remove: the whole folder, or only our files if it contains others."""
-    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()}
-    return [str(folder)] if found <= contents.keys() else [str(folder / name) for name in contents if name in found]
+    names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()}
+    return [str(folder)] if names <= contents.keys() else [str(folder / name) for name in contents if name in names]
 
 
 def _remove(folder: Path, contents: Mapping[str, bytes], above: Path) -> None:

@@ -112,13 +112,13 @@ def upstream(url: str) -> Upstream:
     Raises:
         ValidationError: the URL is none of http or https, or the proxy's is none of http.
     """
-    found = _split(url)
-    if found is None or found[0].scheme not in _PORTS or found[0].username is not None:
+    split_url = _split(url)
+    if split_url is None or split_url[0].scheme not in _PORTS or split_url[0].username is not None:
         # Not repeated: it may have a password.
         raise ValidationError(
             "what is given is no address of a provider", hint='give one such as "https://api.anthropic.com"'
         )
-    parts, port = found
+    parts, port = split_url
     if parts.query or parts.fragment or not _PATH.fullmatch(parts.path):
         raise ValidationError(
             "the provider's address has a query, a fragment, or a path with spaces or letters that are not ASCII",
@@ -165,9 +165,9 @@ def _proxy(host: str) -> urllib.parse.SplitResult | None:
     url = urllib.request.getproxies().get("https")
     if not url or urllib.request.proxy_bypass(host):
         return None
-    found = _split(url if "://" in url else f"http://{url}")
-    if found is None or found[0].scheme != "http":
+    split_url = _split(url if "://" in url else f"http://{url}")
+    if split_url is None or split_url[0].scheme != "http":
         raise ValidationError(
             "HTTPS_PROXY is no address of an http proxy", hint="set it as http://host:port, or unset it"
         )
-    return found[0]
+    return split_url[0]

@@ -77,7 +77,7 @@ def no_proxy_for_loopback(env: Mapping[str, str]) -> dict[str, str]:
 def in_thread(make: Callable[[], ProxyServer]) -> Iterator[ProxyServer]:
     """Run a proxy in a thread; yield it once it listens. Raises what `make` raises."""
     ready = threading.Event()
-    found: list[ProxyServer] = []
+    servers: list[ProxyServer] = []
     failed: list[BaseException] = []
     stops: list[Callable[[], object]] = []
 
@@ -87,7 +87,7 @@ def in_thread(make: Callable[[], ProxyServer]) -> Iterator[ProxyServer]:
         stops.append(lambda: loop.call_soon_threadsafe(stop.set))
         server = make()
         await server.start()
-        found.append(server)
+        servers.append(server)
         ready.set()
         await stop.wait()
         await server.close()
@@ -107,7 +107,7 @@ def in_thread(make: Callable[[], ProxyServer]) -> Iterator[ProxyServer]:
         thread.join()
         raise failed[0]
     try:
-        yield found[0]
+        yield servers[0]
     finally:
         stops[0]()
         thread.join()

@@ -59,12 +59,12 @@ async def post(call: Call) -> Reply | Stream:
     """Answer a message, or a batch of them."""
     try:
         value = _parsed(call.body)
-        known = _known_client(call)
+        client = _known_client(call)
         if isinstance(value, list):
-            return await _batch(call, known, value)
+            return await _batch(call, client, value)
     except RpcError as error:
         return _failure(None, error, stateless=False)
-    return await _message(call, known, value)
+    return await _message(call, client, value)
 
 
 def _parsed(body: bytes) -> Any:
@@ -81,12 +81,12 @@ def _known_client(call: Call) -> Client | None:
     session = call.headers.get(SESSION)
     if session is None:
         return None
-    known = client_identity.session_client(session)
-    if known is None or session in call.services.mcp.ended:
+    client = client_identity.session_client(session)
+    if client is None or session in call.services.mcp.ended:
         raise _NoSession(
             json_rpc_messages.INVALID_REQUEST, "there is no such session; open another one with `initialize`"
         )
-    return known
+    return client
 
 
 class _NoSession(RpcError):
@@ -129,12 +129,12 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
         client = client_identity.client_of(call, None if stateless else known, request)
         if client.stateless and request.method == _LISTEN:
             return _listen(call, client, request)
-        found = await server_methods.result(call, client, request)
-        if isinstance(found, Question):
+        result = await server_methods.result(call, client, request)
+        if isinstance(result, Question):
             if not client.stateless:
-                return _ask(call, client, request, found)
-            found = server_methods.question_result(found)
-        return _success(request, found, client)
+                return _ask(call, client, request, result)
+            result = server_methods.question_result(result)
+        return _success(request, result, client)
     except RpcError as error:
         return _failure(number, error, stateless=stateless)
     except ReverieError as error:
@@ -265,8 +265,8 @@ def _stream_of(call: Call, watch: Watch, *, first: Change | None = None, meta: d
     async def items() -> AsyncGenerator[bytes, None]:
         if first is not None:
             yield notification(first)
-        async for found in changes(call, watch, subscription):
-            yield b"".join(map(notification, found)) or b": still here\n\n"
+        async for batch in changes(call, watch, subscription):
+            yield b"".join(map(notification, batch)) or b": still here\n\n"
 
     return Stream(items(), subscription.close)
 
@@ -286,8 +286,8 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
         except TimeoutError:
             answer = {}
         yes = server_methods.agreed(answer)
-        found = await server_methods.call_tool(call, client, request) if yes else server_methods.declined()
-        yield _event(json_rpc_messages.success(request, found, server_description.SERVER, stateless=False))
+        result = await server_methods.call_tool(call, client, request) if yes else server_methods.declined()
+        yield _event(json_rpc_messages.success(request, result, server_description.SERVER, stateless=False))
 
     def ended() -> None:
         state.questions.pop((client.session, name), None)

@@ -40,7 +40,7 @@ async def list_memories(call: Call) -> Reply:
     selection = await projects_of_folders_requests_and_threads.selected(call.services, call.space, query)
     if query.type is None and query.tag is None and selection.visible is None:
         return await record_page(call, MemoryRecord, partial(_listed, call))
-    found = await asyncio.to_thread(
+    rows = await asyncio.to_thread(
         call.services.recall.listed,
         call.space,
         partial(_listed, call),
@@ -50,8 +50,8 @@ async def list_memories(call: Call) -> Reply:
         after=query.after or "",
         limit=query.limit + 1,  # one more shows that there is a next page
     )
-    items = [answer for _, answer in found[: query.limit]]
-    following = found[query.limit - 1][0] if len(found) > query.limit else None
+    items = [answer for _, answer in rows[: query.limit]]
+    following = rows[query.limit - 1][0] if len(rows) > query.limit else None
     return Reply(wire.MemoryPage(items=items, next=following, project=selection.project or wire.ABSENT))
 
 
@@ -149,7 +149,7 @@ async def recall(call: Call) -> Reply:
     selection = await projects_of_folders_requests_and_threads.selected(call.services, call.space, body)
 
     async def search() -> wire.RecallAnswer:
-        found = await recall_and_change_memories.recall(
+        answer = await recall_and_change_memories.recall(
             call.services,
             call.space,
             body.query,
@@ -161,7 +161,7 @@ async def recall(call: Call) -> Reply:
             min_score=body.min_score,
             peek=body.peek,
         )
-        return usecase.recall_answer(found.hits, selection.project, weaker=found.weaker, min_score=found.min_score)
+        return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer))
 

@@ -86,13 +86,13 @@ def _messages(asked: _Asked) -> list[wire.SearchHit]:
     accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
     hits = services.messages.messages(space, request.query, request.limit, accepted)
     with services.store.reader(space) as reader:
-        found = usecase.message_hits(reader, request.query, hits)
+        message_hits = usecase.message_hits(reader, request.query, hits)
         days = days_asked_about(request.query) if asked.since is None and asked.before is None else []
         if not days:
-            return found
+            return message_hits
         listed = said_on_days(reader, days, request.limit, threads=threads, agent=request.agent)
-    known = {_place(hit) for hit in listed}
-    return [*listed, *(hit for hit in found if _place(hit) not in known)][: request.limit]
+    places = {_place(hit) for hit in listed}
+    return [*listed, *(hit for hit in message_hits if _place(hit) not in places)][: request.limit]
 
 
 def _place(hit: wire.SearchHit) -> tuple[str, int]:
@@ -109,8 +109,8 @@ def _sections(asked: _Asked) -> list[wire.SearchHit]:
     limit = request.limit if project is None else request.limit * LOOKED_AT
     hits = services.messages.sections(space, request.query, limit, accepted)
     with services.store.reader(space) as reader:
-        found = [usecase.section_hit(reader, request.query, hit) for hit in hits]
-        kept = [hit for hit in found if hit is not None]
+        sections = [usecase.section_hit(reader, request.query, hit) for hit in hits]
+        kept = [hit for hit in sections if hit is not None]
         if project is not None:  # a file of all projects may quote what another one knows
             own = holds_only(reader, (hit.document or "" for hit in kept), project)
             kept = [hit for hit in kept if hit.document in own]
@@ -121,12 +121,12 @@ def _memories(asked: _Asked) -> list[wire.SearchHit]:
     """Return the memories that match a search request, best first; they are not counted as recalled."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
     limit = request.limit * LOOKED_AT
-    found = services.recall.search(
+    recall_hits = services.recall.search(
         space, request.query, limit=limit, token_budget=MEMORY_TOKENS, projects=visible(project)
     )
     start, end = asked.since if asked.since is not None else 0, asked.before
     hits = []
-    for hit in found:
+    for hit in recall_hits:
         at = to_ms(hit.memory.updated_at)
         if at < start or (end is not None and at >= end):
             continue

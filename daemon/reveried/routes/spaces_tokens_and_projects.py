@@ -56,9 +56,9 @@ async def list_tokens(call: Call) -> Reply:
     _require_owner(call, "list tokens")
     query = call.query_as(wire.ListQuery)
     with call.services.store.reader(SYSTEM_SPACE) as reader:
-        found = [item for item, _ in zip(spaces_and_tokens.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
-    items = found[: query.limit]
-    return Reply(wire.Page(items=items, next=items[-1].id if len(found) > len(items) else None))
+        tokens = [item for item, _ in zip(spaces_and_tokens.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
+    items = tokens[: query.limit]
+    return Reply(wire.Page(items=items, next=items[-1].id if len(tokens) > len(items) else None))
 
 
 async def create_token(call: Call) -> Reply:
@@ -144,7 +144,7 @@ async def list_projects(call: Call) -> Reply:
 def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
     """Return a page of the projects, with the number of their threads and memories."""
     threads, memories = find_register_and_join_projects.counts(reader)
-    found = [
+    projects = [
         wire.Project(
             project.name,
             project.remotes,
@@ -157,7 +157,7 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
         for project in sorted(find_register_and_join_projects.known(reader), key=lambda project: project.name)
         if project.name > (query.after or "") and only in {None, project.name}
     ]
-    return wire.Page(found[: query.limit], found[query.limit - 1].name if len(found) > query.limit else None)
+    return wire.Page(projects[: query.limit], projects[query.limit - 1].name if len(projects) > query.limit else None)
 
 
 async def sort_projects(call: Call) -> Reply:

@@ -188,10 +188,10 @@ class SpaceFolder:
 
     def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
         """Return the stamps of the files at `paths`, or of all files."""
-        known = self.baselines.by_path
+        baselines = self.baselines.by_path
         if paths is not None:
-            return self._index.scan_paths(root, paths, known)
-        stamps = self._index.scan(root, known)
+            return self._index.scan_paths(root, paths, baselines)
+        stamps = self._index.scan(root, baselines)
         self.scanned_at = self._now_ms()
         return stamps
 
@@ -237,9 +237,9 @@ class SpaceFolder:
 
         Without them a move would look like a new file now, and like a deletion in the next scan.
         """
-        known = self.baselines.by_path
+        base = self.baselines.by_path
         digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
-        new = {path: digest for path, digest in digests.items() if path not in known or known[path].sha256 != digest}
+        new = {path: digest for path, digest in digests.items() if path not in base or base[path].sha256 != digest}
         sources = self.baselines.sources(new) - {state.path for state in states} if new else set()
         there = self._scan(root, sources)
         return sorted(path for path in sources if path not in there and self._index.covering(path) is None)

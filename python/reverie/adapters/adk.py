@@ -91,11 +91,11 @@ class _User:
 
     async def catch_up(self) -> None:
         """Read the events that were stored since the last call, by this process or another."""
-        anew, found = await self.values.read()
+        anew, stored_values = await self.values.read()
         if anew:
             self.sessions.clear()
             self.deleted.clear()
-        for stored in found:
+        for stored in stored_values:
             self._apply(stored.value)
 
     def _apply(self, change: dict[str, Any]) -> None:
@@ -125,10 +125,10 @@ class _Service:
         async with user.lock:
             await user.catch_up()
             given = [event for event in _stored_events(session.events) if event["id"] not in user.deleted]
-            known = [remembered.event for remembered in user.sessions.get(session.id, [])]
-            grows = session.id in user.sessions and known == given[: len(known)]
+            remembered_events = [remembered.event for remembered in user.sessions.get(session.id, [])]
+            grows = session.id in user.sessions and remembered_events == given[: len(remembered_events)]
             begin = [] if grows else [{"session": session.id}]  # forgets what was there
-            new = given[len(known) :] if grows else given
+            new = given[len(remembered_events) :] if grows else given
             await user.values.append(_messages([*begin, *({"session": session.id, "event": event} for event in new)]))
 
     async def add_events_to_memory(
@@ -147,11 +147,11 @@ class _Service:
         async with user.lock:
             await user.catch_up()
             changes: list[dict[str, Any]] = [] if session in user.sessions else [{"session": session}]
-            known = {remembered.id for remembered in user.sessions.get(session, [])} | user.deleted
+            event_ids = {remembered.id for remembered in user.sessions.get(session, [])} | user.deleted
             for event in _stored_events(events):
-                if event["id"] not in known:
+                if event["id"] not in event_ids:
                     changes.append({"session": session, "event": event})
-                    known.add(event["id"])
+                    event_ids.add(event["id"])
             await user.values.append(_messages(changes))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:

@@ -83,17 +83,17 @@ class SessionStore:
         source = _source(key)
         written = self._written.get(source, _Written)
         async with written.lock:
-            place = await self._client.start_import(
+            import_position = await self._client.start_import(
                 _CLIENT, _session(source), source=source, again=source in self._deleted
             )
             self._deleted.pop(source, None)
-            if place.offset != written.offset:  # another process wrote, or this one has just begun
-                written.uuids = await self._uuids(place.thread) if place.lines else set()
+            if import_position.offset != written.offset:  # another process wrote, or this one has just begun
+                written.uuids = await self._uuids(import_position.thread) if import_position.lines else set()
             written.offset = -1  # until the daemon has answered, it is not known what it has
             new = _new(entries, written.uuids)
-            offset, line = place.offset, place.lines
+            offset, line = import_position.offset, import_position.lines
             for data in _chunks(new):
-                answer = await self._client.send_chunk(place.id, data, offset=offset, first_line=line + 1)
+                answer = await self._client.send_chunk(import_position.id, data, offset=offset, first_line=line + 1)
                 offset, line = answer.offset, answer.lines
             written.offset = offset
             written.uuids.update(filter(None, map(_uuid, new)))
@@ -109,10 +109,10 @@ class SessionStore:
 
     async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
         """Return the sessions of a project, without those of subagents; `mtime` is that of the last message, in ms."""
-        found = [(parts, thread) async for parts, thread in self._threads(project_key)]
+        threads = [(parts, thread) async for parts, thread in self._threads(project_key)]
         return [
             {"session_id": parts[1], "mtime": _milliseconds(thread.updated_at)}
-            for parts, thread in found
+            for parts, thread in threads
             if len(parts) == 2
         ]
 
@@ -120,8 +120,8 @@ class SessionStore:
         """Return the SDK's summary of each session of a project, made of its lines now."""
         fold = load("claude_agent_sdk", "claude-agent-sdk").fold_session_summary
         summaries: list[SessionSummaryEntry] = []
-        found = [(parts, thread) async for parts, thread in self._threads(project_key)]
-        for parts, thread in found:
+        threads = [(parts, thread) async for parts, thread in self._threads(project_key)]
+        for parts, thread in threads:
             if len(parts) == 2:
                 lines = [line async for line in self._lines(thread.id)]
                 summary: SessionSummaryEntry = fold(None, {"project_key": project_key, "session_id": parts[1]}, lines)
@@ -131,14 +131,14 @@ class SessionStore:
 
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
         """Return the subpaths of a session: one for the transcript of each subagent."""
-        found = self._threads(key["project_key"], key["session_id"])
-        return [parts[2] async for parts, _ in found if len(parts) == 3]
+        threads = self._threads(key["project_key"], key["session_id"])
+        return [parts[2] async for parts, _ in threads if len(parts) == 3]
 
     async def delete(self, key: SessionKey) -> None:
         """Delete a session with its subagents, or with a `subpath` that of one alone."""
         subpath = key.get("subpath")
-        found = [(parts, thread) async for parts, thread in self._threads(key["project_key"], key["session_id"])]
-        for parts, thread in found:
+        threads = [(parts, thread) async for parts, thread in self._threads(key["project_key"], key["session_id"])]
+        for parts, thread in threads:
             if subpath is None or parts[2:] == [subpath]:
                 source = thread.source or ""
                 await self._client.delete_thread(thread.id, confirm=thread.id)

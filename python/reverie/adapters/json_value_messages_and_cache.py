@@ -110,19 +110,19 @@ class ThreadValues:
 
         They are after a rewind, its undo, and where the thread was deleted, and perhaps made again.
         """
-        known = self._entries
+        entries = self._entries
         # The last known message is read again: if it is another one now, the thread is another one. A mark has no time.
-        anchor = next((place for place in reversed(range(len(known))) if not is_mark(known[place])), len(known))
-        found = await self._after(known[anchor].seq - 1 if known else 0)
-        new = found[len(known) - anchor :]
-        anew = found[: len(known) - anchor] != known[anchor:]
+        anchor = next((index for index in reversed(range(len(entries))) if not is_mark(entries[index])), len(entries))
+        page = await self._after(entries[anchor].seq - 1 if entries else 0)
+        new = page[len(entries) - anchor :]
+        anew = page[: len(entries) - anchor] != entries[anchor:]
         if anew:
-            known.clear()
+            entries.clear()
             new = await self._after(0)
-        known += new
-        self.last_seq = known[-1].seq if known else 0
+        entries += new
+        self.last_seq = entries[-1].seq if entries else 0
         if anew or any(map(is_mark, new)):
-            return True, _values(known)
+            return True, _values(entries)
         return False, _values(new)
 
     async def delete(self) -> None:
@@ -134,7 +134,7 @@ class ThreadValues:
 
     async def _after(self, seq: int) -> list[Entry]:
         """Return the entries after entry `seq`, oldest first; none where there is no thread."""
-        found: list[Entry] = []
+        entries: list[Entry] = []
         after = str(seq)
         while True:
             call = calls.entries(self.thread, limit=wire.LIMIT_MAX, after=after)
@@ -142,9 +142,9 @@ class ThreadValues:
                 page: wire.Page[wire.StoredEntry] = await self._send(call)
             except NotFound:
                 return []
-            found += [Entry(kind=EntryKind(one.kind), seq=one.seq, extra=one.value or {}) for one in page.items]
+            entries += [Entry(kind=EntryKind(one.kind), seq=one.seq, extra=one.value or {}) for one in page.items]
             if page.next is None:
-                return found
+                return entries
             after = page.next
 
     async def _make(self) -> None:
@@ -157,13 +157,13 @@ class ThreadValues:
 def _values(entries: Sequence[Entry]) -> list[StoredValue]:
     """Return the values of entries that no rewind took back; a message from elsewhere has none."""
     ranges = marked_ranges(entries)
-    found = []
+    values = []
     for entry in entries:
         content = entry.extra.get("content")
         block = content[0] if isinstance(content, list) and content else None
         if isinstance(block, dict) and _FIELD in block and not any(one <= entry.seq <= last for one, last in ranges):
-            found.append(StoredValue(entry.seq, entry.extra.get("timestamp", ""), block[_FIELD]))
-    return found
+            values.append(StoredValue(entry.seq, entry.extra.get("timestamp", ""), block[_FIELD]))
+    return values
 
 
 class RecentlyUsed(Generic[V]):

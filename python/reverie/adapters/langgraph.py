@@ -126,10 +126,10 @@ class _Operations:
 
     async def _catch_up(self) -> None:
         """Apply the puts and deletions that this or another program has stored since the last read."""
-        anew, found = await self._values.read()
+        anew, stored_values = await self._values.read()
         if anew:
             self._forget()
-        for stored in found:
+        for stored in stored_values:
             self._apply(stored.value, stored.at, stored.seq)
 
     def _forget(self) -> None:
@@ -162,16 +162,16 @@ class _Operations:
 
     def _search(self, op: Any) -> list[Any]:
         prefix = op.namespace_prefix
-        found = [
+        matches = [
             stored
             for namespace, items in self._items.items()
             if namespace[: len(prefix)] == prefix
             for stored in items.values()
             if _matches(stored.value, op.filter or {})
         ]
-        scores = self._scores(op.query, found) if op.query else {}
-        found.sort(key=lambda stored: -scores.get(stored.number, 0.0))  # stable: equal ones stay in order
-        return [self._item(stored, scores.get(stored.number)) for stored in found[op.offset : op.offset + op.limit]]
+        scores = self._scores(op.query, matches) if op.query else {}
+        matches.sort(key=lambda stored: -scores.get(stored.number, 0.0))  # stable: equal ones stay in order
+        return [self._item(stored, scores.get(stored.number)) for stored in matches[op.offset : op.offset + op.limit]]
 
     def _scores(self, query: str, found: list[_Stored]) -> dict[str, float]:
         """Return the score of each item that has words of a query."""
@@ -203,12 +203,12 @@ class _Operations:
         )
 
     def _list_namespaces(self, op: Any) -> list[tuple[str, ...]]:
-        found = {
+        namespaces = {
             namespace if op.max_depth is None else namespace[: op.max_depth]
             for namespace in self._items
             if all(_is_at(namespace, condition) for condition in op.match_conditions or ())
         }
-        return sorted(found)[op.offset : op.offset + op.limit]
+        return sorted(namespaces)[op.offset : op.offset + op.limit]
 
 
 def _change(op: Any) -> dict[str, Any]:
@@ -252,7 +252,9 @@ def _matches(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, dict):
         if any(name.startswith("$") for name in wanted):
             return all(_compares(value, name, operand) for name, operand in wanted.items())
-        return isinstance(value, dict) and all(_matches(value.get(name), each) for name, each in wanted.items())
+        return isinstance(value, dict) and all(
+            _matches(value.get(name), condition) for name, condition in wanted.items()
+        )
     if isinstance(wanted, list | tuple):
         return isinstance(value, list) and len(value) == len(wanted) and all(map(_matches, value, wanted))
     return bool(value == wanted)

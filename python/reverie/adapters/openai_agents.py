@@ -80,9 +80,9 @@ class Session:
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove and return the last item, or None; in the thread it is rewound, and `reverie undo` brings it back."""
         async with self._lock:
-            while found := await self._read():
-                if await self._remove(found[-1].seq):
-                    item: TResponseInputItem = found[-1].value["item"]
+            while items := await self._read():
+                if await self._remove(items[-1].seq):
+                    item: TResponseInputItem = items[-1].value["item"]
                     return item
         return None
 
@@ -93,10 +93,10 @@ class Session:
 
     async def _read(self) -> list[StoredValue]:
         """Return all items, after reading the entries that the thread has got since the last call."""
-        anew, found = await self._values.read()
+        anew, stored_values = await self._values.read()
         if anew:
             self._items.clear()
-        for stored in found:
+        for stored in stored_values:
             if "item" in stored.value:
                 self._items.append(stored)
             elif self._items:

@@ -37,7 +37,7 @@ class _Episode:
 
 def decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory]) -> dict[int, Add | Skip]:
     """Return one change for each candidate that is an episode, by its index: SKIP where it is known, else ADD."""
-    known = [
+    episodes = [
         _episode(memory, memory.provenance.get("at"), memory.id, memory_project(memory))
         for memory in existing
         if memory.type is MemoryType.EPISODE
@@ -47,9 +47,9 @@ def decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory])
         if candidate.type is not MemoryType.EPISODE:
             continue
         episode = _episode(candidate, candidate.at, None, candidate.project)
-        same = next((other for other in known if _same_episode(episode, other)), None)
+        same = next((other for other in episodes if _same_episode(episode, other)), None)
         if same is None:
-            known.append(episode)
+            episodes.append(episode)
             changes[index] = Add(index, candidate)
         else:
             changes[index] = Skip(index, same.id)

@@ -244,18 +244,18 @@ class _Consolidation:
         """
         placed = -1
         excluded = excluded_memories(self.working, candidate, statement)
-        for position, found in excluded:
+        for position, opposition in excluded:
             item = self.working.items[position]
             is_elsewhere = item.project != candidate.project
             older = is_older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
             if older:
                 # The person's older wish is no exception from a project's newer one, but the other way round.
-                if found is Opposition.CERTAIN and not (is_elsewhere and not candidate.project):
+                if opposition is Opposition.CERTAIN and not (is_elsewhere and not candidate.project):
                     self._cover(index, position)
                     return True
             elif is_elsewhere and candidate.project:
                 continue
-            elif found is Opposition.POSSIBLE:
+            elif opposition is Opposition.POSSIBLE:
                 self._ask(item, candidate)
             elif (item.owned_by_person and not is_elsewhere) or not (
                 (is_elsewhere and placed >= 0)

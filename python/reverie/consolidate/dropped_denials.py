@@ -141,7 +141,7 @@ def reversals(old: str, new: str) -> list[Reversal]:
     """Return how the new words of a memory drop or turn round what its old ones deny, or deny what they affirm."""
     before, after = _clauses(old), _clauses(new)
     affirmed, denied = _stems(after, affirms=True), [clause for clause in after if clause.affirms is False]
-    found = []
+    reversals_of_text = []
     for clause in before:
         if clause.affirms is False and clause.stems:
             stems = frozenset(clause.stems)
@@ -149,19 +149,19 @@ def reversals(old: str, new: str) -> list[Reversal]:
             whole = len(stems) > 1 and any(stems <= set(one.stems) for one in after if one.affirms)
             turned = stems & affirmed if whole else (stems & affirmed) - kept
             if turned:
-                found.append(Reversal(turned, affirmed=True))
+                reversals_of_text.append(Reversal(turned, affirmed=True))
             elif len(kept) < _KEPT_MIN * len(stems):
-                found.append(Reversal(stems - kept, affirmed=True))
+                reversals_of_text.append(Reversal(stems - kept, affirmed=True))
         elif clause.denied_twice and clause.stems[0] not in affirmed | _stems(after, affirms=False):
-            found.append(Reversal(frozenset(clause.stems), affirmed=False))
+            reversals_of_text.append(Reversal(frozenset(clause.stems), affirmed=False))
     was_affirmed, was_denied = _stems(before, affirms=True), _stems(before, affirms=False)
     for number, clause in enumerate(after):
         turned = frozenset(clause.stems) & was_affirmed - was_denied - affirmed
         if clause.affirms is False and turned:
             beside = [*reversed(after[:number]), *after[number + 1 :]] if clause.rejected else []
             wanted = next((frozenset(one.stems) - was_affirmed for one in beside if one.affirms), frozenset())
-            found.append(Reversal(turned, affirmed=False, instead=wanted))
-    return found
+            reversals_of_text.append(Reversal(turned, affirmed=False, instead=wanted))
+    return reversals_of_text
 
 
 def is_supported(reversal: Reversal, texts: Iterable[str], *, given: str = "", is_plain: bool = False) -> bool:

@@ -151,10 +151,10 @@ def behind_label(text: str, words_min: int = _BEHIND_WORDS_MIN) -> str | None:
 
     One label may be as right as another ("Staging: the port is 8080"), so what is behind it is not the same statement.
     """
-    found = _LABEL.match(_bare(text))
-    if found is None or len(parse_statement(found[2]).sequence) < words_min:
+    match = _LABEL.match(_bare(text))
+    if match is None or len(parse_statement(match[2]).sequence) < words_min:
         return None
-    return found[2]
+    return match[2]
 
 
 def stems_in_order(text: str) -> tuple[str, ...]:
@@ -208,11 +208,11 @@ def _bare(text: str) -> str:
 
 def _without_repeating_label(text: str) -> str:
     """Return a text without a label all of whose words follow: "fee: The mooring fee is 40 euros"."""
-    found = _LABEL.match(text) if ":" in text else None
-    if found is None:
+    match = _LABEL.match(text) if ":" in text else None
+    if match is None:
         return text
-    label = analyze(found[1]).content
-    return found[2] if label and set(label) <= set(analyze(found[2]).content) else text
+    label = analyze(match[1]).content
+    return match[2] if label and set(label) <= set(analyze(match[2]).content) else text
 
 
 def _folded(text: str) -> str:

@@ -151,22 +151,22 @@ class Forgotten:
         self, keys: Iterable[str], candidate: Candidate, *, in_all_projects: bool
     ) -> ForgottenStatement | None:
         """Return a statement with one of these keys that concerns a candidate, or None."""
-        found = (indexed.statement for key in keys for indexed in self._by_key.get(key, ()))
-        return next((one for one in found if _concerns(one, candidate, in_all_projects=in_all_projects)), None)
+        statements = (indexed.statement for key in keys for indexed in self._by_key.get(key, ()))
+        return next((one for one in statements if _concerns(one, candidate, in_all_projects=in_all_projects)), None)
 
     def _near(self, candidate: Candidate, text: str) -> _Indexed | None:
         """Return the statement with the most words of a candidate, if these are enough to be near; else None."""
         stems = wish_stems(text)
         shared: dict[int, int] = defaultdict(int)
-        found: dict[int, _Indexed] = {}
+        indexed_by_id: dict[int, _Indexed] = {}
         for stem in stems:
             for indexed in self._by_stem.get(stem, ()):
                 if _concerns(indexed.statement, candidate):
                     shared[id(indexed)] += 1
-                    found[id(indexed)] = indexed
+                    indexed_by_id[id(indexed)] = indexed
         near = []
         named = None
-        for name, indexed in found.items():
+        for name, indexed in indexed_by_id.items():
             least, most = sorted((len(stems), len(indexed.stems)))
             enough = max(_NEAR_STEMS_MIN, _NEAR * least)
             # "Always answer in German" and "always reply in German" share what they are about, and their verbs mean the

@@ -42,7 +42,7 @@ _OUTDATED: Final = (*sorted(VALUES), MemoryType.PREFERENCE)  # types in which a 
 
 def excluded_memories(working: WorkingSet, candidate: Candidate, statement: Statement) -> list[tuple[int, Opposition]]:
     """Return the positions of items that cannot hold beside a candidate, and how sure that is; its own scope first."""
-    found = dict(_excluded_wishes(working, candidate))
+    oppositions = dict(_excluded_wishes(working, candidate))
     retirement = parse_retirement(candidate.content)
     for kind in _OUTDATED:
         scope = scope_of(kind, user=False, project=candidate.project)
@@ -56,8 +56,8 @@ def excluded_memories(working: WorkingSet, candidate: Candidate, statement: Stat
             if sure is None and _is_retired_by(item, candidate):
                 sure = Opposition.CERTAIN
             if sure is not None:
-                found.setdefault(position, sure)
-    return list(found.items())
+                oppositions.setdefault(position, sure)
+    return list(oppositions.items())
 
 
 def _is_retired_by(item: Item, candidate: Candidate) -> bool:
@@ -77,7 +77,7 @@ def _excluded_wishes(working: WorkingSet, candidate: Candidate) -> list[tuple[in
     own = candidate.project
     projects = {own, said_in(candidate.provenance), PERSON}
     scopes = {scope_of(kind, user=False, project=project) for kind in WISHES for project in projects}
-    found = []
+    oppositions = []
     for position in working.opposed(wish, scopes):
         item = working.items[position]
         other = item.wish
@@ -85,8 +85,8 @@ def _excluded_wishes(working: WorkingSet, candidate: Candidate) -> list[tuple[in
         if how is None or (own and not item.project and item.said_in != own):
             continue
         sure = how is Opposition.CERTAIN and candidate.type is item.type is MemoryType.PREFERENCE
-        found.append((position, Opposition.CERTAIN if sure else Opposition.POSSIBLE))
-    return sorted(found, key=lambda pair: (working.items[pair[0]].project != own, pair[0]))
+        oppositions.append((position, Opposition.CERTAIN if sure else Opposition.POSSIBLE))
+    return sorted(oppositions, key=lambda pair: (working.items[pair[0]].project != own, pair[0]))
 
 
 def opposed_in_session(

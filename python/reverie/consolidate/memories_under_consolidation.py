@@ -256,8 +256,8 @@ class WorkingSet:
 
     def opposed(self, wish: Wish, scopes: Collection[str]) -> list[int]:
         """Return positions of items of the scopes whose wish may exclude another one, in order."""
-        found = {position for key in wish.index_keys() for position in self._by_wish.get(key, ())}
-        alive = [at for at in found if self.items[at].alive and self.items[at].scope in scopes]
+        positions = {position for key in wish.index_keys() for position in self._by_wish.get(key, ())}
+        alive = [at for at in positions if self.items[at].alive and self.items[at].scope in scopes]
         return sorted(alive)[:_SIMILAR_MAX]
 
     def fingerprint(self) -> tuple[int, int]:
@@ -308,7 +308,7 @@ def neighbours(
         words |= statement.words
         texts.add(statement.normalized)
         keys.update(_keys(candidate.type, statement, candidate.project))
-    found = []
+    memories = []
     for memory in existing:
         if memory_project(memory) not in projects:
             continue
@@ -318,8 +318,8 @@ def neighbours(
             or statement.normalized in texts
             or (keys and not keys.isdisjoint(_keys(memory.type, statement, memory_project(memory))))
         ):
-            found.append(memory)
-    return found
+            memories.append(memory)
+    return memories
 
 
 def _keys(kind: MemoryType, statement: Statement, project: str) -> Iterator[tuple[str, ...]]:

@@ -82,8 +82,8 @@ class Named(NamedTuple):
 def named_in(text: str) -> Named:
     """Return what a statement, which has no frame, names."""
     text = " ".join(text.casefold().split())
-    languages = frozenset(found.lastgroup for found in _LANGUAGE.finditer(text) if found.lastgroup is not None)
-    codes = {*_CODE.findall(text), *(found[0] for found in _NUMBERED_NAME.finditer(text)), *_commands(text)}
+    languages = frozenset(match.lastgroup for match in _LANGUAGE.finditer(text) if match.lastgroup is not None)
+    codes = {*_CODE.findall(text), *(match[0] for match in _NUMBERED_NAME.finditer(text)), *_commands(text)}
     return Named(text, languages, frozenset(codes))
 
 
@@ -120,9 +120,9 @@ def _commands(text: str) -> Iterable[str]:
     """Yield the tools and commands that are written without backquotes."""
     if "`" in text:
         text = _CODE.sub(" ` ", text)
-    for found in _COMMAND.finditer(text):
-        *tool, task = found[0].split()
-        yield " ".join(tool) if tool and task in _NO_TASK else found[0]
-    for found in _WORD_COMMAND.finditer(text):
-        if (found["runs"] or "").strip() in _RUNS or _NOT_ENGLISH.search(text):
-            yield found["command"]
+    for match in _COMMAND.finditer(text):
+        *tool, task = match[0].split()
+        yield " ".join(tool) if tool and task in _NO_TASK else match[0]
+    for match in _WORD_COMMAND.finditer(text):
+        if (match["runs"] or "").strip() in _RUNS or _NOT_ENGLISH.search(text):
+            yield match["command"]

@@ -130,12 +130,12 @@ _EXCLUSIVE: Final = (
 
 def _by_first_word() -> dict[str, list[tuple[int, int, Words]]]:
     """Return every exclusive value by its first word: its set, its class and its words."""
-    found: dict[str, list[tuple[int, int, Words]]] = {}
+    by_word: dict[str, list[tuple[int, int, Words]]] = {}
     for kind, values in enumerate(_EXCLUSIVE):
         for number, one in enumerate(values.classes):
             for value in one:
-                found.setdefault(value[0], []).append((kind, number, value))
-    return found
+                by_word.setdefault(value[0], []).append((kind, number, value))
+    return by_word
 
 
 _BY_FIRST_WORD: Final = _by_first_word()
@@ -303,13 +303,13 @@ def _words(text: str) -> Words:
 def _values_in(words: Words) -> Iterator[tuple[int, int, Words]]:
     """Yield each exclusive value in a wish: its set, its class and the other words; of a set named twice none."""
     found_of: dict[int, list[tuple[int, int, int]]] = {}
-    for place, word in enumerate(words):
+    for start, word in enumerate(words):
         for kind, number, value in _BY_FIRST_WORD.get(word, ()):
-            if words[place : place + len(value)] == value:
-                found_of.setdefault(kind, []).append((place, len(value), number))
-    for kind, found in sorted(found_of.items()):
-        if len(found) == 1:
-            at, length, number = found[0]
+            if words[start : start + len(value)] == value:
+                found_of.setdefault(kind, []).append((start, len(value), number))
+    for kind, matches in sorted(found_of.items()):
+        if len(matches) == 1:
+            at, length, number = matches[0]
             begin = at - 1 if at and _NUMBER.match(words[at - 1]) else at
             rest = (*words[:begin], *words[at + length :])
             yield kind, number, tuple(sorted(word for word in rest if word not in _EXCLUSIVE[kind].beside))

@@ -111,9 +111,9 @@ def parse_retirement(text: str) -> Retirement | None:
     if _MAY.search(plain) is None or _OPEN.search(plain) is not None:
         return None
     patterns = (*_GONE, _INSTEAD) if _CHANGED.search(plain) else _GONE
-    found = {_value(match["gone"]) for pattern in patterns for match in pattern.finditer(plain)}
+    phrases = {_value(match["gone"]) for pattern in patterns for match in pattern.finditer(plain)}
     values = [
-        value for value in found if value and not _NO_VALUE.issuperset(value) and analyze(" ".join(value)).content
+        value for value in phrases if value and not _NO_VALUE.issuperset(value) and analyze(" ".join(value)).content
     ]
     if len(values) != 1:
         return None

@@ -174,8 +174,8 @@ def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[li
         units, cleared = clear(units, limits, beside)
         lost += cleared
     if parts.distillation > 0:
-        opened = max((place for place, unit in enumerate(units) if is_user_speech(unit)), default=0)
-        units = [unit if place > opened else without_thinking(unit) for place, unit in enumerate(units)]
+        opened = max((index for index, unit in enumerate(units) if is_user_speech(unit)), default=0)
+        units = [unit if index > opened else without_thinking(unit) for index, unit in enumerate(units)]
     return units, lost
 
 

@@ -123,12 +123,12 @@ class Cap:
         if any(facts.is_compacted for facts in read.facts):
             return None
         fixed = sum(self._text_cost(bytes(request[name])) for name in ("system", "tools") if name in request)
-        known = self._known(read)
-        earlier = None if known is None else Capped(_messages(read, known))
-        used = fixed + (read.cost() if known is None else known.cost + read.cost(known.count))
+        known_facts = self._known(read)
+        earlier = None if known_facts is None else Capped(_messages(read, known_facts))
+        used = fixed + (read.cost() if known_facts is None else known_facts.cost + read.cost(known_facts.count))
         if used <= self.max_tokens:
             return earlier
-        return self._cut_needed(read, fixed, 1 if known is None else known.count, earlier)
+        return self._cut_needed(read, fixed, 1 if known_facts is None else known_facts.count, earlier)
 
     def cut(self, needed: CutNeeded, text: str) -> Capped:
         """Replace the messages of `needed` by `text` in this and in later requests; return the capped messages."""
@@ -154,11 +154,11 @@ class Cap:
     def _facts_of(self, data: bytes) -> Facts:
         """Return the facts of a message, computed once for the same bytes."""
         key = _hash(data)
-        known = self._facts.get(key)
-        if known is None:
+        facts = self._facts.get(key)
+        if facts is None:
             message: dict[str, Any] = orjson.loads(data)
             plain = _without_marks(message)
-            known = self._facts[key] = Facts(
+            facts = self._facts[key] = Facts(
                 _hash(orjson.dumps(plain)),
                 message_cost(plain),
                 message["role"],
@@ -167,7 +167,7 @@ class Cap:
             )
             if len(self._facts) > FACTS_MAX:
                 self._facts.popitem(last=False)
-        return known
+        return facts
 
     def _known(self, read: Read) -> _Cut | None:
         """Return the longest cut that was made in a beginning of these messages, or None."""
@@ -187,23 +187,23 @@ class Cap:
         if room < ROOM_MIN and earlier is None:
             raise TooSmall("the cap is too small")
         values = read.values()
-        places = [place for place in _places(values) if place > count]
+        places = [index for index in _places(values) if index > count]
         if room < ROOM_MIN or not places:
             return earlier
-        fits = (place for place in places if read.cost(place) <= room // KEPT_SHARE)
-        place = next(fits, places[-1])
+        fits = (index for index in places if read.cost(index) <= room // KEPT_SHARE)
+        end = next(fits, places[-1])
         least, most = TEXT_TOKENS
-        return CutNeeded(values[:place], max(least, min(most, room // KEPT_SHARE)), read, earlier)
+        return CutNeeded(values[:end], max(least, min(most, room // KEPT_SHARE)), read, earlier)
 
     def _text_cost(self, data: bytes) -> int:
         """Return the tokens of JSON, counted once."""
         key = _hash(data)
-        known = self._costs.get(key)
-        if known is None:
-            known = self._costs[key] = count_and_truncate_tokens.count(data.decode())
+        cost = self._costs.get(key)
+        if cost is None:
+            cost = self._costs[key] = count_and_truncate_tokens.count(data.decode())
             if len(self._costs) > CUTS_MAX:
                 self._costs.popitem(last=False)
-        return known
+        return cost
 
 
 def _hash(data: bytes) -> bytes:
@@ -214,17 +214,17 @@ def _places(messages: Sequence[dict[str, Any]]) -> list[int]:
     """Return the indices of assistant messages before which a cut separates no tool result from its call."""
     calls: dict[str, int] = {}
     first_call = len(messages)  # the earliest call that a result from here on answers
-    for place, message in enumerate(messages):
-        calls.update((block["id"], place) for block in content_blocks(message) if block.get("type") == "tool_use")
-    found = []
-    for place in range(len(messages) - 1, -1, -1):
+    for index, message in enumerate(messages):
+        calls.update((block["id"], index) for block in content_blocks(message) if block.get("type") == "tool_use")
+    indexes = []
+    for index in range(len(messages) - 1, -1, -1):
         answered = [
-            block.get("tool_use_id") for block in content_blocks(messages[place]) if block.get("type") == "tool_result"
+            block.get("tool_use_id") for block in content_blocks(messages[index]) if block.get("type") == "tool_result"
         ]
         first_call = min([first_call, *(calls.get(call, -1) for call in answered if isinstance(call, str))])
-        if messages[place]["role"] == "assistant" and place <= first_call:
-            found.append(place)
-    return found[::-1]
+        if messages[index]["role"] == "assistant" and index <= first_call:
+            indexes.append(index)
+    return indexes[::-1]
 
 
 def _opening(dropped: Sequence[dict[str, Any]], text: str, *, is_open: bool) -> tuple[dict[str, Any], ...]:

@@ -84,8 +84,8 @@ def text_of_tokens(context: Context, requests: str, *, tiers: Collection[str], m
 
 def _with_requests(tiers: Sequence[str]) -> list[str]:
     """Insert the tier of the person's requests into tier names, after those that come before the summary."""
-    place = sum(TEXT_TIERS.index(name) <= TEXT_TIERS.index("notes") for name in tiers)
-    return [*tiers[:place], _REQUESTS, *tiers[place:]]
+    index = sum(TEXT_TIERS.index(name) <= TEXT_TIERS.index("notes") for name in tiers)
+    return [*tiers[:index], _REQUESTS, *tiers[index:]]
 
 
 def _unframed(text: str) -> str:

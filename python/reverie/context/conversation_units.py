@@ -238,7 +238,7 @@ def open_turn_start(messages: Sequence[Message]) -> int:
     A turn is over with a reply that calls no tool. What came after the last such reply is still going on: words that
     nobody answered, calls, their results.
     """
-    over = (place + 1 for place in reversed(range(len(messages))) if _ends_turn(messages[place]))
+    over = (index + 1 for index in reversed(range(len(messages))) if _ends_turn(messages[index]))
     return next(over, 0)
 
 

@@ -72,7 +72,7 @@ def _remembered(shelf: ExcerptCache, room: int) -> Tier:
 
 
 def _packed(passages: Sequence[Passage], room: int) -> Tier:
-    ranked = sorted((each for each in passages if each.text.strip()), key=_BY_RANK)
+    ranked = sorted((passage for passage in passages if passage.text.strip()), key=_BY_RANK)
     headings = _heading_costs(ranked)
     left = room - _frame()
     best = Tier("excerpts")
@@ -85,7 +85,9 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
         if (len(kept) == len(passages) and tier.cost <= room) or 0 <= room - tier.cost < _SLACK:
             break
         if tier.cost > room + room // 2:
-            ranked = [replace(each, tokens=count_and_truncate_tokens.count(f"{each.text}\n")) for each in ranked]
+            ranked = [
+                replace(passage, tokens=count_and_truncate_tokens.count(f"{passage.text}\n")) for passage in ranked
+            ]
             left = room - _frame()
             continue
         left += room - tier.cost
@@ -137,7 +139,7 @@ def _grouped_by_origin(kept: list[Passage]) -> str:
     for passage in sorted(kept, key=_BY_PLACE):
         groups.setdefault(passage.origin, []).append(passage)
     out = [HEADING]
-    for origin, group in sorted(groups.items(), key=lambda each: (each[1][-1].seq, each[1][-1].place)):
+    for origin, group in sorted(groups.items(), key=lambda item: (item[1][-1].seq, item[1][-1].place)):
         if origin:
             out.append(_heading(origin).rstrip("\n"))
         for before, passage in zip([None, *group], group, strict=False):

@@ -138,12 +138,12 @@ def _drop_bullets(lines: list[str], room: int, beside: str) -> list[str]:
             (again if _is_repeated(line, words_beside) else sections[-1]).append(position)
     gone: set[int] = set()
     total = sum(cost)
-    weights = [sum(cost[each] for each in section) for section in sections]
+    weights = [sum(cost[line_id] for line_id in section) for section in sections]
     while total > room:
         if again:
             last = again.pop()
         else:
-            longest = max(range(len(sections)), key=lambda place: (len(sections[place]) > 1, weights[place]))
+            longest = max(range(len(sections)), key=lambda index: (len(sections[index]) > 1, weights[index]))
             if not sections[longest]:
                 break
             last = sections[longest].pop()

@@ -46,10 +46,10 @@ def edits_on_server(model: str | None) -> bool:
 
 
 def _at_least(model: str | None, table: dict[str, tuple[int, int]], *, unknown: bool) -> bool:
-    found = _NAME.search(model or "")
-    if found is None or found["family"] not in table:
+    match = _NAME.search(model or "")
+    if match is None or match["family"] not in table:
         return unknown
-    return (int(found["major"]), int(found["minor"] or 0)) >= table[found["family"]]
+    return (int(match["major"]), int(match["minor"] or 0)) >= table[match["family"]]
 
 
 def server_edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
@@ -82,7 +82,7 @@ def tool_uses_to_clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -
     ]
     old = results[: max(0, len(results) - limits.keep_tool_uses)]
     freed = sum(max(0, size - content_cost(PLACEHOLDER)) for _, size in old)
-    return [each for each, _ in old] if freed >= int(limits.window * limits.clear_at_least) else []
+    return [call_id for call_id, _ in old] if freed >= int(limits.window * limits.clear_at_least) else []
 
 
 def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[Unit], list[Dropped]]:
@@ -91,7 +91,7 @@ def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[
     kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
     order = tool_uses_to_clear(kept, limits, beside)
     gone = frozenset(order)
-    lost = [Dropped("tail", what="tool_result", id=each, why="cleared") for each in order]
+    lost = [Dropped("tail", what="tool_result", id=call_id, why="cleared") for call_id in order]
     return [_cleared(piece, gone) for piece in kept], lost
 
 

@@ -72,15 +72,15 @@ def trim_to_tokens(state: WorkingState, max_tokens: int = MAX_TOKENS) -> Working
 def state_items(state: WorkingState, name: str) -> list[StateItem]:
     """Return the items of the list field `name`, each with the number of its source entry (0 if unknown)."""
     texts: tuple[str, ...] = getattr(state, name)
-    known: tuple[int, ...] = getattr(state.sources, name)
-    return list(zip(texts, (*known, *[0] * (len(texts) - len(known))), strict=False))
+    seqs: tuple[int, ...] = getattr(state.sources, name)
+    return list(zip(texts, (*seqs, *[0] * (len(texts) - len(seqs))), strict=False))
 
 
 def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingState:
     """Return `state` with some lists replaced: `with_items(state, blockers=[("CI is down", 12)])`."""
-    given = {name: tuple(found) for name, found in lists.items()}
-    texts: dict[str, Any] = {name: tuple(text for text, _ in found) for name, found in given.items()}
-    seqs: dict[str, Any] = {name: tuple(seq for _, seq in found) for name, found in given.items()}
+    given = {name: tuple(items) for name, items in lists.items()}
+    texts: dict[str, Any] = {name: tuple(text for text, _ in items) for name, items in given.items()}
+    seqs: dict[str, Any] = {name: tuple(seq for _, seq in items) for name, items in given.items()}
     return replace(state, **texts, sources=replace(state.sources, **seqs))
 
 

@@ -90,19 +90,19 @@ def render(summary: Summary) -> str:
 
 def parse(text: str) -> Summary | None:
     """Parse the text that `render` wrote, or return None if `text` is not a summary."""
-    found = _HEADING.search(text)
-    if found is None:
+    match = _HEADING.search(text)
+    if match is None:
         return None
     sections: dict[Section, tuple[str, ...]] = dict.fromkeys(Section, ())
-    known = {section.value: section for section in Section}
+    section_of = {section.value: section for section in Section}
     current: Section | None = None
-    for line in text[found.end() :].split("\n"):
+    for line in text[match.end() :].split("\n"):
         head = _SECTION.match(line)
         if head is not None:
-            current = known.get(head.group(1))
+            current = section_of.get(head.group(1))
         elif current is not None and line.startswith("- ") and line != "- None.":
             sections[current] += (line[2:],)
-    return Summary(number=int(found.group(1)), sections=sections)
+    return Summary(number=int(match.group(1)), sections=sections)
 
 
 def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int) -> Summary:
@@ -115,10 +115,10 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     budget = max_tokens - count_and_truncate_tokens.count(render(Summary(number=number, sections={})))
     given = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
     costs = {
-        section: count_and_truncate_tokens.count_many([f"- {line}\n" for line in found])
-        for section, found in given.items()
+        section: count_and_truncate_tokens.count_many([f"- {line}\n" for line in section_lines])
+        for section, section_lines in given.items()
     }
-    least = 1 + min((cost for found in costs.values() for cost in found), default=0)
+    least = 1 + min((cost for section_costs in costs.values() for cost in section_costs), default=0)
     kept: dict[Section, list[int]] = {section: [] for section in Section}
     for section, position in _by_worth(given):
         cost = costs[section][position] + 1
@@ -127,7 +127,7 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
             budget -= cost
         if budget < least:
             break
-    return Summary(number, {each: tuple(given[each][at] for at in sorted(found)) for each, found in kept.items()})
+    return Summary(number, {key: tuple(given[key][at] for at in sorted(positions)) for key, positions in kept.items()})
 
 
 def additions(others: Summary, before: Summary | None = None) -> list[tuple[Section, str]]:
@@ -136,12 +136,12 @@ def additions(others: Summary, before: Summary | None = None) -> list[tuple[Sect
     Where things stand at the end (`OF_END`) only the model says, and lines of the summary `before` are not taken: the
     model has read it and carries over what holds.
     """
-    known = {line for lines in before.sections.values() for line in lines} if before is not None else set()
+    lines_before = {line for lines in before.sections.values() for line in lines} if before is not None else set()
     return [
         (section, line)
         for section in Section
         for line in dict.fromkeys(others.sections.get(section, ()))
-        if line not in known and not line.startswith(OF_END)
+        if line not in lines_before and not line.startswith(OF_END)
     ]
 
 
@@ -152,8 +152,8 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
     rules have. What says most that is new comes first.
     """
     own = pack(summary.number, summary.sections, max_tokens)
-    shown = [line for found in own.sections.values() for line in found]
-    given = [each for each in lines if each[1] not in shown]
+    shown = [line for section_lines in own.sections.values() for line in section_lines]
+    given = [entry for entry in lines if entry[1] not in shown]
     texts = [line for _, line in given]
     costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in texts])
     room = max_tokens - count_and_truncate_tokens.count(render(own))
@@ -169,15 +169,15 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
 def _by_worth(given: Mapping[Section, Sequence[str]]) -> Iterator[tuple[Section, int]]:
     """Yield (section, position of the line) pairs in the order in which `pack` takes lines."""
     firm = {
-        section: [position for position, line in enumerate(found) if position == 0 or line.startswith(FIRM)]
-        for section, found in given.items()
+        section: [position for position, line in enumerate(section_lines) if position == 0 or line.startswith(FIRM)]
+        for section, section_lines in given.items()
     }
-    for turn in zip_longest(*([(section, position) for position in found] for section, found in firm.items())):
-        yield from (each for each in turn if each is not None)
+    for turn in zip_longest(*([(section, position) for position in positions] for section, positions in firm.items())):
+        yield from (entry for entry in turn if entry is not None)
     rest = [
         (section, position)
-        for section, found in given.items()
-        for position, line in enumerate(found)
+        for section, section_lines in given.items()
+        for position, line in enumerate(section_lines)
         if position and not line.startswith(FIRM)
     ]
     yield from (rest[at] for at in order_by_novelty([given[section][position] for section, position in rest]))

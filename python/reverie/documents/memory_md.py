@@ -140,8 +140,8 @@ def _composed(text: str, owned: Collection[str], wanted: Sequence[tuple[str, str
     lacks_ending = bool(body) and not body.endswith(("\n", "\r"))
     # A code fence or comment that is open to the end would take our lines in: then they go before everything.
     candidates = [
-        _joined(_with_missing(list(rows), wanted, place, ending), ending, lacks_ending=lacks_ending)
-        for place in (_add_at_end, _add_at_top, _add_at_top_separated)
+        _joined(_with_missing(list(rows), wanted, add, ending), ending, lacks_ending=lacks_ending)
+        for add in (_add_at_end, _add_at_top, _add_at_top_separated)
     ]
     after = next(
         (candidate for candidate in candidates if _listed_paths(_rows(candidate, owned)) == bodies.keys()),

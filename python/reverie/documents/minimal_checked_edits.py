@@ -121,8 +121,8 @@ def _order(state: EditState, added: Mapping[int | None, Sequence[str]], deleted:
     """Return the ids of items in order after additions (by the block before them, None: the end) and deletions."""
     order = list(state.ids)
     for at in sorted((at for at in added if at is not None), reverse=True):
-        place = bisect_right(state.source.document.items, state.source.blocks[at].start, key=_start)
-        order[place:place] = added[at]
+        index = bisect_right(state.source.document.items, state.source.blocks[at].start, key=_start)
+        order[index:index] = added[at]
     return [*(name for name in order if name not in deleted), *added.get(None, ())]
 
 
@@ -228,9 +228,9 @@ def _first_valid(
     Expected are the items of `order`: with the words of `texts` if they are there, else unchanged. The file's summary
     and Updated lines must be parsed as such too, and not end up inside of something that a change leaves open.
     """
-    known = dict(zip(state.ids, state.source.document.items, strict=True))
-    known |= {name: parse_items(state.path, text)[0] for name, text in texts.items()}
-    expected = [known[name] for name in order]
+    items_by_name = dict(zip(state.ids, state.source.document.items, strict=True))
+    items_by_name |= {name: parse_items(state.path, text)[0] for name, text in texts.items()}
+    expected = [items_by_name[name] for name in order]
     for text in candidates:
         source = parse_source(state.path, text)
         items = source.document.items

@@ -103,8 +103,8 @@ class Bert:
         width = size // self._heads
 
         def heads(part: str) -> Any:
-            found = self._linear(state, f"{name}attention.self.{part}")
-            return found.reshape(texts, length, self._heads, width).transpose(0, 2, 1, 3)
+            projection = self._linear(state, f"{name}attention.self.{part}")
+            return projection.reshape(texts, length, self._heads, width).transpose(0, 2, 1, 3)
 
         scores = heads("query") @ heads("key").transpose(0, 1, 3, 2) / math.sqrt(width) + hidden
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -126,7 +126,7 @@ class Bert:
 
 def _layer_shapes(layer: str, size: int, inner: int) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the tensors of one layer by their names."""
-    found: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     square = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
     matrices = {
         **dict.fromkeys(square, (size, size)),
@@ -134,10 +134,10 @@ def _layer_shapes(layer: str, size: int, inner: int) -> dict[str, tuple[int, ...
         "output.dense": (size, inner),
     }
     for name, shape in matrices.items():
-        found[f"{layer}{name}.weight"], found[f"{layer}{name}.bias"] = shape, shape[:1]
+        shapes[f"{layer}{name}.weight"], shapes[f"{layer}{name}.bias"] = shape, shape[:1]
     for name in ("attention.output.LayerNorm", "output.LayerNorm"):
-        found[f"{layer}{name}.weight"] = found[f"{layer}{name}.bias"] = (size,)
-    return found
+        shapes[f"{layer}{name}.weight"] = shapes[f"{layer}{name}.bias"] = (size,)
+    return shapes
 
 
 def _gelu(np: Any, values: Any) -> Any:

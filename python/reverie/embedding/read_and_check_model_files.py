@@ -46,12 +46,12 @@ def read_file(path: Path, limit: int = FILE_BYTES_MAX) -> bytes:
 def json_object(data: bytes, what: str) -> dict[str, Any]:
     """Return the object that JSON text is. Raises ValueError for any other text; `what` names it in the message."""
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except RecursionError as error:
         raise ValueError(f"{what} is nested too deeply") from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ValueError(f"{what} is no JSON object")  # noqa: TRY004 - wrong content, and no mistake of the caller
-    return found
+    return value
 
 
 def tensors_of(np: Any, data: bytes) -> Mapping[str, Any]:

@@ -67,12 +67,12 @@ class WordPiece:
 
     def numbers(self, text: str, limit: int) -> list[int]:
         """Return the numbers of the first `limit` tokens of a text, without tokens for its beginning and end."""
-        found: list[int] = []
+        pieces: list[int] = []
         for word in _words(text, lowercase=self._lowercase):
-            found += self._pieces(word)
-            if len(found) >= limit:
+            pieces += self._pieces(word)
+            if len(pieces) >= limit:
                 break
-        return found[:limit]
+        return pieces[:limit]
 
     def _split(self, word: str) -> tuple[int, ...]:
         """Return the numbers of a word's longest known parts from its beginning; the unknown token if none fit."""

@@ -206,12 +206,12 @@ def names_in_context(text: str, cut: Cut) -> frozenset[str]:
     beside the name before. Example: "parse_header drops the last byte of chunked bodies" counts for `parse_header` if
     the session discussed bytes and chunked bodies on rows with it; "parse_header, parse_body, read_all" does not.
     """
-    found: set[str] = set()
+    context_names: set[str] = set()
     for passage in _passages(text):
-        present = [name for name in cut.needed if name not in found and name in passage]
+        present = [name for name in cut.needed if name not in context_names and name in passage]
         if present and len(names(passage)) <= _NAMES_MAX:
-            found.update(name for name in present if _has_known_words(passage, name, cut.near[name]))
-    return frozenset(found)
+            context_names.update(name for name in present if _has_known_words(passage, name, cut.near[name]))
+    return frozenset(context_names)
 
 
 def mean_over_sessions(rows: Iterable[tuple[str, float | None]]) -> Mean | None:

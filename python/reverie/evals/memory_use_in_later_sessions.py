@@ -120,8 +120,8 @@ class _Store:
         redactor = Redactor()
         messages = without_recalled(session.messages)
         facts = Extractive().facts(messages)
-        known = list(self.commands.get(session.project, ()))
-        counts = counted(CommandCounts(others=known), facts, redactor)
+        uses_before = list(self.commands.get(session.project, ()))
+        counts = counted(CommandCounts(others=uses_before), facts, redactor)
         plan = consolidation_plan.decide(
             self.snapshot,
             candidates(facts, {}, {}, session.began, [*counts.others, *counts.own]),
@@ -131,7 +131,7 @@ class _Store:
             thread=consolidation_plan.Origin(session.name, session.project or None),
             messages=messages,
         )
-        self.commands[session.project] = merged_uses(known, counts.own)
+        self.commands[session.project] = merged_uses(uses_before, counts.own)
         memories = {record.id: record for record in self.snapshot.memories} | {one.id: one for one in plan.put}
         kept = [record for name, record in memories.items() if name not in set(plan.deleted)]
         documents = {**self.snapshot.documents, **plan.documents}
@@ -179,7 +179,14 @@ def read_session(path: Path) -> Session:
     name = read_identity(path).session
     entries = list(read_entries(path, tokens=False))
     messages = tuple(message for message in main_line(entries) if not message.rewound)
-    folder = next((found for entry in entries if (found := folder_of(entry.extra)) and found.startswith("/")), None)
+    folder = next(
+        (
+            path_of_entry
+            for entry in entries
+            if (path_of_entry := folder_of(entry.extra)) and path_of_entry.startswith("/")
+        ),
+        None,
+    )
     project = "" if folder is None else next(git_repositories.readable_names(git_repositories.locate(folder)))
     began = next((message.at for message in messages if message.at), "")
     return Session(name, project, began, messages)
@@ -187,14 +194,14 @@ def read_session(path: Path) -> Session:
 
 def _deeds(session: Session) -> _Deeds:
     facts = Extractive().facts(session.messages)
-    found = candidates(facts, {}, {}, session.began or None, command_uses(facts))
-    procedures = [parse_statement(one.content) for one in found if one.type is MemoryType.PROCEDURE]
+    learnt = candidates(facts, {}, {}, session.began or None, command_uses(facts))
+    procedures = [parse_statement(one.content) for one in learnt if one.type is MemoryType.PROCEDURE]
     subjects = [statement.subject for statement in procedures if statement.subject is not None]
     return _Deeds(
         session.project,
         frozenset(_commands(facts)),
         frozenset(facts.edited),
-        tuple(parse_statement(one.content) for one in found if one.type in WISHES),
+        tuple(parse_statement(one.content) for one in learnt if one.type in WISHES),
         {_subject(key, session.project): value for key, value in subjects},
     )
 

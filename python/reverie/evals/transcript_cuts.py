@@ -145,12 +145,12 @@ def names(text: str) -> list[str]:
     Names are paths (their last two parts), long identifiers, commits and flags. Example: `src/app/parser.py` gives
     `app/parser.py`.
     """
-    found: dict[str, None] = {}
+    names_in_order: dict[str, None] = {}
     for match in _NAME.finditer(text):
         name = match.group().strip("-./")
         if len(name) >= NAME_CHARS_MIN and name not in _TOOL_PARAMETERS and not name.isdigit():
-            found["/".join(name.split("/")[-2:])] = None
-    return list(found)
+            names_in_order["/".join(name.split("/")[-2:])] = None
+    return list(names_in_order)
 
 
 def words_beside(text: str, name: str) -> set[str]:

@@ -115,12 +115,12 @@ def _read(export: Path) -> bytes:
 def _unpacked(export: Path) -> bytes:
     """Return the conversations out of a zip file."""
     with zipfile.ZipFile(export) as archive:
-        found = [info for info in archive.infolist() if info.filename.rsplit("/", 1)[-1] == _NAME]
-        if not found:
+        members = [info for info in archive.infolist() if info.filename.rsplit("/", 1)[-1] == _NAME]
+        if not members:
             raise ValidationError(f"{export} has no {_NAME}", hint=_HINT)
-        if found[0].file_size > UNPACKED_BYTES_MAX:
+        if members[0].file_size > UNPACKED_BYTES_MAX:
             raise TooLarge(f"{_NAME} unpacks to more than {UNPACKED_BYTES_MAX} bytes", hint="split it")
-        return archive.read(found[0])
+        return archive.read(members[0])
 
 
 def _lines(name: str, mapping: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -126,9 +126,9 @@ def _content(holder: dict[str, Any]) -> Json:
         return content
     if not isinstance(content, list):
         raise Unreadable("a message whose content is neither text nor a list of blocks")
-    for place, block in enumerate(content, 1):
+    for number, block in enumerate(content, 1):
         if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-            raise Unreadable(f"a message whose content block {place} is not an object with a type")
+            raise Unreadable(f"a message whose content block {number} is not an object with a type")
     return content
 
 

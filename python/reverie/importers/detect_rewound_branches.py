@@ -47,7 +47,7 @@ def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
     ranges = marked_ranges(entries)
     if ranges:
         taken.update(
-            place for place, entry in enumerate(entries) if any(first <= entry.seq <= last for first, last in ranges)
+            index for index, entry in enumerate(entries) if any(first <= entry.seq <= last for first, last in ranges)
         )
     return frozenset(taken)
 
@@ -108,10 +108,10 @@ class _Tree:
     opens_with_prompt: list[bool]
 
     def below(self, root: int) -> list[int]:
-        found = [root]
-        for place in found:
-            found.extend(self.children.get(place, ()))
-        return found
+        indexes = [root]
+        for index in indexes:
+            indexes.extend(self.children.get(index, ()))
+        return indexes
 
 
 def _build_tree(entries: Sequence[Entry]) -> _Tree:
@@ -120,16 +120,16 @@ def _build_tree(entries: Sequence[Entry]) -> _Tree:
     forks: dict[str, list[int]] = defaultdict(list)
     children: dict[int, list[int]] = defaultdict(list)
     parents = [_NEVER] * len(entries)
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         point = _fork_of(entry)
         if point is not None and entry.id not in places:
-            forks[point].append(place)
+            forks[point].append(index)
         parent = places.get(_parent(entry) or "", _NEVER)
         if parent != _NEVER:
-            parents[place] = parent
-            children[parent].append(place)
+            parents[index] = parent
+            children[parent].append(index)
         if entry.id is not None:
-            places.setdefault(entry.id, place)
+            places.setdefault(entry.id, index)
     return _weigh_branches(entries, forks, children, parents)
 
 
@@ -139,20 +139,20 @@ def _weigh_branches(
     count = len(entries)
     opening, last_prompt = [count] * count, [_NEVER] * count
     opens_with_prompt = [False] * count
-    for place in range(count - 1, -1, -1):
-        entry = entries[place]
+    for index in range(count - 1, -1, -1):
+        entry = entries[index]
         prompt = is_prompt(entry)
         if prompt:
-            last_prompt[place] = max(last_prompt[place], place)
+            last_prompt[index] = max(last_prompt[index], index)
         if entry.kind is EntryKind.SPEECH or is_command(entry):
-            opening[place], opens_with_prompt[place] = place, prompt or is_command(entry)
-        parent = parents[place]
+            opening[index], opens_with_prompt[index] = index, prompt or is_command(entry)
+        parent = parents[index]
         if parent == _NEVER:
             continue
-        last_prompt[parent] = max(last_prompt[parent], last_prompt[place])
+        last_prompt[parent] = max(last_prompt[parent], last_prompt[index])
         # A boundary does not open anything: the summary behind it speaks of what was before.
-        if opening[place] < opening[parent] and entry.kind is not EntryKind.BOUNDARY:
-            opening[parent], opens_with_prompt[parent] = opening[place], opens_with_prompt[place]
+        if opening[index] < opening[parent] and entry.kind is not EntryKind.BOUNDARY:
+            opening[parent], opens_with_prompt[parent] = opening[index], opens_with_prompt[index]
     return _Tree(forks, children, opening, last_prompt, opens_with_prompt)
 
 

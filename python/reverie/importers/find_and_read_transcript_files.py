@@ -146,9 +146,9 @@ class Gunzip:
     def _rescue(self, member: zlib._Decompress, size: int) -> bytes:
         """Recover output up to a damaged byte by feeding the input byte by byte."""
         pieces: list[bytes] = []
-        for place in range(len(self._waiting)):
+        for index in range(len(self._waiting)):
             try:
-                pieces.append(member.decompress(self._waiting[place : place + 1]))
+                pieces.append(member.decompress(self._waiting[index : index + 1]))
             except zlib.error:
                 break
         return b"".join(pieces)[:size]
@@ -186,14 +186,14 @@ def find_transcripts(paths: Iterable[Path]) -> list[Path]:
     Links to folders are not followed, and what is no regular file is passed over in a folder. Raises NotFound for a
     path that does not exist, TooLarge beyond FILES_MAX.
     """
-    found: set[Path] = set()
+    files: set[Path] = set()
     for path in paths:
         if not path.exists():
             raise NotFound(f"{path} does not exist", hint="give a session file, or a folder that holds some")
-        found.update(_session_files(path) if path.is_dir() else (path,))
-        if len(found) > FILES_MAX:
+        files.update(_session_files(path) if path.is_dir() else (path,))
+        if len(files) > FILES_MAX:
             raise TooLarge(f"more than {FILES_MAX} session files", hint="import one folder at a time")
-    return sorted(found)
+    return sorted(files)
 
 
 def oldest_first(paths: Iterable[Path]) -> list[Path]:

@@ -64,11 +64,11 @@ def independent_runs(speech: Iterable[tuple[Entry, bool]]) -> list[tuple[int, in
 def _joined(lines: list[tuple[Entry, bool]]) -> _Table:
     """Return the table with the messages of all lines."""
     table = _Table(_first_answers(lines))
-    for place, (entry, rewound) in enumerate(lines):
+    for index, (entry, rewound) in enumerate(lines):
         if entry.role == "assistant":
-            table.add_assistant(entry, place, rewound=rewound)
+            table.add_assistant(entry, index, rewound=rewound)
         else:
-            table.add_user(entry, place, rewound=rewound)
+            table.add_user(entry, index, rewound=rewound)
     return table
 
 
@@ -187,13 +187,13 @@ def _first_answers(lines: list[tuple[Entry, bool]]) -> dict[tuple[int, str], int
     """
     calls: dict[str, int] = {}
     answers: dict[tuple[int, str], int] = {}
-    for place, (entry, _) in enumerate(lines):
+    for index, (entry, _) in enumerate(lines):
         if entry.role == "assistant":
-            calls.update((call, place) for call in tool_ids(entry.content, "tool_use", "id"))
+            calls.update((call, index) for call in tool_ids(entry.content, "tool_use", "id"))
             continue
         for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
             if call in calls:
-                answers.setdefault((calls[call], call), place)
+                answers.setdefault((calls[call], call), index)
     return answers
 
 
@@ -325,22 +325,22 @@ def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Messa
     distinct = without_repeats(entries)
     taken = rewound_positions(distinct)
     messages = group_messages(
-        (entry, place in taken) for place, entry in enumerate(distinct) if entry.kind is EntryKind.SPEECH
+        (entry, index in taken) for index, entry in enumerate(distinct) if entry.kind is EntryKind.SPEECH
     )
     return messages if verbatim else repair_tool_pairs(messages)
 
 
 def past_summaries(entries: Iterable[Entry]) -> list[PastSummary]:
     """Return the thread's compactions, oldest first."""
-    found: list[PastSummary] = []
+    summaries: list[PastSummary] = []
     boundary: Entry | None = None
     for entry in without_repeats(entries):
         if entry.kind is EntryKind.BOUNDARY:
             boundary = entry
         elif entry.kind is EntryKind.SUMMARY:
-            found.append(_past(len(found) + 1, boundary, entry))
+            summaries.append(_past(len(summaries) + 1, boundary, entry))
             boundary = None
-    return found
+    return summaries
 
 
 def _past(number: int, boundary: Entry | None, summary: Entry) -> PastSummary:
@@ -369,8 +369,8 @@ def without_repeats(entries: Iterable[Entry]) -> list[Entry]:
     kept: list[Entry] = []
     for entry in entries:
         if entry.id is not None:
-            known = first.setdefault(entry.id, entry)
-            if known is not entry and (known.kind, known.role, known.content) == (
+            original = first.setdefault(entry.id, entry)
+            if original is not entry and (original.kind, original.role, original.content) == (
                 entry.kind,
                 entry.role,
                 entry.content,

@@ -49,18 +49,18 @@ def typed_asides(entries: Iterable[Entry]) -> list[Message]:
     distinct = without_repeats(entries)
     taken = rewound_positions(distinct)
     queue: deque[Entry] = deque()
-    found: list[Message] = []
-    for place, entry in enumerate(distinct):
-        if place in taken:
+    messages: list[Message] = []
+    for index, entry in enumerate(distinct):
+        if index in taken:
             continue
         if is_command(entry):
             name = _NAME.search(_text(entry.content))
             if name is not None and not _OF_THE_CLIENT.fullmatch(name[1]):
                 given = _ARGUMENTS.search(_text(entry.content))
-                found.append(_message(entry, f"/{name[1]} {given[1].strip() if given else ''}".rstrip()))
+                messages.append(_message(entry, f"/{name[1]} {given[1].strip() if given else ''}".rstrip()))
         elif is_queue_operation(entry):
-            found += [_message(sent, text) for sent in _delivered(entry, queue) if (text := _typed(sent))]
-    return sorted(found, key=lambda message: message.first_seq)
+            messages += [_message(sent, text) for sent in _delivered(entry, queue) if (text := _typed(sent))]
+    return sorted(messages, key=lambda message: message.first_seq)
 
 
 def is_queue_operation(entry: Entry) -> bool:

@@ -57,7 +57,7 @@ def outline(entries: Sequence[Entry], known: OutlinePart | None = None) -> list[
     if known is None:
         kept = without_repeats(entries)
         repeats = {entry.seq for entry in entries} - {entry.seq for entry in kept}
-        rewound = {kept[place].seq for place in rewound_positions(kept)}
+        rewound = {kept[index].seq for index in rewound_positions(kept)}
     else:
         repeats, rewound = set(known.repeats), _numbers(known.rewound)
         kept = [entry for entry in entries if entry.seq not in repeats]

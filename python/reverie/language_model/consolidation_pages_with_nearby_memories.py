@@ -53,8 +53,8 @@ class Nearby:
 
     def known(self, texts: Sequence[str], project: str) -> list[Memory]:
         """Return the memories that an extraction from these texts is shown: those nearest to any of them."""
-        each = max(3, KNOWN_MAX // max(1, len(texts)))
-        near = {memory.id: memory for text in texts for memory in self.search(text, project, each)}
+        limit = max(3, KNOWN_MAX // max(1, len(texts)))
+        near = {memory.id: memory for text in texts for memory in self.search(text, project, limit)}
         return sorted(list(near.values())[:KNOWN_MAX], key=lambda memory: (memory.document, memory.order, memory.id))
 
 
@@ -113,7 +113,9 @@ def _all_pages(
     for index, nearest in enumerate(near):
         indexes[page_of.get(nearest[0].id, 0) if nearest else 0].append(index)
     return [
-        ConsolidationPage(tuple(each), tuple(page)) for each, page in zip(indexes, pages, strict=True) if each or page
+        ConsolidationPage(tuple(page_indexes), tuple(page))
+        for page_indexes, page in zip(indexes, pages, strict=True)
+        if page_indexes or page
     ]
 
 

@@ -128,8 +128,8 @@ def extract_request(page: Page, known: Sequence[Memory], *, number: int, of: int
             f"- {memory.id} ({memory.type.value}) {clip(memory.content, KNOWN_CHARS)}" for memory in known
         )
         parts.append(f"Memories from before, with their ids:\n\n{lines}")
-    place = f", part {number} of {of}" if of > 1 else ""
-    parts.append(f"The record{place}:\n\n<record>\n{_closed(page.text)}\n</record>")
+    part = f", part {number} of {of}" if of > 1 else ""
+    parts.append(f"The record{part}:\n\n<record>\n{_closed(page.text)}\n</record>")
     return new_request(
         purpose="extract",
         role="strong",
@@ -253,17 +253,17 @@ class _Reader:
 
         A quote under a wrong number is found in its entry all the same.
         """
-        found = []
+        entries = []
         for quote in quotes:
             entry = self._quotable.entry_with(quote.text, quote.entry)
             if entry is None:
                 self.refused.append(f"{what} with a quote that is not in the source")
                 return []
             is_pasted = entry.speaker == "person" and words_of_quote(quote.text) not in self._typed(entry.text)
-            found.append(entry._replace(speaker="paste") if is_pasted else entry)
-        if not found:
+            entries.append(entry._replace(speaker="paste") if is_pasted else entry)
+        if not entries:
             self.refused.append(f"{what} without a quote")
-        return found
+        return entries
 
     def _is_usable(self, text: str, limit: int, what: str) -> bool:
         """Return True for a text of an allowed length without a hidden secret."""

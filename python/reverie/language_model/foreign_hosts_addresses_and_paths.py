@@ -85,7 +85,7 @@ def one_spelling(text: str) -> str:
         text, number = _ENCODED.subn(_decoded, text)
         if not number:
             break
-    text = _LETTERS.sub(lambda found: found[0].replace(" ", ""), _MARKER.sub(" ", text))
+    text = _LETTERS.sub(lambda match: match[0].replace(" ", ""), _MARKER.sub(" ", text))
     for disguise, plain in _DISGUISED:
         text = disguise.sub(plain, text)
     return _IPV4.sub(_dotted, _SLASHES.sub("/", text))
@@ -117,7 +117,7 @@ def _dotted(found: re.Match[str]) -> str:
         return found[0]
     if not first and (last < _IPV4_MIN or _COUNT.fullmatch(found[0])):
         return found[0]
-    value = last + sum(one << 24 - 8 * place for place, one in enumerate(first))
+    value = last + sum(one << 24 - 8 * index for index, one in enumerate(first))
     return str(ipaddress.IPv4Address(value))
 
 
@@ -146,8 +146,8 @@ def _doubtful(text: str, own: str) -> str:
     "Never commit a .env file" says `.env`, and "use react@18" is made of "react" and "18".
     """
     for mark, form in zip(("", "", "@"), _DOUBTFUL, strict=True):
-        for found in form.finditer(text):
-            one, two = found["one"], found["two"].rstrip(_ENDS)
+        for match in form.finditer(text):
+            one, two = match["one"], match["two"].rstrip(_ENDS)
             is_file = not mark and re.search(rf"(?<![\w.-])\.{re.escape(two)}(?![\w-]|\.\w)", own)
             words = re.findall(r"[a-z0-9]+|[^\W_a-z0-9]+", f"{one} {two}")
             if not is_file and not all(_has_word(own, word) for word in words):
@@ -164,11 +164,11 @@ def _has_word(text: str, word: str) -> bool:
 
 def _named(text: str) -> Iterator[str]:
     """Yield the hosts, addresses and paths of a text in one spelling."""
-    for found in _NAMED.finditer(text):
-        name = found[0].rstrip(_ENDS)
+    for match in _NAMED.finditer(text):
+        name = match[0].rstrip(_ENDS)
         if name.count(":") > 1 and "/" not in name and "." not in name and not _is_ipv6(name):
             continue  # a time such as 12:30:45, or `crate::module`
-        if _TASK.fullmatch(name) and _RUNS_TASK.search(text, max(0, found.start() - _RUNS_CHARS), found.start()):
+        if _TASK.fullmatch(name) and _RUNS_TASK.search(text, max(0, match.start() - _RUNS_CHARS), match.start()):
             continue
         if name:
             yield name

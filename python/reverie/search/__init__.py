@@ -70,14 +70,14 @@ def passage(text: str, words: Collection[str], chars: int = PASSAGE_CHARS) -> st
     if len(text) <= chars:
         return text
     begins = {word[: max(STEM_CHARS, len(word) - 3)].lower() for word in words if word}
-    pieces = [found.group() for found in _PIECE.finditer(text) if found.group()]
+    pieces = [match.group() for match in _PIECE.finditer(text) if match.group()]
     best, best_score, start = (0, 1), -1, 0
     for end in range(1, len(pieces) + 1):
         while end - start > 1 and sum(map(len, pieces[start:end])) > chars:
             start += 1
-        found = _found("".join(pieces[start:end])[:chars], begins)
-        if found > best_score:
-            best, best_score = (start, end), found
+        score = _found("".join(pieces[start:end])[:chars], begins)
+        if score > best_score:
+            best, best_score = (start, end), score
     return clipped("".join(pieces[best[0] : best[1]]).strip(), chars)
 
 
@@ -100,10 +100,10 @@ def fused(by_words: Sequence[Hit], near: Sequence[tuple[str, float]], limit: int
     """
     floor = near[-1][1] if near else 0.0
     similar = {id_: SIMILAR * (cosine - floor) for id_, cosine in near}
-    known = {hit.id: hit for hit in by_words}
+    word_hits = {hit.id: hit for hit in by_words}
     hits: list[Hit] = []
-    for id_ in known.keys() | similar.keys():
-        hit, more = known.get(id_, Hit(id_, 0.0, ())), similar.get(id_, 0.0)
+    for id_ in word_hits.keys() | similar.keys():
+        hit, more = word_hits.get(id_, Hit(id_, 0.0, ())), similar.get(id_, 0.0)
         terms = sorted((*hit.terms, ("similar", more)), key=lambda term: (-term[1], term[0])) if more else hit.terms
         hits.append(Hit(id_, hit.score + more, tuple(terms)))
     hits.sort(key=lambda hit: (-hit.score, hit.id))

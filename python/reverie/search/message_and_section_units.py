@@ -125,7 +125,7 @@ def document_units(path: str, text: str, at_ms: int | None) -> list[IndexEntry]:
 
 def section_of(text: str, number: int) -> tuple[str, str] | None:
     """Return heading and text of a section of a document by its number; None where there is no such section."""
-    return next((section for place, section in enumerate(_sections(text), 1) if place == number), None)
+    return next((section for index, section in enumerate(_sections(text), 1) if index == number), None)
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:

@@ -123,8 +123,8 @@ def _times(query: str) -> list[Boost]:
         boosts.append(_said("near that date", NEAR, day - _NEAR_DAYS * _DAY, day + (_NEAR_DAYS + 1) * _DAY))
         boosts.append(_said("on that date", SAME_DAY, day - _DAY, day + 2 * _DAY))
     if not days:
-        for found in _MONTH_OF_YEAR.finditer(query):
-            first = _date(found["year"], found["month"], "1")
+        for match in _MONTH_OF_YEAR.finditer(query):
+            first = _date(match["year"], match["month"], "1")
             if first is not None:
                 following = (first + 31 * _DAY).replace(day=1)
                 boosts.append(_said("in that month", SAME_MONTH, first, following))
@@ -133,8 +133,8 @@ def _times(query: str) -> list[Boost]:
 
 def _days(form: re.Pattern[str], query: str) -> Iterator[datetime]:
     """Yield the dates of one form in a text."""
-    for found in form.finditer(query):
-        parts = found.groupdict()
+    for match in form.finditer(query):
+        parts = match.groupdict()
         month = parts.get("month") or _MONTHS[(int(parts["number"]) - 1) % len(_MONTHS)]
         if (day := _date(parts["year"], month, parts["day"])) is not None:
             yield day
@@ -143,10 +143,10 @@ def _days(form: re.Pattern[str], query: str) -> Iterator[datetime]:
 def _date(year: str, month: str, day: str) -> datetime | None:
     """Return a day of the calendar, None for one that does not exist or is at the end of all time."""
     try:
-        found = datetime(int(year), _MONTHS.index(month) + 1, int(day), tzinfo=UTC)
+        date = datetime(int(year), _MONTHS.index(month) + 1, int(day), tzinfo=UTC)
     except ValueError:
         return None
-    return found if MINYEAR < found.year < MAXYEAR else None
+    return date if MINYEAR < date.year < MAXYEAR else None
 
 
 def _said(name: str, score: float, since: datetime, before: datetime) -> Boost:

@@ -78,10 +78,10 @@ def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> 
     if -done.returncode in _CRASHES:
         pages = _child([*command, "--pages-only"], timeout_s)
         # The pages are checked without LMDB, so this run can say what it was that LMDB crashed on.
-        found = _report(pages.stdout).problems if pages.returncode in _STATUSES else ()
+        problems = _report(pages.stdout).problems if pages.returncode in _STATUSES else ()
         word = signal.Signals(-done.returncode).name
         crash = Problem("store", "", str(path.name), f"LMDB crashed with {word} when reading the file")
-        return CheckReport(ok=False, problems=(*found, crash), counts={}, crashed=word)
+        return CheckReport(ok=False, problems=(*problems, crash), counts={}, crashed=word)
     # Python exits with 1 (RECORDS) after an exception too: only a report on standard output tells the two apart.
     if done.returncode not in _STATUSES or not done.stdout:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
@@ -126,20 +126,20 @@ def _pages(path: Path) -> list[Problem]:
     """Return the damage of the file's pages, read without LMDB; only valid while no process writes to it."""
     data = path if path.is_file() else path / "data.mdb"
     try:
-        found = [*_structure(path), *wrong_flags(data)]
+        messages = [*_structure(path), *wrong_flags(data)]
     except (verify.VerifyError, OSError) as error:
-        found = [str(error)]
-    truncated = truncated_at(data) if found else None
+        messages = [str(error)]
+    truncated = truncated_at(data) if messages else None
     if truncated is not None:
         # First, because it is the cause of all others.
-        found.insert(0, f"the file is truncated: it has {truncated[0]:,} of {truncated[1]:,} bytes")
-    return [Problem("page", "", path.name, what) for what in found]
+        messages.insert(0, f"the file is truncated: it has {truncated[0]:,} of {truncated[1]:,} bytes")
+    return [Problem("page", "", path.name, what) for what in messages]
 
 
 def _structure(path: Path) -> list[str]:
     """Return what lmdb's verifier, written in Python, finds wrong with the pages."""
-    found: list[str] = verify.verify(str(path))  # type: ignore[no-untyped-call] # lmdb ships no types for this module
-    return found
+    messages: list[str] = verify.verify(str(path))  # type: ignore[no-untyped-call] # lmdb ships no types for this module
+    return messages
 
 
 def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, int]:  # noqa: FBT001 - passed through

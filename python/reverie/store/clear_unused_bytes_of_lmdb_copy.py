@@ -76,19 +76,19 @@ def repeat_meta_page(fd: int, page_bytes: int) -> None:
 
 def _long_values(data: mmap.mmap, at: int, lower: int) -> list[tuple[int, int]]:
     """Return first page and size of the long values that the leaf page at offset `at` refers to."""
-    found = []
+    page_runs = []
     for entry in range(at + _HEAD.size, at + lower, _OFFSET_BYTES):
         node = at + int.from_bytes(data[entry : entry + _OFFSET_BYTES], "little")
         low, high, flags, key_bytes = _NODE.unpack_from(data, node)
         if flags & _IN_LONG_PAGES:
             (first,) = _PAGE_NUMBER.unpack_from(data, node + _NODE.size + key_bytes)
-            found.append((first, low | high << 16))
-    return found
+            page_runs.append((first, low | high << 16))
+    return page_runs
 
 
 def _clear(data: mmap.mmap, start: int, end: int) -> int:
     """Overwrite the bytes from `start` to `end` with zeros; return how many were not zero."""
-    found = end - start - data[start:end].count(0)
-    if found:
+    count = end - start - data[start:end].count(0)
+    if count:
         data[start:end] = bytes(end - start)
-    return found
+    return count

@@ -249,13 +249,13 @@ class VerifiedCollections:
             return
         self._raise_if_damaged(prefix)
         header = stored_checksum(txn, prefix)
-        found = CollectionChecksum()
+        checksum = CollectionChecksum()
         with translated_errors("reading the roots of spaces"):
             for space in spaces(txn):
                 root = txn.get(root_key(space))
                 if root is not None:
-                    found.add(root[:HASH_BYTES])
-        if header is None or not found.same_records(header):
+                    checksum.add(root[:HASH_BYTES])
+        if header is None or not checksum.same_records(header):
             self._refuse(prefix, "the list of spaces does not fit the store's header")
         self._whole.add(prefix)
 
@@ -263,13 +263,13 @@ class VerifiedCollections:
         """Walk a collection and compare it with its checksum; remember damage. Raises Damaged."""
         collection = collection_name(prefix)
         try:
-            found = walk_collection(txn, prefix)
+            actual = walk_collection(txn, prefix)
         except Damaged as error:
             self._refuse(prefix, f"{collection} cannot be walked: {error.message}")
         else:
-            if not found.same_records(expected):
+            if not actual.same_records(expected):
                 self._refuse(
-                    prefix, f"{collection} is not whole: {expected.count} records counted, {found.count} found"
+                    prefix, f"{collection} is not whole: {expected.count} records counted, {actual.count} found"
                 )
 
     def _raise_if_damaged(self, prefix: bytes) -> None:
@@ -288,16 +288,16 @@ def walk_collection(txn: lmdb.Transaction[bytes], prefix: bytes) -> CollectionCh
     Each record is found twice, in order and by its key: a B+ tree with a wrong branch page can still be walked from
     leaf to leaf while lookups end in the wrong leaf.
     """
-    found = CollectionChecksum()
+    checksum = CollectionChecksum()
     keys: list[bytes] = []
     for key, record in records(txn, prefix):
-        found.add(decode_record(key, record).checksum)  # a key that was changed no longer fits its record
+        checksum.add(decode_record(key, record).checksum)  # a key that was changed no longer fits its record
         keys.append(key)
         if len(keys) == _BATCH:
             _look_up(txn, keys)
             keys.clear()
     _look_up(txn, keys)
-    return found
+    return checksum
 
 
 def _look_up(txn: lmdb.Transaction[bytes], keys: list[bytes]) -> None:
@@ -329,9 +329,9 @@ def spaces(txn: lmdb.Transaction[bytes]) -> Iterator[bytes]:
     """Yield the encoded name of every space that has a record, by jumping from each to the first key after it."""
     with translated_errors("listing spaces"):
         cursor = txn.cursor()
-        found = cursor.first()
-        while found:
+        has_key = cursor.first()
+        while has_key:
             key = cursor.key()
             prefix = key[: key.find(0) + 1]
             yield prefix
-            found = cursor.set_range(prefix_end(prefix))
+            has_key = cursor.set_range(prefix_end(prefix))

@@ -163,8 +163,8 @@ class ConsistencyCheck:
         """Return the first key from `start` on, if LMDB can still find it in a damaged tree; else `start`."""
         try:
             cursor = self._txn.cursor()
-            found = cursor.set_range(start) if start else cursor.first()
-            return max(start, cursor.key()) if found else start
+            has_key = cursor.set_range(start) if start else cursor.first()
+            return max(start, cursor.key()) if has_key else start
         except lmdb.Error:
             return start
 
@@ -282,11 +282,11 @@ class ConsistencyCheck:
     def _compare_checksums(self) -> None:
         """Compare each collection with its stored checksum."""
         for prefix in sorted({*self._found, *self._stored}):
-            found, stored = self._found.get(prefix, CollectionChecksum()), self._stored.get(prefix)
+            actual, stored = self._found.get(prefix, CollectionChecksum()), self._stored.get(prefix)
             if stored is None:
-                self._problem(prefix, f"collection: its checksum is missing; {found.count} records found")
-            elif not found.same_records(stored):
-                self._problem(prefix, f"collection: {stored.count} records counted, {found.count} found")
+                self._problem(prefix, f"collection: its checksum is missing; {actual.count} records found")
+            elif not actual.same_records(stored):
+                self._problem(prefix, f"collection: {stored.count} records counted, {actual.count} found")
 
     def _compare_roots(self) -> None:
         """Compare the stored checksums of each space with its root, then the roots with the header."""
@@ -326,12 +326,12 @@ class ConsistencyCheck:
             space = prefix[: prefix.index(0) + 1]
             if not RULES[collection_kind(space, prefix)].sequence:
                 continue
-            found = self._sequences.get(prefix) or _Sequence()
-            missing = list(found.gaps)
+            sequence = self._sequences.get(prefix) or _Sequence()
+            missing = list(sequence.gaps)
             if checksum.count:
                 first = checksum.last - checksum.count + 1
-                missing += range(first, found.first) if found.last else range(first, checksum.last + 1)
-                missing += range(found.last + 1, checksum.last + 1) if found.last else ()
+                missing += range(first, sequence.first) if sequence.last else range(first, checksum.last + 1)
+                missing += range(sequence.last + 1, checksum.last + 1) if sequence.last else ()
             for seq in missing[:PROBLEMS_MAX]:
                 self._problem(prefix + encode_number(seq), "missing from its sequence")
 
@@ -348,9 +348,9 @@ class ConsistencyCheck:
     def _compare_operations(self) -> None:
         """Compare the operation in each current record with the one that the log says wrote it last."""
         for raw, logged in self._logged.items():
-            found = self._written_by.get(raw)
-            if found != logged and raw not in self._damaged:
-                self._problem(raw, _mismatch(logged, found))
+            written = self._written_by.get(raw)
+            if written != logged and raw not in self._damaged:
+                self._problem(raw, _mismatch(logged, written))
         for raw in self._written_by:
             if raw not in self._logged:
                 self._problem(raw, "no operation lists this record")

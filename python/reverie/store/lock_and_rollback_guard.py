@@ -197,13 +197,13 @@ def wrong_flags(data: Path) -> list[str]:
     With another flag LMDB takes its list of free pages for something else, and the process ends at the next write.
     """
     _, metas = _meta_pages(data)
-    found = []
+    messages = []
     for number, page in enumerate(metas):
         for name, at, flags in (("free pages", _FREE_FLAGS_AT, _INTEGER_KEYS), ("records", _MAIN_FLAGS_AT, 0)):
             (actual,) = _META_FLAGS.unpack_from(page, at)
             if actual & _DATABASE_FLAGS != flags:
-                found.append(f"meta page {number} has the flags {actual:#x} for the {name}, and not {flags:#x}")
-    return found
+                messages.append(f"meta page {number} has the flags {actual:#x} for the {name}, and not {flags:#x}")
+    return messages
 
 
 def _meta_pages(data: Path) -> tuple[int, list[bytes]]:

@@ -78,10 +78,10 @@ def rebase_version(transaction: WriteTransaction, raw: bytes, old: RawRecord, ne
 
     For a record that one write puts twice, or puts and deletes: its first text is kept nowhere.
     """
-    found = next(backward(transaction.txn, versions_prefix(transaction.space, raw), None), None)
-    if found is None:
+    item = next(backward(transaction.txn, versions_prefix(transaction.space, raw), None), None)
+    if item is None:
         return
-    version_raw, version = found[0], decode_record(*found)
+    version_raw, version = item[0], decode_record(*item)
     if version.form != EDIT or edit_head(version.data).base != old.operation:
         return
     text = transaction.body(version_raw, version)
@@ -109,10 +109,10 @@ def _edit_before(transaction: WriteTransaction, version_raw: bytes) -> EditHead 
     """Return the head of the edit whose base is the version under `version_raw`, or None if there is none."""
     operation = decode_key(version_raw[len(transaction.space) + 2 :])[-1]
     prefix = version_raw[: len(version_raw) - len(encode_number(operation))]
-    found = next(backward(transaction.txn, prefix, version_raw), None)
-    if found is None:
+    item = next(backward(transaction.txn, prefix, version_raw), None)
+    if item is None:
         return None
-    record = decode_record(*found)
+    record = decode_record(*item)
     head = edit_head(record.data) if record.form == EDIT else None
     return head if head is not None and head.base == operation else None
 
@@ -174,7 +174,9 @@ def rewrite_record(
     current = transaction.find(raw)
     keys: list[bytes] = []
     if RULES[kind].versioned:
-        keys = [found for found, _ in forward(transaction.txn, versions_prefix(transaction.space, raw), None)]
+        keys = [
+            version_key for version_key, _ in forward(transaction.txn, versions_prefix(transaction.space, raw), None)
+        ]
     keys += [] if current is None else [raw]
     changed = 0
     # Oldest first: what a version is made of, the newer texts, is then still there as it was.

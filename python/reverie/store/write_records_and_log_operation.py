@@ -253,16 +253,16 @@ class Writer(Reader):
         space = self.transaction.space
         versions = versions_prefix(space, kind_prefix(space, kind) + encode_key(prefix, hashed=RULES[kind].hashed))
         self._verified.require(self.transaction, space, versions[: len(space) + 2])
-        found: dict[bytes, None] = {}
+        raw_keys: dict[bytes, None] = {}
         for version_raw, _ in self._records(versions, None, reverse=False):
             # The key of a version is that of its record, without the space, and the operation as the last part.
             rest = version_raw[len(space) + 1 :]
             raw = space + rest[: len(rest) - len(encode_number(decode_key(rest[1:])[-1]))]
-            if len(found) >= limit and raw not in found:
+            if len(raw_keys) >= limit and raw not in raw_keys:
                 break
             if self.transaction.find(raw) is None:
-                found[raw] = None
-        return list(found)
+                raw_keys[raw] = None
+        return list(raw_keys)
 
     def _purge_changes(self, kind: Kind, prefix: Key, taken: list[bytes]) -> list[ChangeRecord]:
         """Return the changes that the operation lists for records that are about to be purged."""

@@ -105,13 +105,13 @@ def merge_base(
         candidates.append(Candidate("", replaced_recently=is_new))
     if not candidates:
         return MergeBase(None, last)
-    found = find_base(text, candidates)
+    base_match = find_base(text, candidates)
     if file_sha256 == baseline.merged and _is_deliberate_repeat(baseline, saved_at, rules):
         # The person saw what the merge kept, and saved the same again: the lines go, and are named as left out.
-        return MergeBase(last, last, versions[found.base])
-    base = versions[found.base]
-    oldest = versions[found.oldest] if found.oldest != found.base else None
-    return MergeBase(_unless_former(base, baseline), last, oldest, "\n".join(found.edited))
+        return MergeBase(last, last, versions[base_match.base])
+    base = versions[base_match.base]
+    oldest = versions[base_match.oldest] if base_match.oldest != base_match.base else None
+    return MergeBase(_unless_former(base, baseline), last, oldest, "\n".join(base_match.edited))
 
 
 def _unless_former(version: Version, baseline: Baseline) -> Version | None:

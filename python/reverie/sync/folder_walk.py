@@ -180,8 +180,8 @@ def _resolve_collision(
     if other == name:
         return None
     first, second = sorted((name, other))
-    known = known_paths()
-    taken[key] = second if prefix + second in known and prefix + first not in known else first
+    paths = known_paths()
+    taken[key] = second if prefix + second in paths and prefix + first not in paths else first
     return first if taken[key] == second else second
 
 

@@ -278,11 +278,11 @@ def _edited_lines(search: _Search, best: int, oldest: int) -> tuple[str, ...]:
     "- Tea: green" and "- Tea: green, hot" before a save with "- Tea: green, iced" may be two editors of the first.
     """
     newer, text = search.lines[best].counts, search.text.counts
-    known: Counter[str] = Counter()  # the lines of all texts before the newest
+    older_lines: Counter[str] = Counter()  # the lines of all texts before the newest
     for lines in search.lines[best + 1 : oldest + 1]:
-        known |= lines.counts
-    missing, before = _with_words(newer, search.lines[oldest].counts, text), _with_words(known, newer)
-    new = _with_words(text, newer, known)
+        older_lines |= lines.counts
+    missing, before = _with_words(newer, search.lines[oldest].counts, text), _with_words(older_lines, newer)
+    new = _with_words(text, newer, older_lines)
     if len(missing) * len(new) * (1 + len(before)) > _COMPARED_MAX:
         return ()
     edited = []
@@ -309,7 +309,7 @@ def _is_edit(line: str, other: str, before: Counter[str]) -> bool:
     common = (one & two).total()
     if common < 2 or 2 * common <= one.total():
         return False
-    return all(_likeness(known, other) <= _likeness(line, other) for known in before)
+    return all(_likeness(old_line, other) <= _likeness(line, other) for old_line in before)
 
 
 def _likeness(line: str, other: str) -> float:

@@ -208,9 +208,9 @@ def disk_writes(
 
     Each operation counts once, by its last text: the merge result of a save replaces the save within moments.
     """
-    known = tuple(write for write in baseline.shown if write.operation != operation)
+    earlier_writes = tuple(write for write in baseline.shown if write.operation != operation)
     newest = DiskWrite(operation, context.now_ms if at is None else at, saved)
-    return (newest, *known)[:_SHOWN_MAX]
+    return (newest, *earlier_writes)[:_SHOWN_MAX]
 
 
 def if_changed(baseline: Baseline, state: PathState) -> tuple[Baseline, ...]:

@@ -144,12 +144,14 @@ def _deliberate(states: Sequence[PathState], redact: Callable[[str], RedactionVi
     a single one may be a stale editor.
     """
     saved = [(state, state.data) for state in states if state.data is not None and is_saved_over(state, state.data)]
-    known = {state.baseline.sha256 for state in states if state.baseline is not None and state.baseline.sha256}
+    baseline_sha256s = {
+        state.baseline.sha256 for state in states if state.baseline is not None and state.baseline.sha256
+    }
     file_sha256 = {state.path: sha256(data) for state, data in saved}
     # By SHA-256, the files that left their path: missing, or replaced by the bytes of another known file.
     departed: dict[str, set[tuple[int, int] | None]] = {}
     for state in states:
-        if state.baseline is not None and (state.data is None or file_sha256.get(state.path) in known):
+        if state.baseline is not None and (state.data is None or file_sha256.get(state.path) in baseline_sha256s):
             departed.setdefault(state.baseline.sha256, set()).add(state.baseline_file_id)
     moved = {
         state.path

@@ -198,7 +198,7 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         rename.old.versions,
         saved_at=rename.new.saved_at,
     )
-    found = merge_base(
+    merge_base_of_file = merge_base(
         saved_in_place,
         view.text,
         file_sha256=file_sha256,
@@ -206,7 +206,7 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         now_ms=context.now_ms,
         rules=context.rules,
     )
-    base, plan = found.version, move_plan(rename, view.text)
+    base, plan = merge_base_of_file.version, move_plan(rename, view.text)
     if base is None:
         return plan.joined(conflict_plan(rename.new.path, document.text, (), context))
     if base.text == document.text:

@@ -87,9 +87,9 @@ def scan(root: Root, *, known: Collection[str], limits: Limits | None = None) ->
 def covering(refused: Mapping[str, Refusal], path: str) -> Refusal | None:
     """Return the refusal of `path` or of a folder above it, or None; below a refused path a file may exist or not."""
     while path:
-        found = refused.get(path)  # one call: another thread may scan the path meanwhile
-        if found is not None:
-            return found
+        entry = refused.get(path)  # one call: another thread may scan the path meanwhile
+        if entry is not None:
+            return entry
         path = path.rpartition("/")[0]
     return refused.get("")
 

@@ -197,10 +197,10 @@ def replaced(path: str, content: str, old: str, new: str) -> tuple[str, str]:
 def _lines_with(content: str, text: str) -> list[int]:
     """Return the number of the line of each occurrence of a text, overlapping ones too."""
     lines = []
-    place = content.find(text)
-    while place != -1:
-        lines.append(content[:place].count("\n") + 1)
-        place = content.find(text, place + 1)
+    start = content.find(text)
+    while start != -1:
+        lines.append(content[:start].count("\n") + 1)
+        start = content.find(text, start + 1)
     return lines
 
 

@@ -40,10 +40,10 @@ def watch(reader: Reader, run_id: str, folders: Sequence[tuple[str, Checkout]]) 
     run = runs.get(reader, run_id)
     if run.state != "running":
         return None
-    known = find_register_and_join_projects.known(reader)
+    projects = find_register_and_join_projects.known(reader)
     concerned = []
     for folder, checkout in folders:
-        project = find_register_and_join_projects.find(known, checkout)
+        project = find_register_and_join_projects.find(projects, checkout)
         if run.project is None or (project is not None and project.name == run.project):
             concerned.append(folder)
     if not concerned:
@@ -72,10 +72,10 @@ def join(space: str, run_id: str, files: Sequence[RunFileRecord], *, who: str) -
         run = runs.get(writer, run_id)
         if run.state != "running":
             return 0
-        known = {file.path: file for file in runs.files_of(writer, run_id)}
+        files_by_path = {file.path: file for file in runs.files_of(writer, run_id)}
         added = 0
         for file in files:
-            before = known.get(file.path)
+            before = files_by_path.get(file.path)
             if before is None or (before.source == "folder" and before.sha256 != file.sha256):
                 writer.save(file, runs.file_key(run_id, file.path))
                 added += 1

@@ -99,8 +99,8 @@ class ReadVersions:
 
     def put_part(self, key: FileOfAgent, version: ReadVersion, part: ReadPart) -> None:
         """Record that an agent has read a part; the version is stored once it has read all lines, from the first on."""
-        known, through = self._parts.pop(key, (version.version, 0))
-        if known != version.version:
+        version_before, through = self._parts.pop(key, (version.version, 0))
+        if version_before != version.version:
             through = 0
         if part.first <= through + 1 and not part.is_cut:
             through = max(through, part.last)

@@ -90,16 +90,16 @@ def folders(reader: Reader) -> dict[str, tuple[str, str]]:
 
     The remote is "" for clients that record none.
     """
-    found: dict[str, tuple[str, str]] = {}
+    folders_by_thread: dict[str, tuple[str, str]] = {}
     for _, thread in reader.records(ThreadRecord):
         if thread.source is None:
             continue
         for _, entry in islice(reader.records(EntryRecord, (thread.id,)), _ENTRIES_READ):
             folder = detect_and_read_line_format.folder_of(entry.extra)
             if folder is not None and folder.startswith("/"):
-                found[thread.id] = folder, detect_and_read_line_format.stated_remote(entry.extra, folder)
+                folders_by_thread[thread.id] = folder, detect_and_read_line_format.stated_remote(entry.extra, folder)
                 break
-    return found
+    return folders_by_thread
 
 
 def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[None]:
@@ -130,17 +130,17 @@ def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapp
     by_name = {one.name: set[str]() for one in projects if not (one.remotes or one.folders or one.joined)}
     for thread, project in threads_of(reader, by_name).items():
         by_name[project].add(thread)
-    found: dict[str, str] = {}
+    target_by_name: dict[str, str] = {}
     for name, own in by_name.items():
         targets = {names.get(thread) for thread in own}
         target = targets.pop() if len(targets) == 1 else None
         if target is None or target == name or target not in with_remote:
             continue
         places = {main_folder(folders_of[thread]) or folders_of[thread] for thread in own}
-        checkouts = (Checkout("", (place,), is_repository=False) for place in places)
+        checkouts = (Checkout("", (folder,), is_repository=False) for folder in places)
         if all(name in islice(readable_names(checkout), _NAMES_READ) for checkout in checkouts):
-            found[name] = target
-    return found
+            target_by_name[name] = target
+    return target_by_name
 
 
 def snapshot(
@@ -174,13 +174,13 @@ def decide(job: SortJob) -> SortPlan:
     joining = [
         _joined(memory, job.joined[memory.project]) for memory in before.values() if memory.project in job.joined
     ]
-    known = {memory.id for memory in joining if _is_known(memory, before.values())}
-    sorted_memories += [memory for memory in joining if memory.id not in known]
+    duplicates = {memory.id for memory in joining if _is_known(memory, before.values())}
+    sorted_memories += [memory for memory in joining if memory.id not in duplicates]
     moved = [before[memory.id] for memory in sorted_memories if memory.document != before[memory.id].document]
     documents, placed = consolidation_plan.edited(
         job.memories.documents,
         [memory for memory in sorted_memories if memory.document != before[memory.id].document],
-        [*moved, *(before[name] for name in known)],
+        [*moved, *(before[name] for name in duplicates)],
         day=job.at[:DATE_CHARS],
     )
     stay = [memory for memory in sorted_memories if memory.document == before[memory.id].document]
@@ -188,7 +188,7 @@ def decide(job: SortJob) -> SortPlan:
         job.memories.operation,
         [record_of(memory) for memory in (*placed, *stay)],
         documents,
-        sorted(known),
+        sorted(duplicates),
         job.joined,
     )
 

@@ -77,9 +77,9 @@ def screen(
     result = Screened([], [], 0)
     if not candidates:
         return result
-    known = Forgotten(forgotten)
+    statements = Forgotten(forgotten)
     for candidate in candidates:
-        nearest = known.nearest(candidate, in_all_projects=not candidate.provenance.get("seqs"))  # an agent's file
+        nearest = statements.nearest(candidate, in_all_projects=not candidate.provenance.get("seqs"))  # an agent's file
         outside = WHY["paste"] if candidate.provenance.get("quoted") else None
         if outside is None:
             outside = (origins.outside(candidate) if origins else None) or harm_of_file(candidate)
@@ -188,11 +188,11 @@ def get(reader: Reader, candidate_id: str) -> CandidateRecord:
 
 def page(reader: Reader, *, state: str | None, after: str, limit: int) -> wire.Page[wire.Candidate]:
     """Return one page of the candidates, oldest first; `state` limits it to those waiting, accepted or rejected."""
-    found = sorted(
+    records = sorted(
         (record for _, record in reader.records(CandidateRecord) if state is None or record.state == state),
         key=_place,
     )
-    rest = [record for record in found if not after or _place(record) > tuple(after.split("/", 1))]
+    rest = [record for record in records if not after or _place(record) > tuple(after.split("/", 1))]
     items = [candidate_answer(reader, record) for record in rest[:limit]]
     following = "/".join(_place(rest[limit - 1])) if len(rest) > limit else None
     return wire.Page(items, following)

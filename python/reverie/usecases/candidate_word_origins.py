@@ -172,15 +172,15 @@ class Origins:
         What an agent wrote into a file and read again, or what a tool showed after an edit, is the agent's own.
         """
         parts = [words for part in _PARTS.split(text) if _size(words := _comparable(part)) >= _PART_CHARS]
-        found: dict[Origin, int] = {}
+        sizes: dict[Origin, int] = {}
         for part in parts:
             origin = next((origin for origin, heard in self._heard() if part in heard), None)
             if origin in WHY:
-                found[origin] = found.get(origin, 0) + _size(part)
-        size = sum(found.values())
+                sizes[origin] = sizes.get(origin, 0) + _size(part)
+        size = sum(sizes.values())
         if size < _COPIED_CHARS or size < _COVERED * sum(map(_size, parts)):
             return None
-        return WHY[max(found, key=lambda origin: found[origin])]
+        return WHY[max(sizes, key=lambda origin: sizes[origin])]
 
     def _heard(self) -> list[tuple[Origin, str]]:
         """Return the texts of all messages in their order, each with its origin, for comparing word by word."""
@@ -226,7 +226,7 @@ def texts_of(messages: Sequence[Message], origin: Origin) -> list[str]:
     """Return the texts of one origin in the messages that were not taken back: what the person typed, for example."""
     kept = [message for message in messages if not message.rewound]
     tools = _tools(kept)
-    return [text for message in kept for found, text in _segments(message, tools) if found == origin]
+    return [text for message in kept for segment_origin, text in _segments(message, tools) if segment_origin == origin]
 
 
 def without_recalled(messages: Sequence[Message]) -> list[Message]:

@@ -134,8 +134,8 @@ def screen_readable(
     """
     if any(candidate.provenance.get("quoted") for candidate in readable):
         # What was quoted waits for a person, who need not be asked for what is remembered already.
-        known = {normalize(record.content) for record in snapshot.memories}
-        readable = [one for one in readable if not one.provenance.get("quoted") or normalize(one.content) not in known]
+        texts = {normalize(record.content) for record in snapshot.memories}
+        readable = [one for one in readable if not one.provenance.get("quoted") or normalize(one.content) not in texts]
     return candidate_review.screen(readable, forgotten_statements(snapshot), origins, at=at)
 
 
@@ -145,8 +145,8 @@ def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     if consolidate.tier(render_index_text_and_json_files.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
         return Tier.GENEROUS
     json = render_index_text_and_json_files.long_term_memory(existing)
-    known = consolidate.tier(len(json), window) is Tier.GENEROUS
-    return consolidate.tier(0 if known else count_and_truncate_tokens.count(json.decode()), window)
+    is_generous = consolidate.tier(len(json), window) is Tier.GENEROUS
+    return consolidate.tier(0 if is_generous else count_and_truncate_tokens.count(json.decode()), window)
 
 
 def plan_decision(
@@ -165,12 +165,12 @@ def plan_decision(
     `random` seeds the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
     """
     usable = candidates.usable
-    decision, held = held_for_person(decision, existing, at=at, others=snapshot.others)
+    decision, for_review = held_for_person(decision, existing, at=at, others=snapshot.others)
     before = {memory.id: memory for memory in existing}
     applied = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
     after = [memory if _is_same(before.get(memory.id), memory) else revise(memory) for memory in applied]
     plan = _plan(snapshot, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
-    plan.waiting, plan.forgotten = [*candidates.waiting, *held], candidates.dropped
+    plan.waiting, plan.forgotten = [*candidates.waiting, *for_review], candidates.dropped
     plan.proposed = [
         wire.ProposedMemory(
             type=candidate.type.value, content=candidate.content, tags=list(candidate.tags), title=candidate.title
@@ -185,10 +185,10 @@ def plan_changes(
 ) -> MemoryPlan:
     """Return the plan of changes that were decided elsewhere (by a dream); pure."""
     existing = [memory_of(record) for record in snapshot.memories]
-    decision, held = held_for_person(Decision(tuple(changes), tuple(proposals)), existing, at=at)
+    decision, for_review = held_for_person(Decision(tuple(changes), tuple(proposals)), existing, at=at)
     after = consolidate.apply(decision.changes, existing, at=at, new_ids=())
     plan = _plan(snapshot, existing, after, decision, candidates=0, tier="", day=at[:DATE_CHARS])
-    plan.waiting = held
+    plan.waiting = for_review
     return plan
 
 
@@ -203,8 +203,10 @@ def held_for_person(
     """
     by_id = {memory.id: memory for memory in existing}
     waiting = [candidate_review.proposal(item, by_id, at=at) for item in decision.proposals]
-    decision, held = consolidate.hold_large_deletion(decision, len(existing) + others)
-    return decision, [*waiting, candidate_review.change_set(held, by_id, at=at, others=others)] if held else waiting
+    decision, deletions = consolidate.hold_large_deletion(decision, len(existing) + others)
+    if deletions:
+        waiting.append(candidate_review.change_set(deletions, by_id, at=at, others=others))
+    return decision, waiting
 
 
 def _plan(
@@ -358,8 +360,8 @@ def _with_overflow(
         return target in full if target not in texts else texts[target].text is not None
 
     def has_no_room(target: str) -> bool:
-        found = texts.get(target)
-        return found is None or is_full(len((found.text or "").encode()), len(found.ids))
+        document = texts.get(target)
+        return document is None or is_full(len((document.text or "").encode()), len(document.ids))
 
     target = path
     while added:

@@ -312,12 +312,12 @@ def replace_archive(writer: Writer, address: str, new: ArchiveRecord | None) -> 
     The file of the old one is removed when the projections are brought up to date.
     """
     cursor = writer.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()
-    known = {entry.sha256 for entry in cursor.archives}
+    archive_sha256s = {entry.sha256 for entry in cursor.archives}
     entries: list[ArchiveEntryRecord] = []
     for entry in cursor.archives:
         if entry.sha256 != address:
             entries.append(entry)
-        elif new is not None and new.sha256 not in known:
+        elif new is not None and new.sha256 not in archive_sha256s:
             entries.append(msgspec.structs.replace(entry, sha256=new.sha256))
     if new is not None:
         writer.save(new, (new.sha256,))

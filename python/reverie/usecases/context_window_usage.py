@@ -110,10 +110,10 @@ def _learnt_factor(thread: ThreadRecord, live: int, usage_tokens: int) -> Factor
     ours, theirs = live - before.live, usage_tokens - before.tokens
     if ours < LEARN_TOKENS_MIN or theirs <= 0:
         return thread.factor
-    known = thread.factor or FactorRecord(value=1.0, weight=0)
+    factor = thread.factor or FactorRecord(value=1.0, weight=0)
     ratio = min(FACTOR_MAX, max(FACTOR_MIN, theirs / ours))
-    average = (known.value * known.weight + ratio * ours) / (known.weight + ours)
-    return FactorRecord(value=average, weight=min(known.weight + ours, LEARN_TOKENS_MAX))
+    average = (factor.value * factor.weight + ratio * ours) / (factor.weight + ours)
+    return FactorRecord(value=average, weight=min(factor.weight + ours, LEARN_TOKENS_MAX))
 
 
 def _count(numbers: Mapping[str, Any], name: str) -> int:

@@ -54,8 +54,8 @@ class _KnownDocuments:
 
     def get(self, space: str, path: str, checksum: str) -> _Known | None:
         """Return the cached hashes of the lines of a document whose record has this checksum, or None."""
-        known = self._documents.get((space, path))
-        return known if known is not None and known.checksum == checksum else None
+        entry = self._documents.get((space, path))
+        return entry if entry is not None and entry.checksum == checksum else None
 
     def put(self, space: str, path: str, known: _Known) -> None:
         """Cache the hashes of a document's lines; if the cache then has too many, all other documents are dropped."""
@@ -119,8 +119,8 @@ class PartIndex:
         for named, parts in list(self._parts.items()):
             if path in parts.full and kind is DocumentKind.FACTS:
                 lines = parts.lines[path]
-                known = parts.lines[path] = lines if isinstance(lines, set) else set(lines)
-                known.update(_hash(_first_line(item.text)) for item in changed)
+                hashes = parts.lines[path] = lines if isinstance(lines, set) else set(lines)
+                hashes.update(_hash(_first_line(item.text)) for item in changed)
                 parts.full[path] = is_full(record.size, len(record.ids))
             else:
                 self._forget(named, path)
@@ -169,14 +169,14 @@ def _read_parts(reader: Reader, path: str) -> _Parts:
     parts = _Parts({}, {})
     for part in parts_of(path, lambda name: reader.exists(Kind.DOCUMENT, (name,))):
         checksum = reader.record_checksum(Kind.DOCUMENT, (part,)) or ""
-        known = _read.get(reader.space, part, checksum)
-        if known is None:
+        entry = _read.get(reader.space, part, checksum)
+        if entry is None:
             document = reader.load(DocumentRecord, (part,))
             assert document is not None
             lines = frozenset(_hash(line) for line in document.content.splitlines())
-            known = _Known(checksum, lines, is_full(document.size, len(document.ids)))
-            _read.put(reader.space, part, known)
-        parts.lines[part], parts.full[part] = known.lines, known.is_full
+            entry = _Known(checksum, lines, is_full(document.size, len(document.ids)))
+            _read.put(reader.space, part, entry)
+        parts.lines[part], parts.full[part] = entry.lines, entry.is_full
     return parts
 
 

@@ -101,10 +101,10 @@ def versions(reader: Reader, path: str) -> list[Version[DocumentRecord]]:
     Raises:
         NotFound: there never was one at this path.
     """
-    found = reader.record_history(DocumentRecord, (path,))
-    if not found:
+    history = reader.record_history(DocumentRecord, (path,))
+    if not history:
         raise NotFound(f"there is no document {path!r}", hint="reverie log lists what was written")
-    return found
+    return history
 
 
 def at_operation(reader: Reader, path: str, operation: int) -> DocumentRecord:
@@ -114,12 +114,12 @@ def at_operation(reader: Reader, path: str, operation: int) -> DocumentRecord:
         NotFound: it did not exist then, or that version is no longer stored.
     """
     past = reader.record_versions(DocumentRecord, (path,))
-    found = next((version.value for version in past if version.operation <= operation), None)
-    if found is None:
+    document = next((version.value for version in past if version.operation <= operation), None)
+    if document is None:
         raise NotFound(
             f"there was no document {path!r} at operation {operation}", hint=f"reverie log {path} lists its versions"
         )
-    return found
+    return document
 
 
 def document_answer(record: DocumentRecord) -> wire.Document:
@@ -197,11 +197,11 @@ def patched(
     def body(writer: Writer) -> PatchedDocument:
         document = get(writer, path)
         _check_version(path, document, if_match)
-        found = [
+        text_patches = [
             (plain if old not in document.content and plain in document.content else old, new)
             for (old, new), plain in zip(patches, sent or [old for old, _ in patches], strict=True)
         ]
-        text, count = _patched_text(path, document.content, found)
+        text, count = _patched_text(path, document.content, text_patches)
         summary = _patched_summary(path, document.content, text)
         record = write_text(
             writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project, origin=origin
@@ -331,7 +331,7 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
         return exact_text_replacement.patch(text, patches)
     except ValidationError as refused:
         places = refused.details.get("patches", [])
-        if not places or any(place["reason"] in {"empty", "overlap"} for place in places):
+        if not places or any(patch["reason"] in {"empty", "overlap"} for patch in places):
             raise
         raise Conflict(
             f"{path} was not patched: {refused.message}",

@@ -206,9 +206,9 @@ def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
     oversized = set(last.oversized) if last is not None else set()
     places = []
     for key in reader.keys(Kind.MEMORY):
-        place = (reader.version(Kind.MEMORY, key) or 0, str(key[0]))
-        if last is None or _is_behind(place, last) or place[1] in oversized:
-            places.append(place)
+        position = (reader.version(Kind.MEMORY, key) or 0, str(key[0]))
+        if last is None or _is_behind(position, last) or position[1] in oversized:
+            places.append(position)
     return sorted(places)
 
 
@@ -223,7 +223,7 @@ def _through(changed: Sequence[Position], taken: Sequence[str], oversized: Seque
     """Return operation and id of the last memory that a dream reads; None if all but oversized ones are read."""
     if len(taken) + len(oversized) == len(changed):
         return None
-    return next(place for place in reversed(changed) if place[1] == taken[-1])
+    return next(position for position in reversed(changed) if position[1] == taken[-1])
 
 
 def last_dream(reader: Reader) -> DreamRecord | None:

@@ -99,9 +99,12 @@ def model_changes(
     if used > budget:
         return ModelChanges((), (), 0, "", f"the model took {used:,} tokens, more than the budget has: not used")
     shown = {memory.id: memory for page, _ in pages for memory in page.memories}
-    for held in (*updates_near_forgotten(changes, shown, forgotten), *updates_that_reverse(changes, shown, Said(()))):
-        if changes.pop(held.change.id, None) is not None:
-            proposals.append(held)
+    for proposal in (
+        *updates_near_forgotten(changes, shown, forgotten),
+        *updates_that_reverse(changes, shown, Said(())),
+    ):
+        if changes.pop(proposal.change.id, None) is not None:
+            proposals.append(proposal)
     return ModelChanges(tuple(changes.values()), tuple(proposals), used, model, "; ".join(dict.fromkeys(notes)))
 
 

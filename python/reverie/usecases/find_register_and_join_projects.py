@@ -61,10 +61,10 @@ def named(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord | None:
     The name of a project that was joined to another one is that one's second name.
     """
     wanted = slug(name)
-    found = next((project for project in projects if project.name == wanted), None)
-    if found is None or not found.joined:
-        return found
-    return next((project for project in projects if project.name == found.joined), found)
+    match = next((project for project in projects if project.name == wanted), None)
+    if match is None or not match.joined:
+        return match
+    return next((project for project in projects if project.name == match.joined), match)
 
 
 def left_without_folders(before: Sequence[ProjectRecord], after: Sequence[ProjectRecord]) -> list[str]:
@@ -130,15 +130,15 @@ def find(projects: Sequence[ProjectRecord], checkout: Checkout) -> ProjectRecord
     `/home/ann/harbour/src` of an old transcript is of `/home/ann/harbour`.
     """
     if checkout.remote:
-        found = next((project for project in projects if checkout.remote in project.remotes), None)
+        match = next((project for project in projects if checkout.remote in project.remotes), None)
         # Before its first remote a repository was known by its folder.
-        return found or _by_folder([project for project in projects if not project.remotes], checkout.folders[0])
+        return match or _by_folder([project for project in projects if not project.remotes], checkout.folders[0])
     folder = checkout.folders[0]
-    found = _by_folder(projects, folder)
-    if found is not None or checkout.exists:
-        return found
+    match = _by_folder(projects, folder)
+    if match is not None or checkout.exists:
+        return match
     above = (str(parent) for parent in PurePosixPath(folder).parents if not is_shared_folder(str(parent)))
-    return next((found for parent in above if (found := _by_folder(projects, parent)) is not None), None)
+    return next((match for parent in above if (match := _by_folder(projects, parent)) is not None), None)
 
 
 def _by_folder(projects: Sequence[ProjectRecord], folder: str) -> ProjectRecord | None:
@@ -167,8 +167,8 @@ def register(
         if checkout is None:
             project = named(projects, name) or ProjectRecord(name=slug(name))
         else:
-            found = find(projects, checkout)
-            project = _with_checkout(found or _new(projects, checkout, paths), checkout)
+            existing = find(projects, checkout)
+            project = _with_checkout(existing or _new(projects, checkout, paths), checkout)
         after = [_without_folders(other, project) for other in projects if other.name != project.name]
         after.append(project)
         if {entry.name: entry for entry in after} != {entry.name: entry for entry in projects}:

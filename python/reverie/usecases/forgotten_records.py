@@ -90,7 +90,7 @@ def keys_of(reader: Reader, memory: MemoryRecord) -> Iterator[str]:
     projects: Iterable[str] = (PERSON, project)
     if project == PERSON:
         stored = reader.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
-        projects = (PERSON, *(known.name for known in stored.projects))
+        projects = (PERSON, *(record.name for record in stored.projects))
     for words in statement_keys(statement_of(memory)):
         yield from (record_key(words, name) for name in dict.fromkeys(projects))
 

@@ -48,8 +48,8 @@ def remote_of(data: bytes, entries: Sequence[Entry], folder: str | None) -> str:
     stated = next((remote for entry in entries if (remote := stated_remote(entry.extra, folder))), "")
     if stated or folder is None or not remotes_in(data):
         return stated
-    found = {remote for output in _outputs_in(entries, folder) for remote in remotes_in(orjson.dumps(output))}
-    return found.pop() if len(found) == 1 else ""
+    remotes = {remote for output in _outputs_in(entries, folder) for remote in remotes_in(orjson.dumps(output))}
+    return remotes.pop() if len(remotes) == 1 else ""
 
 
 def _outputs_in(entries: Sequence[Entry], folder: str) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _is_in_folder(call: dict[str, Any], here: str, folder: str) -> bool:
     said = next((given[name] for name in _FOLDER_INPUTS if isinstance(given.get(name), str)), "")
     start = os.path.join(here, said)  # noqa: PTH118 - a folder of another machine: nothing of it is read
     changed = [match["folder"].strip("\"'") for match in _CHANGED_FOLDER.finditer(command)]
-    return all(_repository(os.path.join(start, place)) == _repository(folder) for place in ("", *changed))  # noqa: PTH118
+    return all(_repository(os.path.join(start, path)) == _repository(folder) for path in ("", *changed))  # noqa: PTH118
 
 
 def _repository(folder: str) -> str:

@@ -317,8 +317,8 @@ def harm_of_file(candidate: Candidate) -> str | None:
 
 def _gives_rights(text: str) -> bool:
     """Return True if a text says who may do what, of others than the users of a product."""
-    for found in _GIVES_RIGHTS.finditer(text):
-        is_product = _SUBJECT.search(text[: found.start()]) or _OBJECT.search(found[0])
+    for match in _GIVES_RIGHTS.finditer(text):
+        is_product = _SUBJECT.search(text[: match.start()]) or _OBJECT.search(match[0])
         if not is_product or _NO_PRODUCT.search(text):
             return True
     return False

@@ -198,15 +198,15 @@ def _new_prose(writer: Writer, after: DocumentRecord) -> list[str]:
         return []
     past = writer.record_versions(DocumentRecord, (after.path,))
     before = next((version.value for version in past if version.operation < writer.number), None)
-    known = set() if before is None else set(before.content.splitlines())
-    found: dict[str, None] = {}
+    lines_before = set() if before is None else set(before.content.splitlines())
+    texts: dict[str, None] = {}
     for paragraph in _PARAGRAPH_END.split(after.content):
-        lines = [(_MARK.sub("", line).strip(" |"), line not in known) for line in paragraph.splitlines()]
+        lines = [(_MARK.sub("", line).strip(" |"), line not in lines_before) for line in paragraph.splitlines()]
         new = [text for text, is_new in lines if is_new]
         if new:
             cells = [cell for text in new if "|" in text for cell in text.split("|")]
-            found |= dict.fromkeys([*new, *cells, *_SENTENCE_END.split(" ".join(text for text, _ in lines))])
-    return [text for text in found if text.strip()]
+            texts |= dict.fromkeys([*new, *cells, *_SENTENCE_END.split(" ".join(text for text, _ in lines))])
+    return [text for text in texts if text.strip()]
 
 
 def _has_new_words(writer: Writer, memory: MemoryRecord) -> bool:

@@ -45,13 +45,13 @@ class Said:
         """Return the reason to hold an update to this content: it reverses the memory without support; else ""."""
         if memory.type is MemoryType.EPISODE:
             return ""
-        found = reversals(memory.content, content)
-        if not found:
+        reversed_clauses = reversals(memory.content, content)
+        if not reversed_clauses:
             return ""
         of_person = memory.type is MemoryType.PREFERENCE or is_wish_or_choice(memory.content)
         texts = self._by_person if of_person else [*self._by_person, *self._by_agent]
         project = memory_project(memory)
-        if all(is_supported(one, texts, given=project, is_plain=not of_person) for one in found):
+        if all(is_supported(one, texts, given=project, is_plain=not of_person) for one in reversed_clauses):
             return ""
         return _OF_PERSON if of_person else _OF_ANYBODY
 

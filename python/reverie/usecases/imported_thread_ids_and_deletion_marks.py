@@ -65,9 +65,9 @@ def leave_mark(writer: Writer, thread: str) -> None:
                 id=record.id, source=record.id, client="", session="", thread=thread, forgotten=writer.at
             )
             writer.save(mark, key)
-    known = sessions.known(writer)
-    left = [session for session in known if session.thread != thread]
-    if len(left) < len(known):
+    records = sessions.known(writer)
+    left = [session for session in records if session.thread != thread]
+    if len(left) < len(records):
         writer.save(SessionsCursor(sessions=left), SessionsCursor.KEY)
 
 

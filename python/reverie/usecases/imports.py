@@ -227,15 +227,15 @@ def decide(job: ChunkJob) -> ChunkPlan:
     redactor = Redactor(job.literals, fingerprints=job.fingerprints, names=ENTRY_NAMES)
     known_before = len(redactor.fingerprints_after(0))
     chunk = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
-    known = set(job.known)
+    identities = set(job.known)
     new: list[Entry] = []
     sealed: list[Sealed] = []
     duplicates = 0
     for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
         record = entry_record(entry)
         # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
-        if known and (identity := _stored_identity(record, redactor)) in known:
-            known.discard(identity)
+        if identities and (identity := _stored_identity(record, redactor)) in identities:
+            identities.discard(identity)
             duplicates += 1
             continue
         new.append(entry)

@@ -142,16 +142,16 @@ def decide(job: LearnJob) -> LearnPlan:
             memories=worked.plan,
             counts=passed_command_counts.counted(job.counts, Extractive().facts(read), redactor),
         )
-    found = job.extracted or extract(job)
+    extracted = job.extracted or extract(job)
     usable = consolidation_plan.screen_readable(
-        job.memories, found.candidates, FoundOrigins(found.candidates, found.outside), at=job.at
+        job.memories, extracted.candidates, FoundOrigins(extracted.candidates, extracted.outside), at=job.at
     )
     return LearnPlan(
         thread=job.thread,
         at=job.at,
         since=job.learnt_through,
-        last_seq=found.last_seq,
-        counts=found.counts,
+        last_seq=extracted.last_seq,
+        counts=extracted.counts,
         memories=consolidation_plan.decide_screened(job.memories, usable, at=job.at, random=job.random),
     )
 

@@ -69,12 +69,12 @@ class NearestMemories:
         Where all memories are many for `window` tokens, a page of others comes with them. None where they are many for
         it and yet so few that all can be read.
         """
-        known = self._spaces.setdefault(space, _Space())
-        while (tier := self._recall.ask(space, lambda _, reader: known.tokens.tier(reader, window))) is None:
+        cache = self._spaces.setdefault(space, _Space())
+        while (tier := self._recall.ask(space, lambda _, reader: cache.tokens.tier(reader, window))) is None:
             pass  # one step of reading all memories; between two steps recall has its turn
         page: set[str] = set()
         if tier is not Tier.GENEROUS and candidates:
-            seeds = self._recall.ask(space, lambda _, reader: _next_page(known, reader))
+            seeds = self._recall.ask(space, lambda _, reader: _next_page(cache, reader))
             if seeds is None:
                 return None
             page = self._with_partners(space, seeds, tier)
@@ -103,17 +103,17 @@ class NearestMemories:
         The partners are in documents of their own, which have to be read too: the most similar ones come first, until
         they are in as many documents as the limit allows.
         """
-        found: dict[str, tuple[float, str]] = {}  # by id: similarity and document
+        nearest: dict[str, tuple[float, str]] = {}  # by id: similarity and document
         for begin in range(0, len(seeds), _SEARCHES):
             part = seeds[begin : begin + _SEARCHES]
             for name, score, document in self._recall.ask(
                 space,
                 lambda index, reader: list(_partners(index, reader, part, tier)),  # noqa: B023 - called at once
             ):
-                found[name] = max(found.get(name, (0.0, document)), (score, document))
+                nearest[name] = max(nearest.get(name, (0.0, document)), (score, document))
         documents = {record.document for record in seeds}
         page = {record.id for record in seeds}
-        for name, (_, document) in sorted(found.items(), key=lambda item: (-item[1][0], item[0])):
+        for name, (_, document) in sorted(nearest.items(), key=lambda item: (-item[1][0], item[0])):
             if document in documents or len(documents) < _DOCUMENTS_MAX:
                 documents.add(document)
                 page.add(name)
@@ -203,8 +203,8 @@ def _wishes(kind: MemoryType, text: str, project: str) -> frozenset[tuple[str, .
 
 def _subject(text: str) -> str | None:
     """Return the subject of a `Subject: value` line; None for another line."""
-    found = subject_of(text)
-    return None if found is None else found[0]
+    subject = subject_of(text)
+    return None if subject is None else subject[0]
 
 
 def _nearest(index: MemoryIndex, candidate: Candidate) -> Iterable[str]:

@@ -364,9 +364,9 @@ def _check_type(path: str, candidate: Candidate, at: str) -> None:
             f"{path} does not hold memories", hint="name a document under facts/ or episodes/", field="document"
         )
     if kind is not candidate.type:
-        place = document_of(candidate, at=at)
+        document = document_of(candidate, at=at)
         raise ValidationError(
             f"{path} holds memories of type {kind}, not {candidate.type}",
-            hint=f"leave out the document, and it goes to {place}, or leave out the type",
+            hint=f"leave out the document, and it goes to {document}, or leave out the type",
             field="type",
         )

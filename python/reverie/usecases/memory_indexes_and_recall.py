@@ -174,9 +174,9 @@ class MemoryIndex:
 
     def _load(self, reader: Reader) -> None:
         """Take over the saved index where there is one that fits the store."""
-        found = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
-        if found is not None:
-            index, self._operation = found
+        saved_index = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
+        if saved_index is not None:
+            index, self._operation = saved_index
             self._index = full_text_memory_recall.SearchIndex(index)
 
     def _update(self, reader: Reader, since: int, now: int, most: int | None = None) -> bool:

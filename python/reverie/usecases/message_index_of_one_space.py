@@ -86,10 +86,10 @@ class MessageIndex:
 
     def _load(self, reader: Reader) -> bool:
         """Use the saved index if it fits the store; return True if there is one."""
-        found = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
-        if found is None or not are_kept(reader, found[1]):
+        saved_index = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
+        if saved_index is None or not are_kept(reader, saved_index[1]):
             return False
-        self.index, self._operation = found
+        self.index, self._operation = saved_index
         self.projects = {thread.id: of_thread(thread) for _, thread in reader.records(ThreadRecord)}
         return True
 
@@ -165,13 +165,13 @@ class MessageIndex:
         thread = reader.load(ThreadRecord, (thread_id,))
         if thread is None:
             return
-        found: list[IndexEntry] = []
+        units: list[IndexEntry] = []
         for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=after, through=through):
             entry = speech_entry(thread_id, seq, data)
             unit = None if entry is None else search.message_unit(thread_id, thread.agent, entry, ms_of(entry.at))
             if unit is not None:
-                found.append(unit)
-        self._add(found)
+                units.append(unit)
+        self._add(units)
 
     def _renew_document(self, reader: Reader, path: str) -> None:
         """Index a document as it is now, in place of what it was."""

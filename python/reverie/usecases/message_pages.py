@@ -136,10 +136,10 @@ def page(job: PageJob) -> wire.Page[wire.StoredMessage]:
 
 def _place_behind(messages: Sequence[Message], after: int) -> int:
     """Return the index after the message whose first entry is `after`, else of the first message after it."""
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message.first_seq == after:
-            return place + 1
-    return next((place for place, message in enumerate(messages) if message.first_seq > after), len(messages))
+            return index + 1
+    return next((index for index, message in enumerate(messages) if message.first_seq > after), len(messages))
 
 
 def _stored(message: Message) -> wire.StoredMessage:

@@ -100,12 +100,12 @@ class _MessageVectors:
     def _load(self, reader: Reader) -> None:
         """Load the saved vectors if they fit the store and the embedder; then every thread is checked once."""
         self._forget()
-        found = None
+        saved_vectors = None
         if self._path is not None:
             with suppress(OSError):
-                found = Vectors.decoded(self._np, self._path.read_bytes(), self._embedder.name)
-        if found is not None:
-            vectors, state = found
+                saved_vectors = Vectors.decoded(self._np, self._path.read_bytes(), self._embedder.name)
+        if saved_vectors is not None:
+            vectors, state = saved_vectors
             operation = state["operation"]
             if operation_checksum(reader, operation) == state["record"] and are_kept(reader, operation):
                 self.vectors, self._through, self._operation = vectors, dict(state["through"]), operation

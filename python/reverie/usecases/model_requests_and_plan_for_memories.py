@@ -100,14 +100,14 @@ def work_on(work: MemoryWork) -> Worked:
     pages = all_pages[:PAGES_MAX]
     project = work.thread.project or PERSON
     nearby = Nearby(existing)
-    known = [nearby.known(_topics(page), project) for page in pages]
+    nearby_memories = [nearby.known(_topics(page), project) for page in pages]
     asked = [
         extraction.extract_request(page, near, number=number, of=len(pages))
-        for number, (page, near) in enumerate(zip(pages, known, strict=True), 1)
+        for number, (page, near) in enumerate(zip(pages, nearby_memories, strict=True), 1)
     ]
     if missing := _unanswered(asked, work.outcomes):
         return Worked(missing)
-    read = _Extraction.of(work, pages, known, asked)
+    read = _Extraction.of(work, pages, nearby_memories, asked)
     if not read.pages:
         plan = empty_plan(work.snapshot)
         plan.fallback = read.fallback
@@ -266,16 +266,16 @@ class _Consolidation:
         by_id = {memory.id: memory for memory in self._existing}
         said = Said(self._work.messages)
         near = updates_near_forgotten(changed, by_id, forgotten_statements(self._work.snapshot))
-        for held in (*near, *updates_that_reverse(changed, by_id, said)):
-            if changed.pop(held.change.id, None) is None:
+        for proposal in (*near, *updates_that_reverse(changed, by_id, said)):
+            if changed.pop(proposal.change.id, None) is None:
                 continue
-            proposals.append(held)
-            index = held.change.candidate_index if isinstance(held.change, Update) else None
+            proposals.append(proposal)
+            index = proposal.change.candidate_index if isinstance(proposal.change, Update) else None
             if index is None:
                 continue
-            if said.why_reversed(by_id[held.change.id], self._candidates[index].content):
+            if said.why_reversed(by_id[proposal.change.id], self._candidates[index].content):
                 # It says the opposite of a memory that stays, and waits within the update.
-                placed[index] = Skip(index, held.change.id)
+                placed[index] = Skip(index, proposal.change.id)
             elif isinstance(placed.get(index), Skip):
                 # The candidate that the update would have taken over is not lost: it was screened by itself.
                 del placed[index]

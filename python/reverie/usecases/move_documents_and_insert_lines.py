@@ -29,12 +29,12 @@ def below(reader: Reader, folder: str) -> list[DocumentRecord]:
         NotFound: there is none.
     """
     prefix = folder.strip("/") + "/"
-    found = [record for _, record in reader.records(DocumentRecord) if record.path.startswith(prefix)]
-    if not found:
+    records = [record for _, record in reader.records(DocumentRecord) if record.path.startswith(prefix)]
+    if not records:
         raise NotFound(
             f"there is no document below {prefix!r}", hint="GET /v1/documents?prefix= lists those that begin so"
         )
-    return found
+    return records
 
 
 def moved_paths(reader: Reader, path: str, to: str) -> dict[str, str]:
@@ -49,10 +49,10 @@ def moved_paths(reader: Reader, path: str, to: str) -> dict[str, str]:
     if reader.load(DocumentRecord, (path,)) is not None:
         moved = {path: documents.writable_path(to)}
     else:
-        found = below(reader, path)
+        records = below(reader, path)
         if f"{to}/".startswith(f"{path}/"):
             raise ValidationError(f"{to} is inside {path}", hint="move it to another folder", field="to")
-        moved = {record.path: documents.writable_path(to + record.path[len(path) :]) for record in found}
+        moved = {record.path: documents.writable_path(to + record.path[len(path) :]) for record in records}
     others = [record.path for _, record in reader.records(DocumentRecord) if record.path not in moved]
     for new in moved.values():
         if new in others or existing_spelling(new, others) is not None:
@@ -107,15 +107,15 @@ def delete_folder(
     """Return the write that deletes every document below a folder with its memories; `undo` restores them."""
 
     def body(writer: Writer) -> wire.DocumentDeleted:
-        found = below(writer, path)
+        records = below(writer, path)
         copies = {conflict.copy for conflict in open_conflicts(writer)}
-        if between := sorted(copies.intersection(record.path for record in found)):
+        if between := sorted(copies.intersection(record.path for record in records)):
             raise Forbidden(
                 f"{between[0]} is the other text of an open conflict", hint="reverie sync resolve settles it"
             )
         put_texts(
             writer,
-            dict.fromkeys(record.path for record in found),
+            dict.fromkeys(record.path for record in records),
             author=author,
             at=writer.at,
             new_id=no_new_ids,
@@ -125,8 +125,8 @@ def delete_folder(
         return wire.DocumentDeleted(
             path=path,
             operation=str(writer.number),
-            memories=sum(len(record.ids) for record in found),
-            documents=len(found),
+            memories=sum(len(record.ids) for record in records),
+            documents=len(records),
         )
 
     return Write(space=space, who=who, why="document.delete", body=body)

@@ -318,7 +318,7 @@ def _with_store_words(text: str, regions: Sequence[RegionRecord], keep: Keep) ->
     From the last region to the first, so that the offsets of the others stay right.
     """
     places = [(_offset(text, region), region) for region in regions]
-    for begin, region in sorted(places, key=lambda place: place[0], reverse=True):
+    for begin, region in sorted(places, key=lambda item: item[0], reverse=True):
         end = begin + len(region.file)
         text = text[: end if keep == "both" else begin] + region.store + text[end:]
     return text

@@ -51,11 +51,11 @@ def decide(job: RunJob) -> RunPlan:
         read = min(worked.last_seq, last_seq) if worked.more else last_seq
         return RunPlan(job.run, job.at, job.learnt, max(read, job.learnt), written, worked.plan)
     texts = _contents([*job.files, *written])
-    found = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, quoted=True)
+    candidates = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, quoted=True)
     authors = {file.path: file.author_agent_id for file in job.files}
     memories = consolidation_plan.decide(
         job.memories,
-        [_of_run(candidate, job, authors) for candidate in found],
+        [_of_run(candidate, job, authors) for candidate in candidates],
         redactor=Redactor(job.literals),
         at=job.at,
         random=job.random,
@@ -131,8 +131,8 @@ def _written_by_tools(job: RunJob, messages: Sequence[Message]) -> list[RunFileR
             texts[path] = call.input["content"], call.at or job.at
         elif path in texts and (edited := _edited(texts[path][0], call)) is not None:
             texts[path] = edited, call.at or job.at
-    known = {file.path for file in job.files}
-    return list(_records(job, {path: text for path, text in texts.items() if path not in known}))
+    paths = {file.path for file in job.files}
+    return list(_records(job, {path: text for path, text in texts.items() if path not in paths}))
 
 
 def _edited(text: str, call: ToolCall) -> str | None:

@@ -317,8 +317,8 @@ class ProjectListings:
                 if len(self._shared) >= _CACHED_MAX:
                     self._shared.clear()
                 self._shared[key] = _shared_entry(reader, entry, project)
-            found = self._shared.get(key, entry)
-            shown += [] if found is None else [found]
+            shared_entry = self._shared.get(key, entry)
+            shown += [] if shared_entry is None else [shared_entry]
         return shown
 
 

@@ -156,13 +156,13 @@ def document_of(reader: Reader, memory_id: str) -> str:
 def sources(reader: Reader, purge: PendingPurge) -> Sources:
     """Return the records that a purge removes. Raises NotFound where nothing of it is left."""
     if purge.kind == "memory":
-        found = _memory_sources(reader, purge.key)
+        purge_sources = _memory_sources(reader, purge.key)
     elif purge.kind == "document":
-        found = _document_sources(reader, purge.key)
+        purge_sources = _document_sources(reader, purge.key)
     else:
-        found = _thread_sources(reader, purge.key, keep_memories=purge.keep_memories)
-    found.since = min((text for text in _times(reader, found) if text), default="")
-    return found
+        purge_sources = _thread_sources(reader, purge.key, keep_memories=purge.keep_memories)
+    purge_sources.since = min((text for text in _times(reader, purge_sources) if text), default="")
+    return purge_sources
 
 
 def _memory_sources(reader: Reader, memory_id: str) -> Sources:
@@ -198,18 +198,20 @@ def _document_sources(reader: Reader, path: str) -> Sources:
 
 def _thread_sources(reader: Reader, thread_id: str, *, keep_memories: bool) -> Sources:
     """Return the Sources of a thread's purge: the thread, and the memories that an engine learnt from it alone."""
-    found = Sources(thread=thread_id)
+    thread_sources = Sources(thread=thread_id)
     names = {str(key[0]) for key in (*reader.keys(Kind.MEMORY), *reader.versioned_keys(Kind.MEMORY))}
     for name in sorted(names):
         last = _last(reader, name)
         if last is None or thread_id not in _threads_of(last.provenance):
             continue
         alone = set(_threads_of(last.provenance)) == {thread_id}
-        (found.memories if alone and last.trust == "engine" and not keep_memories else found.kept).append(name)
+        (
+            thread_sources.memories if alone and last.trust == "engine" and not keep_memories else thread_sources.kept
+        ).append(name)
     archives = any(record.ref == f"thread:{thread_id}" for _, record in reader.records(ArchiveRecord))
-    if not (archives or found.memories or found.kept or reader.exists(Kind.THREAD, (thread_id,))):
+    if not (archives or thread_sources.memories or thread_sources.kept or reader.exists(Kind.THREAD, (thread_id,))):
         raise _nothing_left("thread", thread_id)
-    return found
+    return thread_sources
 
 
 def _nothing_left(kind: str, key: str) -> NotFound:

@@ -66,11 +66,11 @@ def plan_baselines(reader: Reader, before: Mapping[str, Baseline]) -> RestoredBa
             saved_since.append(path)
             continue
         own = (old.intended | {old.sha256}) - {""}
-        known = restored.get(path, Baseline(path, "", 0))
-        if own - known.intended - {known.sha256}:
-            changed.append(dataclasses.replace(known, intended=known.intended | own))
-    for path, known in restored.items():
-        if known.sha256 and (path not in before or not before[path].sha256):
+        baseline = restored.get(path, Baseline(path, "", 0))
+        if own - baseline.intended - {baseline.sha256}:
+            changed.append(dataclasses.replace(baseline, intended=baseline.intended | own))
+    for path, baseline in restored.items():
+        if baseline.sha256 and (path not in before or not before[path].sha256):
             document = reader.load(DocumentRecord, (path,))
             if document is not None:
                 intended = frozenset({sha256(document.content.encode())})

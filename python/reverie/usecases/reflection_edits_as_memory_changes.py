@@ -62,7 +62,7 @@ def plan_of(
     What a person should see first is in its `waiting`.
     """
     reader = _Reader(reflected, redactor, at)
-    candidates, held = reader.candidates()
+    candidates, candidates_in_review = reader.candidates()
     screened = consolidation_plan.screened(
         snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages
     )
@@ -103,7 +103,7 @@ def plan_of(
         random=random,
         revise=revise,
     )
-    for candidate, why in held:
+    for candidate, why in candidates_in_review:
         candidate.provenance.pop("path")
         waiting = consolidation_plan.screened(
             snapshot, [candidate], redactor=redactor, at=at, thread=thread, messages=()
@@ -132,15 +132,15 @@ class _Reader:
     def candidates(self) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
         """Return the candidates of new blocks: those to consolidate, and those that wait, with the reason."""
         usable: list[Candidate] = []
-        held: list[tuple[Candidate, str]] = []
+        waiting: list[tuple[Candidate, str]] = []
         for block in self._reflected.new:
             candidate = self._candidate(block)
             why = self._why(f"{candidate.title or ''} {candidate.content}", block.sources)
             if why:
-                held.append((candidate, why))
+                waiting.append((candidate, why))
             else:
                 usable.append(candidate)
-        return usable, held
+        return usable, waiting
 
     def changes(self, by_id: Mapping[str, Memory]) -> tuple[dict[str, Update | Delete], list[Proposal]]:
         """Return the changes of memories by id, and those that only a person may make."""

@@ -291,18 +291,18 @@ def _run_call(call: ToolUse, folder: Folder, record: Quotable) -> ToolResult:
 def _input(call: ToolUse) -> Any:
     kind = _INPUTS.get(call.name)
     if kind is None:
-        known = ", ".join(TOOL_NAMES)
-        raise Refused(f"there is no tool {call.name[:80]!r}; the tools are {known}", "an unknown tool")
+        names = ", ".join(TOOL_NAMES)
+        raise Refused(f"there is no tool {call.name[:80]!r}; the tools are {names}", "an unknown tool")
     try:
         return wire.parse(kind, dict(call.input))
     except ValidationError as error:
-        known = ", ".join(kind.__struct_encode_fields__) or "nothing"
-        raise Refused(f"{error.message}; {call.name} takes {known}", "an input that a tool does not take") from None
+        names = ", ".join(kind.__struct_encode_fields__) or "nothing"
+        raise Refused(f"{error.message}; {call.name} takes {names}", "an input that a tool does not take") from None
 
 
 def _sources(quotes: Sequence[str], record: Quotable) -> list[SourceEntry]:
     """Return the entries that hold the quotes. Raises Refused for a quote that none has."""
-    found = []
+    entries = []
     for number, quote in enumerate(quotes, 1):
         entry = record.entry_with(quote)
         if entry is None:
@@ -310,8 +310,8 @@ def _sources(quotes: Sequence[str], record: Quotable) -> list[SourceEntry]:
                 f"quote {number} is not in the record; copy it exactly, from one entry",
                 "a quote that is not in the record",
             )
-        found.append(entry)
-    return found
+        entries.append(entry)
+    return entries
 
 
 def _list(_: tools.MemoryListInput, folder: Folder, __: Quotable) -> str:

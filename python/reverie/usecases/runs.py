@@ -153,7 +153,7 @@ def due(reader: Reader, *, idle_since: str, completed: set[str]) -> list[tuple[s
     `completed`, and those in it are not read.
     """
     ended = {session.thread: session.ended_at for session in sessions.known(reader)}
-    found: list[tuple[str, wire.RunEnd]] = []
+    due_runs: list[tuple[str, wire.RunEnd]] = []
     for (name,) in reader.keys(Kind.RUN):
         record = None if name in completed else reader.load(RunRecord, (name,))
         if record is None:
@@ -164,10 +164,10 @@ def due(reader: Reader, *, idle_since: str, completed: set[str]) -> list[tuple[s
         thread = None if record.thread is None else reader.load(ThreadRecord, (record.thread,))
         ended_at = ended.get(record.thread or "")
         if ended_at is not None and ended_at > record.created_at:
-            found.append((record.id, "session"))
+            due_runs.append((record.id, "session"))
         elif max(record.updated_at, "" if thread is None else thread.updated_at) < idle_since:
-            found.append((record.id, "idle"))
-    return found
+            due_runs.append((record.id, "idle"))
+    return due_runs
 
 
 def of_thread(reader: Reader, thread: str) -> list[str]:

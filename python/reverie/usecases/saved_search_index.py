@@ -147,7 +147,7 @@ def segments_to_merge(segments: Sequence[Segment], largest: int | None = None) -
     """
     newest: list[Segment] = []
     together = 0
-    for segment in reversed([each for each in segments if largest is None or _live(each) < largest]):
+    for segment in reversed([other for other in segments if largest is None or _live(other) < largest]):
         if (newest and _live(segment) > 2 * together) or (largest is not None and together >= largest):
             break
         newest.insert(0, segment)

@@ -71,8 +71,8 @@ class MessageSearch:
         hits = self._ask(space, lambda index: index.search_around(query, asked, how, within))
         near = [] if self._similar is None else self._similar.near(space, query, self._threads(space, within), within)
         if near:
-            known = {hit.id for hit in hits}
-            others = replace(within, ids=[id_ for id_, _ in near if id_ not in known])
+            hit_ids = {hit.id for hit in hits}
+            others = replace(within, ids=[id_ for id_, _ in near if id_ not in hit_ids])
             hits += self._ask(space, lambda index: index.search_around(query, len(near), how, others))
             hits = search.fused(hits, near, asked)
         return search.spread(query, hits, limit)

@@ -37,8 +37,8 @@ def message_hits(reader: Reader, query: str, hits: Sequence[Hit]) -> list[wire.S
     """Return found messages, without those that were deleted meanwhile."""
     places = [search.is_number_of(hit.id) for hit in hits]
     names = list(dict.fromkeys(thread for thread, _ in places))
-    found = zip(names, reader.load_many(ThreadRecord, [(name,) for name in names]), strict=True)
-    threads = {name: thread for name, thread in found if thread is not None}
+    pairs = zip(names, reader.load_many(ThreadRecord, [(name,) for name in names]), strict=True)
+    threads = {name: thread for name, thread in pairs if thread is not None}
     entries = Entries(reader)
     entries.read(
         (name, near)
@@ -70,10 +70,10 @@ class Entries:
 
     def get(self, thread_id: str, seq: int) -> dict[str, Any] | None:
         """Return an entry, None where there is none."""
-        place = thread_id, seq
-        if place not in self._known:
-            self._known[place] = self._reader.get(Kind.ENTRY, place)
-        return self._known[place]
+        key = thread_id, seq
+        if key not in self._known:
+            self._known[key] = self._reader.get(Kind.ENTRY, key)
+        return self._known[key]
 
 
 def _before(seq: int) -> range:
@@ -120,7 +120,7 @@ def hit_of_entry(
             seq=seq, role=entry["role"], id=entry.get("id"), tool_result=_is_tool_result(entry)
         ),
         agent=thread.agent,
-        neighbours=[found for found in (before, after) if found is not None],
+        neighbours=[neighbour for neighbour in (before, after) if neighbour is not None],
     )
 
 
@@ -163,7 +163,7 @@ def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.S
     """
     if len(lists) == 1:
         return list(lists[0][:limit])
-    ranked = [(place, number, hit) for number, hits in enumerate(lists) for place, hit in enumerate(hits)]
+    ranked = [(rank, number, hit) for number, hits in enumerate(lists) for rank, hit in enumerate(hits)]
     ranked.sort(key=lambda item: (item[0], item[1]))
     with_memory = {hit.document for _, _, hit in ranked if hit.kind == "memory"}
     if with_memory:
@@ -213,17 +213,17 @@ def said_on_days(
     `days` are days of UTC such as "2026-05-03"; `threads` are those that count, None for all, and so is `agent`. It is
     what a person typed first on that day, else what an agent said.
     """
-    found: list[wire.SearchHit] = []
+    hits: list[wire.SearchHit] = []
     accepted = None if threads is None else frozenset(threads)
     for _, thread in reader.records(ThreadRecord):
         if (accepted is not None and thread.id not in accepted) or (agent is not None and thread.agent != agent):
             continue
         for day in days:
-            place = _first_of(reader, thread, day) if thread.updated_at[:10] >= day else None
-            if place is not None:
-                seq, entry = place
-                found.append(hit_of_entry(Entries(reader), (), thread, seq, entry, score=0.0, why="said on that day"))
-    return sorted(found, key=lambda hit: hit.at or "", reverse=True)[:limit]
+            first_entry = _first_of(reader, thread, day) if thread.updated_at[:10] >= day else None
+            if first_entry is not None:
+                seq, entry = first_entry
+                hits.append(hit_of_entry(Entries(reader), (), thread, seq, entry, score=0.0, why="said on that day"))
+    return sorted(hits, key=lambda hit: hit.at or "", reverse=True)[:limit]
 
 
 def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapping[str, Any]] | None:

@@ -27,7 +27,7 @@ def known(reader: Reader) -> list[SessionRecord]:
 
 def find(sessions: Sequence[SessionRecord], client: str, session: str) -> SessionRecord | None:
     """Return the session of a client with this id, or None."""
-    return next((known for known in sessions if (known.client, known.session) == (client, session)), None)
+    return next((record for record in sessions if (record.client, record.session) == (client, session)), None)
 
 
 def begin(space: str, session: SessionRecord, *, cleared: bool = False) -> Write[SessionRecord]:

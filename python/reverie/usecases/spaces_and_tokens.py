@@ -79,10 +79,10 @@ def revoke_token(token_id: str, *, who: str) -> Write[None]:
     """Return the write that deletes a token; its body raises NotFound if no token has the id."""
 
     def body(writer: Writer) -> None:
-        found = [key for key in writer.keys(Kind.TOKEN) if _id_of(str(key[0])) == token_id]
-        if not found:
+        keys = [key for key in writer.keys(Kind.TOKEN) if _id_of(str(key[0])) == token_id]
+        if not keys:
             raise NotFound(f"there is no token {token_id}", hint="reverie token list shows the ids")
-        for key in found:
+        for key in keys:
             writer.delete(Kind.TOKEN, key)
 
     return Write(SYSTEM_SPACE, who, "token.revoke", body)

@@ -35,7 +35,7 @@ def hold_saves(plan: Plan, operations: Mapping[str, int], *, space: str) -> Writ
         return None
 
     def body(writer: Writer) -> None:
-        held = []
+        copies = []
         for path in sessions:
             document = writer.load(DocumentRecord, (path,)) if writer.count(Kind.FORGOTTEN) else None
             for name in [] if document is None else document.ids:
@@ -43,8 +43,8 @@ def hold_saves(plan: Plan, operations: Mapping[str, int], *, space: str) -> Writ
                 came = memory is not None and writer.latest(Kind.MEMORY, (name,)) == operations.get(path)
                 candidate = forgotten_again(writer, memory) if memory is not None and came else None
                 if memory is not None and candidate is not None:
-                    held.append((memory, candidate))
-        move_to_review(writer, held)
+                    copies.append((memory, candidate))
+        move_to_review(writer, copies)
 
     return Write(space, f"session:{next(iter(sessions.values()))}", WHY, body)
 

@@ -35,21 +35,21 @@ class WaitingCandidates:
     def count(self, reader: Reader) -> int:
         """Return how many candidates wait in the reader's snapshot."""
         with self._lock:
-            known = self._spaces.get(reader.space)
+            cache = self._spaces.get(reader.space)
             now = reader.operation()
-            if known is None or not self._can_catch_up(reader, known.operation, now):
+            if cache is None or not self._can_catch_up(reader, cache.operation, now):
                 ids = {record.id for _, record in reader.records(CandidateRecord) if record.state == "waiting"}
                 self._spaces[reader.space] = _Known(now, ids)
                 return len(ids)
-            if now > known.operation:
-                for name in reader.touched(Kind.CANDIDATE, known.operation):
+            if now > cache.operation:
+                for name in reader.touched(Kind.CANDIDATE, cache.operation):
                     record = reader.load(CandidateRecord, (name,))
                     if record is not None and record.state == "waiting":
-                        known.ids.add(name)
+                        cache.ids.add(name)
                     else:
-                        known.ids.discard(name)
-                known.operation = now
-            return len(known.ids)
+                        cache.ids.discard(name)
+                cache.operation = now
+            return len(cache.ids)
 
     @staticmethod
     def _can_catch_up(reader: Reader, since: int, now: int) -> bool:

@@ -96,8 +96,8 @@ def _parameter_kinds(kind: type) -> dict[str, str]:
     """Return the type of each parameter of a query by its name: `int`, `bool` or `str`."""
     kinds: dict[str, str] = {}
     for field in msgspec.inspect.type_info(kind).fields:  # type: ignore[attr-defined] # of a struct
-        found = {type(option) for option in _options(field.type)}
-        is_int, is_bool = msgspec.inspect.IntType in found, msgspec.inspect.BoolType in found
+        option_kinds = {type(option) for option in _options(field.type)}
+        is_int, is_bool = msgspec.inspect.IntType in option_kinds, msgspec.inspect.BoolType in option_kinds
         kinds[field.encode_name] = "int" if is_int else "bool" if is_bool else "str"
     return kinds
 
@@ -156,13 +156,13 @@ def _field_names_of(kind: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
 
 def _error_of(kind: type, text: str) -> ReverieError:
     """Return the error for a message of msgspec: a sentence that begins with the field."""
-    match = _LOCATION.match(text)
-    what, path = (match["what"], match["path"] or "") if match else (text, "")
+    location = _LOCATION.match(text)
+    what, path = (location["what"], location["path"] or "") if location else (text, "")
     field = path.removeprefix("$").removeprefix(".")
-    if found := _UNKNOWN.match(what):
-        return _unknown(kind, _join(field, found["field"]), found["field"])
-    if found := _MISSING.match(what):
-        name = _join(field, found["field"])
+    if match := _UNKNOWN.match(what):
+        return _unknown(kind, _join(field, match["field"]), match["field"])
+    if match := _MISSING.match(what):
+        name = _join(field, match["field"])
         return ValidationError(f"`{name}` is missing", hint=f"give `{name}`", field=name, reason="missing")
     if not field and not any(pattern.match(what) for pattern in (_TYPE, _RANGE, _PATTERN, _ENUM)):
         # A rule about several fields, in its own words: "give `after` or `last`, not both".
@@ -177,15 +177,15 @@ def _error_of(kind: type, text: str) -> ReverieError:
 
 
 def _reason(what: str) -> str:
-    if found := _TYPE.match(what):
-        return f"must be {_words(found['wanted'])}, not {_words(found['got'])}"
-    if found := _RANGE.match(what):
-        return f"must be {_words(found['wanted'])} {found['rule']}"
-    if found := _PATTERN.match(what):
-        pattern = found["pattern"]
+    if match := _TYPE.match(what):
+        return f"must be {_words(match['wanted'])}, not {_words(match['got'])}"
+    if match := _RANGE.match(what):
+        return f"must be {_words(match['wanted'])} {match['rule']}"
+    if match := _PATTERN.match(what):
+        pattern = match["pattern"]
         return next((reason for start, reason in _PATTERN_REASONS.items() if pattern.startswith(start)), _NAME_REASON)
-    if found := _ENUM.match(what):
-        return f"cannot be {_quoted(found['value'])}"
+    if match := _ENUM.match(what):
+        return f"cannot be {_quoted(match['value'])}"
     return f"is not usable: {_quoted(what)}"
 
 

@@ -130,7 +130,7 @@ pub struct PatchProblem {
     pub reason: PatchReason,
     /// The line numbers, from 1, on which its old text begins.
     pub lines: Vec<usize>,
-    /// Whether it begins on more lines than those listed.
+    /// True if it begins on more lines than those listed.
     pub more: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A fast hash of bytes under a random key per hash table, so that nobody can choose inputs that collide in it.
+//! A fast hash of bytes under a random key per hash table, so that an attacker cannot choose colliding inputs.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -99,7 +99,7 @@ mod tests {
     const LIMIT: usize = 1 << 24;
 
     proptest! {
-        /// What is packed comes out again, and no more than the limit.
+        /// Packed bytes come out again, and no more than the limit.
         #[test]
         fn packed_bytes_come_out_again(data in proptest::collection::vec(any::<u8>(), 0..4000)) {
             let packed = pack(&data).unwrap_or_default();

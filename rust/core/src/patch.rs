@@ -101,7 +101,7 @@ fn error(text: &str, patches: &[Patch<'_>], mut problems: Vec<(usize, PatchReaso
 /// Texts up to which each is searched separately: a vectorized scan for one text is much faster than an automaton.
 const SEPARATE_SCANS_MAX: usize = 8;
 
-/// How often a text occurs.
+/// Number of occurrences of a text: none, one or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occurrences {
     Never,

@@ -83,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Bodies of other forms and versions are left to whoever knows them.
+    /// Bodies of other forms and versions are left to readers that know them.
     #[test]
     fn other_forms_are_not_read() {
         for head in [[1, 1], [1, 2], [1, 4], [1, 9], [0, 0], [2, 3]] {

@@ -50,7 +50,7 @@ fn reference_ranking(texts: &BTreeMap<String, Text>, query: &str, filter: &Filte
     ranking
 }
 
-/// Whether a filter accepts a text.
+/// Return true if a filter accepts a text.
 fn accepts(filter: &Filter, id: &str, (_, groups, at): &Text) -> bool {
     filter.any_of.iter().all(|set| set.iter().any(|group| groups.contains(group)))
         && !filter.none_of.iter().any(|group| groups.contains(group))

@@ -63,7 +63,7 @@ fn check_unchanged_blocks(text: &str, unchanged: &[&Block], after: &str, section
     }
 }
 
-/// Whether two blocks have the same kind and bytes; a last line without an ending may have got one.
+/// Return true if two blocks have the same kind and bytes; a last line without an ending may have got one.
 fn is_same_block(actual: (Kind, &str), expected: (Kind, &str)) -> bool {
     actual.0 == expected.0
         && actual.1.strip_prefix(expected.1).is_some_and(|more| matches!(more, "" | "\n" | "\r" | "\r\n"))

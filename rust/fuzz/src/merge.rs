@@ -132,7 +132,7 @@ pub fn merge_is_symmetric(data: &[u8]) {
     assert_eq!(line_counts(&one), line_counts(&other));
 }
 
-/// The merged text without the parts that stand for conflicts.
+/// The merged text without the parts that represent conflicts.
 fn text_without_conflicts(merged: &Merged) -> String {
     let mut text = String::new();
     let mut at = 0;

@@ -19,19 +19,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// How long the client is made to wait.
+/// Longest time that the hook makes the client wait.
 const WAIT: Duration = Duration::from_millis(300);
 
-/// How long it is made to wait where the request before had no answer.
+/// Longest time that it makes the client wait where the request before had no answer.
 const WAIT_AGAIN: Duration = Duration::from_millis(150);
 
-/// How long no request is sent after two in a row without an answer.
+/// Time without requests after two in a row without an answer.
 const QUIET: Duration = Duration::from_mins(1);
 
-/// How old a daemon's socket is before a request without an answer counts.
+/// Least age of a daemon's socket for a request without an answer to count.
 const STARTING: Duration = Duration::from_secs(10);
 
-/// Whether the input was read, so that what is waited for is the daemon.
+/// True once the input was read, so that a further wait is for the daemon.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// The parts that a hook at a session's start may ask for.

@@ -16,7 +16,7 @@ use crate::redactor::Redactor;
 /// The key of the text in a block of a message.
 const TEXT: &str = "text";
 
-/// What replaces the private beginning of a text.
+/// Marker that replaces the private beginning of a text.
 const PRIVATE_MARKER: &str = "[REDACTED:private]";
 
 /// Return the text of an item of a list that is a block of a message, as `{"type": "text", "text": …}` is.
@@ -39,7 +39,7 @@ pub(crate) struct Traversal<'r, 'f> {
     depth: usize,
     /// The kind of the object that encloses the current one.
     parent: ObjectKind,
-    /// How many bytes at the beginning of the next object's `text` are private, by a mark in a block before it.
+    /// Number of bytes at the beginning of the next object's `text` that are private, by a mark in a block before it.
     private: usize,
 }
 

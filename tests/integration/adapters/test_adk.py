@@ -104,7 +104,7 @@ def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> 
 
 
 def test_two_users_never_meet(spaces: FreshSpaces) -> None:
-    """What one user said is found by that user of that app alone, and by nothing else in the space."""
+    """Words of one user are found by that user of that app alone, and by nothing else in the space."""
 
     async def run() -> None:
         async with spaces.client() as client:

@@ -129,7 +129,7 @@ class _WithSlashes:
 
 @SDK
 def test_a_real_session_is_resumed_from_the_store(spaces: FreshSpaces, tmp_path: Path) -> None:
-    """Claude Code, started by the SDK, goes on with a session whose transcript only the store has."""
+    """Claude Code, started by the SDK, resumes a session whose transcript only the store has."""
     from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, query
 
     (tmp_path / "harbour").mkdir()

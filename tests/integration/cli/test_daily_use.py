@@ -110,7 +110,7 @@ def test_a_day(cli: Cli, home: Path) -> None:
 
 
 def test_a_redone_deletion_is_undone_by_a_plain_undo(cli: Cli, home: Path) -> None:
-    """What a redo deleted again comes back, and then the operation before the deletion is undone."""
+    """An undo restores what a redo deleted again; the next one undoes the operation before the deletion."""
     check(cli("up"))
     file = home / "r" / "root" / "default" / "facts" / "user.md"
     file.parent.mkdir(parents=True, exist_ok=True)

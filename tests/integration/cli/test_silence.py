@@ -1,4 +1,4 @@
-"""A command that waits for a stopped daemon says so, with what to type, and goes on when the daemon does."""
+"""A command that waits for a stopped daemon says so, with what to type, and continues when the daemon does."""
 
 from __future__ import annotations
 

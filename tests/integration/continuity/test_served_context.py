@@ -1,4 +1,4 @@
-"""What `reverie eval context` measures is what the daemon serves, text for text."""
+"""`reverie eval context` measures the context that the daemon serves, text for text."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_results_are_as_their_schema_says(daemon: Daemon, tmp_path: Path, *, lis
 
 
 def test_recall_takes_the_project_of_the_folder(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """What an agent writes in one project is not recalled in another."""
+    """Memories that an agent writes in one project are not recalled in another."""
     here, there = tmp_path / "harbour", tmp_path / "orchard"
     here.mkdir()
     there.mkdir()

@@ -381,7 +381,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("content", "stored"), WRITTEN.values(), ids=WRITTEN.keys())
 def test_what_is_stored_is_clean(client: Client, daemon: Daemon, model: FakeModel, content: str, stored: str) -> None:
-    """What a model extracts is cleaned before it is stored: secrets redacted, invisible characters removed."""
+    """A model's memories are cleaned before they are stored: secrets redacted, invisible characters removed."""
     model.extract({**GOOD, "content": content})
 
     learn(client)

@@ -169,7 +169,7 @@ def test_what_an_update_says_is_not_added_once_more(
 
 
 def test_the_words_of_a_person_are_proposed(client: Client, model: FakeModel) -> None:
-    """What a person wrote is not changed: the change is a proposal."""
+    """A memory that a person wrote is not changed: the change is a proposal."""
     old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact", author="person"))
     model.extract(memory("The cache is in SQLite now.", "the cache is in SQLite now", 4, scope="person"))
     model.consolidate({"action": "DELETE", "id": old.id, "candidateIndex": 0}, {"action": "ADD", "candidateIndex": 0})

@@ -83,7 +83,7 @@ def test_a_memory_is_turned_round_by_what_the_person_typed(
 
 
 def test_a_statement_is_turned_round_by_the_agent_that_changed_it(client: Client, model: FakeModel) -> None:
-    """What the loader cannot do is updated once the agent says that it can."""
+    """A statement that the loader cannot do a thing is updated once the agent says that it can."""
     before, after = "The loader of the harbour does not read CSV", "The loader of the harbour reads CSV"
     given = client.remember(wire.CreateMemory(before, type="fact", project="harbour"))
     thread = client.create_thread(project="harbour")
@@ -127,7 +127,7 @@ OWN = "Thanks, that looks good to me now"
 def test_what_rests_on_no_words_of_its_own_waits(
     client: Client, model: FakeModel, content: str, quote: str, why: str
 ) -> None:
-    """A memory that quotes a paste, or names a host, address or path that nobody of the two wrote, waits."""
+    """A memory that quotes a paste, or names a host, address or path that neither of the two wrote, waits."""
     thread = client.create_thread(project="harbour")
     said = [
         {"role": "user", "content": f"{OWN}.\nHere is the mail from Ann:\n{PASTE}\nmole@evil.example /srv/mole/keys"},
@@ -200,7 +200,7 @@ def test_an_update_does_not_bring_back_what_was_forgotten(client: Client, model:
 
 @pytest.mark.parametrize("name", ["EVIL.EXAMPLE", "203.0.113.7:8080", r"\\evil\share", "evil:drop", "evil[.]example"])
 def test_an_address_in_another_spelling_waits(client: Client, model: FakeModel, name: str) -> None:
-    """A memory with an honest quote and an address of nobody waits, in whatever spelling the address is."""
+    """A memory with an honest quote and an address that neither side wrote waits, in any spelling of the address."""
     model.extract(memory(f"Logs of the build go to {name}.", SAID, 2))
     answer = learn(client)
     assert len(answer.waiting) == 1

@@ -167,7 +167,7 @@ def test_small_talk_writes_nothing(client: Client, model: FakeModel) -> None:
 
 
 def test_the_same_work_twice(client: Client, model: FakeModel) -> None:
-    """What a memory says already is not added once more."""
+    """A statement that a memory has already is not added once more."""
     model.reflect([NAME, EPISODE])
     client.reflect(thread_of(client))
     again = call("memory_append", path="facts/user.md", entry="- Name: Zhang San", quotes=["I'm Zhang San"])

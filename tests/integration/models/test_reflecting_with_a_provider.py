@@ -109,7 +109,7 @@ def test_a_fault_after_calls_changes_nothing(
 
 
 def test_a_broken_connection_is_tried_again(client: Client, server: FaultModelServer) -> None:
-    """After a broken connection or an overload (529) a turn is sent again, and the reflection goes on."""
+    """After a broken connection or an overload (529) a turn is sent again, and the reflection continues."""
     server.script(tool_turns([ADD]), faults.reset_in_body, status(529, {"retry-after": "0"}), tool_turns([ADD]))
 
     learnt = client.reflect(new_thread(client))

@@ -1,4 +1,4 @@
-"""What a reflection may not do: beyond its bounds, against a person's words, from foreign words."""
+"""Limits of a reflection: nothing beyond its bounds, against a person's words, or from foreign words."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Aged(Tree):
         set_clock(self.daemon.home, int(now.timestamp() * 1_000))
 
     def remembers(self, name: str, *texts: str) -> None:
-        """Remember facts in a file, by the API: these words are not held back though a line like them was deleted."""
+        """Remember facts in a file, by the API: these words are written though a line like them was deleted."""
         for text in texts:
             self.client.remember(wire.CreateMemory(content=text, document=name, author="person"))
         self.agree()
@@ -208,7 +208,7 @@ def test_lines_that_a_save_had_not_seen_stay_and_are_announced(aged: Aged) -> No
 
 @pytest.mark.parametrize("back", ["undo", "rollback"])
 def test_a_change_of_a_restored_line_is_taken_back(aged: Aged, back: str) -> None:
-    """What `reverie undo` or a rollback brought back is current: a person's change of it may be taken back."""
+    """Text that `reverie undo` or a rollback restored is current: a person's change of it may be taken back."""
     name = f"facts/restored-{back}.md"
     aged.old(60)
     aged.client.append_entry(name, "- The build farm is in Graz, queue linux-small.")

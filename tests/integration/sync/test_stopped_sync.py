@@ -143,7 +143,7 @@ def test_an_edited_projection_is_reported_while_its_copy_exists() -> None:
 
 @pytest.mark.parametrize("who", ["agent", "person"])
 def test_a_folder_that_was_away_is_synced_again(who: str) -> None:
-    """A folder that is moved away and back is synced by itself, whoever noticed first that it was gone.
+    """A folder that is moved away and back is synced by itself, whichever component noticed first that it was gone.
 
     Neither the periodic scan, of every hour, nor the upkeep behind earlier writes helps.
     """

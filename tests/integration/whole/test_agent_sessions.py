@@ -304,7 +304,7 @@ def test_lines_without_a_folder_are_of_the_one_before(
 
 
 def test_a_pause_leaves_out_what_was_said_in_it(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """What was said in a pause is never imported, also not by hand later, nor from a session begun in the pause."""
+    """Messages of a pause are never imported, also not by hand later, nor from a session begun in the pause."""
     session = LiveSession(tmp_path, project, 11)
     thread = session.start(daemon)["thread"]
     session.say("paint the gate")

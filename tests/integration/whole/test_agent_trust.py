@@ -1,4 +1,4 @@
-"""What an agent writes has an agent's trust: over the API with its token, and by file tools into the folder."""
+"""Text that an agent writes has an agent's trust: over the API with its token, and by file tools into the folder."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ TRUST_AFTER_A_SHELL = {
 
 
 def test_a_shell_that_wrote_words_of_a_file(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """What a command copied into a file has an agent's trust, though the call has no word of it; nothing else has.
+    """Text that a command copied into a file has an agent's trust, though the call has no word of it; no other has.
 
     Each command has a file of its own; they are saved together, since the client's clock may be ahead by two seconds,
     and so a save must be further than that from the time of a call to be none of it.
@@ -152,7 +152,7 @@ def test_a_shell_that_wrote_words_of_a_file(daemon: Daemon, client: Client, tmp_
 
 
 def test_a_forgotten_line_that_a_shell_copied(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """What a person forgot and a command copied into the folder is removed again, and waits in review."""
+    """A line that a person forgot and a command copied into the folder is removed again, and waits in review."""
     gone = client.remember(wire.CreateMemory("The signal of the outer mole is green at night", type="fact"))
     client.forget(gone.id)
     file = root(daemon) / "facts" / "signals.md"
@@ -211,7 +211,7 @@ def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Cl
     "again", ["Never paint the lighthouse of Lindau green", "Green is no paint for Lindau's lighthouse"]
 )
 def test_a_forgotten_line_that_a_tool_wrote(daemon: Daemon, client: Client, again: str) -> None:
-    """What a person forgot and an agent's tool wrote into the folder is removed from its file, and waits in review."""
+    """A line that a person forgot and an agent's tool wrote into the folder is removed, and waits in review."""
     gone = client.remember(
         wire.CreateMemory("Never paint the lighthouse of Lindau green", type="fact", author="person")
     )

@@ -1,4 +1,4 @@
-"""What an agent is told of its writes of memory files, and which it is refused."""
+"""Replies to an agent's writes of memory files, and the writes that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document that agents add to goes on in parts: lists, repetitions, undo and the folder follow."""
+"""A document that agents add to is continued in parts: lists, repetitions, undo and the folder follow."""
 
 from __future__ import annotations
 

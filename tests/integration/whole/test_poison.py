@@ -212,7 +212,7 @@ def test_a_page_that_an_agent_saved_waits(client: Client) -> None:
 
 
 def test_a_correction_behind_a_pages_sentence_is_learnt(client: Client) -> None:
-    """What the person corrects is learnt without the page's sentence that the agent had repeated before."""
+    """The person's correction is learnt without the page's sentence that the agent had repeated before."""
     sentence = "Run npm install first in each folder, then npm run build"
     use = {"type": "tool_use", "id": "t1", "name": "WebFetch", "input": {"url": "https://quay.example"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": f"# Guide\n\n{sentence}."}
@@ -242,7 +242,7 @@ PASTES = (
 
 @pytest.mark.parametrize("number", range(len(PASTES)))
 def test_a_paste_waits_and_is_not_lost(client: Client, number: int) -> None:
-    """What is pasted by its form alone is no memory, and a person finds it in the review."""
+    """Text that is a paste by its form alone is no memory, and a person finds it in the review."""
     mark = f"mark{number}"
     message = PASTES[number].replace("MARK", mark)
     thread = client.create_thread()

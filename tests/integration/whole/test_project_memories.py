@@ -196,7 +196,7 @@ def test_a_person_s_files_in_a_project_s_folder() -> None:
 
 
 def test_imported_sessions_teach_their_projects(tmp_path: Path) -> None:
-    """What sessions of two projects teach is in their own folders; a general wish is in the person's."""
+    """Memories from sessions of two projects are in their own folders; a general wish is in the person's."""
     with running_daemon() as own, Client(own.socket) as client:
         for name in ("harbour", "quay"):
             place = repository(tmp_path / name)

@@ -1,4 +1,4 @@
-"""What waits for a person, and what was forgotten: over the API, with sessions that say it again."""
+"""Memories in review, and forgotten ones: over the API, with sessions that say them again."""
 
 from __future__ import annotations
 

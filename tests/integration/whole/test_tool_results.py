@@ -1,4 +1,4 @@
-"""What agents' tools do with prose, long files and summary lines, and what they say about it."""
+"""Results of agents' tools for prose, long files and summary lines."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_a_deleted_line_that_an_agent_writes_again_is_the_agents(owner: Client) 
 
 @pytest.mark.parametrize("way", ["move", "rename"])
 def test_a_document_moved_into_the_memories(owner: Client, daemon: Daemon, forgotten: str, way: str) -> None:
-    """An agent moves a document among the memories: what was forgotten is held, what is new has an agent's trust."""
+    """An agent moves a document among the memories: forgotten lines wait in review, new ones have an agent's trust."""
     token = str(owner.create_token("default", agent="coder").token)
     with Client(daemon.socket, token=token) as agent:
 

@@ -53,7 +53,7 @@ def test_a_command_that_ran_once_counts_once(client: Client, tmp_path: Path) -> 
 
 
 def test_what_was_undone_is_learnt_by_the_next_run(client: Client, tmp_path: Path) -> None:
-    """What only an undone distillation had read is read by the next run, and its commands count once."""
+    """Messages that only an undone distillation had read are read by the next run, and their commands count once."""
     thread = imported(client, tmp_path / "quay-1.jsonl")
     client.distill(thread)
     undo_last(client, "thread.distill")

@@ -75,7 +75,7 @@ def test_the_result_of_a_tool_is_headed_so(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_an_error_names_the_option(cli: Cli, routes: Routes) -> None:
-    """What the daemon says of a field of the request is said of the option."""
+    """The daemon's error about a field of the request names the option."""
     routes["POST /v1/search"] = envelope(
         "validation_error", "since is not a time", status=400, hint="write it as 2026-11-21", field="since"
     )

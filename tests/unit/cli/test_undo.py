@@ -45,7 +45,7 @@ ANSWERS = {
 
 @pytest.mark.usefixtures("daemon")
 def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> None:
-    """What is only recorded, undos, and undone operations are skipped, page by page.
+    """Records of past events, undos, and undone operations are skipped, page by page.
 
     If none is left, the command fails.
     """

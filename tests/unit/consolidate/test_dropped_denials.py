@@ -32,7 +32,7 @@ from reverie.consolidate.dropped_denials import is_supported, is_wish_or_choice,
     ],
 )
 def test_new_words_reverse_old_ones(old: str, new: str) -> None:
-    """What was denied and is affirmed, or the other way round, needs a sentence of the person's that says so."""
+    """A denial that becomes an affirmation, or the reverse, needs a sentence of the person's that says so."""
     assert reversals(old, new)
     assert not reversals(old, old)
     # The old memory and a question are no reason.
@@ -69,7 +69,7 @@ def test_a_denial_that_is_dropped_moved_or_narrowed_is_found(new: str) -> None:
     ],
 )
 def test_additions_reverse_nothing(old: str, new: str) -> None:
-    """What keeps the old denials, and denies nothing that was affirmed, is no reversal."""
+    """A text that keeps the old denials, and denies nothing that was affirmed, is no reversal."""
     assert reversals(old, new) == []
 
 

@@ -76,7 +76,7 @@ def test_frames_and_look_alikes_are_no_words(framed: str) -> None:
     ],
 )
 def test_frames_of_other_languages(forgotten: str, framed: str) -> None:
-    """What says no more than that it is so is left out in each language with a table of cues."""
+    """A frame that only says that a thing is so is left out in each language with a table of cues."""
     assert nearness(forgotten, framed, purged=True) == Nearness.SAME
 
 
@@ -102,7 +102,7 @@ def test_other_words_have_another_key(forgotten: str, said: str) -> None:
 
 
 def test_a_label_of_its_own_waits() -> None:
-    """What was forgotten, behind a label that it had not, is no other statement for sure: it waits."""
+    """A forgotten statement behind a new label is not surely another statement: it waits."""
     assert nearness(FEE, "Harbour of Graz: the mooring fee is 40 euros", purged=True) == Nearness.NEAR
     assert nearness("The port is open", "Harbour: the port is closed", purged=True) is None
 
@@ -217,7 +217,7 @@ def test_another_name_is_another_wish(wish: str, names: tuple[str, ...]) -> None
     ],
 )
 def test_the_same_name_among_others_is_near(forgotten: str, said: str) -> None:
-    """What names the forgotten thing beside another, or names none, waits as before."""
+    """A statement that names the forgotten thing beside another, or names none, waits as before."""
     assert nearness(forgotten, said) == Nearness.NEAR
 
 

@@ -52,7 +52,7 @@ def test_the_opposite_is_not_the_same() -> None:
 
 
 def test_another_command_for_the_same_purpose_is_not_near() -> None:
-    """What was forgotten of `make lint` says nothing of `make test`."""
+    """A forgotten statement about `make lint` does not concern `make test`."""
     statements = forgotten("To run the tests of the project harbour: `make lint`.")
     assert statements.nearest(preference("To run the tests of the project harbour: `make test`.")) is None
 

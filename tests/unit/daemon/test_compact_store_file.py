@@ -58,7 +58,7 @@ async def in_background(services: Any, until: Any) -> None:
 
 
 def test_half_empty_pages_are_filled(running: Any) -> None:
-    """The file shrinks by a quarter at least, every record is there, and writing goes on."""
+    """The file shrinks by a quarter at least, every record is there, and writing continues."""
     data = running.store.path / "data.mdb"
     before = data.stat().st_size
     assert running.store.filled_share < 0.75

@@ -329,7 +329,7 @@ def test_children_die_with_the_daemon() -> None:
 
 
 async def _until_gone(pid: int) -> None:
-    """Wait until a process has ended; the event loop goes on meanwhile."""
+    """Wait until a process has ended; the event loop runs meanwhile."""
     while _alive(pid):  # noqa: ASYNC110 - another process has no event to wait for
         await asyncio.sleep(0.01)
 

@@ -1,4 +1,4 @@
-"""What a connection holds and lets go: timers, reading ahead, the end of a response, the drain of a server."""
+"""Resources of a connection and their release: timers, reading ahead, the end of a response, the drain of a server."""
 
 from __future__ import annotations
 

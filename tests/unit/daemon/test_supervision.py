@@ -1,4 +1,4 @@
-"""Supervised loops: an unexpected exception is a line of the log, and the loop goes on."""
+"""Supervised loops: an unexpected exception is a line of the log, and the loop continues."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Answer(msgspec.Struct):
 
 
 class FakeCompute:
-    """A stand-in for the compute process; in the first `overtakes` calls another writer adds a note meanwhile."""
+    """A fake of the compute process; in the first `overtakes` calls another writer adds a note meanwhile."""
 
     def __init__(self, overtakes: int = 0) -> None:
         self.decided = 0

@@ -182,7 +182,7 @@ def test_of_the_swap_folder_moves_alone_are_watched(tmp_path: Path) -> None:
 
 
 def test_a_save_beside_own_writes_is_an_event(tmp_path: Path) -> None:
-    """What a person saves before, between and after the daemon's writes of the same file is an event."""
+    """A person's save before, between or after the daemon's writes of the same file is an event."""
     root = open_root(tmp_path)
     (tmp_path / SWAP_FOLDER).mkdir(parents=True)
     told: list[str | None] = []

@@ -1,4 +1,4 @@
-"""What is the person's own words: a list below "my rules:", and what stands behind a private part."""
+"""Text that counts as the person's own words: a list below "my rules:", and a sentence behind a private part."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_list_below_the_rules_of_others_is_not(line: str) -> None:
 
 
 def test_a_sentence_behind_a_private_part_is_read() -> None:
-    """The mark that stands for a private part is no beginning of the sentence behind it."""
+    """The mark that replaces a private part is no beginning of the sentence behind it."""
     own = own_sentences("[REDACTED:private] Remember that the QA contact is Ann. [REDACTED:private] Never call her.")
     assert own == ["Remember that the QA contact is Ann.", "Never call her."]
     assert own_sentences("[REDACTED:private]") == []

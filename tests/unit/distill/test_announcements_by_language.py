@@ -77,7 +77,7 @@ UNMARKED = (
 
 @pytest.mark.parametrize("language", sorted(ANNOUNCED))
 def test_what_is_announced_is_anothers(language: str) -> None:
-    """What follows a line that names a text, or says that somebody wrote, is pasted, also with decomposed accents."""
+    """Text behind a line that names a text, or says that another wrote, is pasted, also with decomposed accents."""
     for announcement in ANNOUNCED[language]:
         for line in (announcement, unicodedata.normalize("NFD", announcement)):
             assert WISH not in typed_and_pasted(f"{line}\n{WISH}")[0], line

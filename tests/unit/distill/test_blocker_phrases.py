@@ -1,4 +1,4 @@
-"""Obstacles that somebody reports, in six languages, apart from what blocks in a program and from conditions."""
+"""Reported obstacles, in six languages, apart from what blocks in a program and from conditions."""
 
 from __future__ import annotations
 

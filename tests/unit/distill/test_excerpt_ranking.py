@@ -278,7 +278,7 @@ def test_every_kind_of_edit_gives_its_new_lines() -> None:
 
 
 def test_reminders_and_line_numbers_are_not_quoted() -> None:
-    """What a client adds to a result is left out; very long lines are cut at sentences."""
+    """Text that a client adds to a result is left out; very long lines are cut at sentences."""
     sentence = "The frob_count is kept per widget and never reset. "
     thread = Thread().call(
         "Read",

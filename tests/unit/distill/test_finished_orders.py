@@ -24,7 +24,7 @@ def following(thread: Thread) -> tuple[str, ...]:
 
 
 def test_an_order_is_told_until_a_call_carried_it_out() -> None:
-    """Of "commit this, push, open a draft PR" each part is told until the call that does it succeeded."""
+    """Of "commit this, push, open a draft PR" each part stays in the task until the call that does it succeeded."""
     thread = Thread().user(ASKED).agent("The ships are counted.").user("commit this, push, open a draft PR")
     assert following(thread) == ("do what the user asked: commit this, push, open a draft PR",)
     assert following(thread.bash("git status", "M harbour.py")) == ("go on: commit this, push, open a draft PR",)
@@ -38,14 +38,14 @@ def test_an_order_is_told_until_a_call_carried_it_out() -> None:
 
 
 def test_a_question_beside_an_order_stays_open() -> None:
-    """A sentence that asks for something else is told when the order beside it was carried out."""
+    """A sentence that asks for something else stays in the task when the order beside it was carried out."""
     thread = Thread().user(ASKED).agent("The ships are counted.").user("Commit this. Why are wrecks counted as well?")
     thread.bash(*COMMIT)
     assert following(thread) == ("go on: Why are wrecks counted as well?",)
 
 
 def test_an_announcement_to_commit_is_over_with_the_commit() -> None:
-    """What the agent said it would do, and did, is no step."""
+    """An announced action that the agent carried out is no next step."""
     thread = (
         Thread().user("Please commit it").bash("git diff", "+ count").agent("That is right. Let me stage and commit.")
     )
@@ -115,7 +115,7 @@ def test_a_single_word_may_be_an_order() -> None:
 
 
 def test_words_said_meanwhile_do_not_replace_the_task() -> None:
-    """A short statement or question between two calls is told behind the request that the agent works on."""
+    """A short statement or question between two calls comes behind the request that the agent works on."""
     thread = Thread().user(ASKED).bash("ls", "harbour.py").user("is the map read as well?").bash("ls", "map.py")
     assert following(thread) == (f"go on: {ASKED} \u2192 is the map read as well?",)
     asking = Thread().user(ASKED).agent("Both are counted.").user("is the map read as well?").bash("ls", "map.py")
@@ -149,7 +149,7 @@ def test_what_was_done_is_told_with_the_request() -> None:
 
 
 def test_an_option_named_by_its_number_is_told_in_words() -> None:
-    """An option is told with its words, since the list may be lost; a number that names none is left as it is."""
+    """An option is stated with its words, since the list may be lost; a number that names none is left as it is."""
     offer = "There are two ways:\n\n1. **A cache** - small\n2. **A queue** - more code\n\nWhich one do you prefer?"
     chosen = Thread().user("The uploads are slow").agent(offer).user("let's go with option 2").bash("ls", "queue.py")
     assert following(chosen) == ("go on: let's go with option 2 (option: A queue)",)
@@ -160,7 +160,7 @@ def test_an_option_named_by_its_number_is_told_in_words() -> None:
 
 
 def test_a_new_task_comes_before_an_older_list() -> None:
-    """What the person ordered after the list last changed is told first, even if an item of it is in progress."""
+    """An order given after the list last changed comes first, even if an item of the list is in progress."""
     thread = Thread().user(ASKED).todos(Count_the_ships="in_progress", Tell_Ann="pending").agent("Counting.")
     thread.user("Please spawn a worker that paints every pier of the harbour").bash("ls", "pier.py")
     first, second, *_ = following(thread)
@@ -220,7 +220,7 @@ def test_what_was_said_in_stopping_the_agent_does_not_replace_the_task() -> None
     ],
 )
 def test_words_that_git_uses_too_are_no_orders_for_it(order: str) -> None:
-    """What only sounds like a commit, a push or a branch stays open whatever git did, and so does what is forbidden."""
+    """An order that only sounds like a commit, a push or a branch stays open whatever git did; so does a ban."""
     done = dict.fromkeys(("commit", "stage", "push", "branch", "pull request", "issue", "merge", "rebase", "tag"), 9)
     assert unfinished_part(order, 5, {**done, "stash": 9, "revert": 9}, []) == order
 

@@ -203,7 +203,7 @@ def test_statements_about_the_user_become_facts() -> None:
     "tool", ["Task", "Agent"], ids=["a report of a subagent", "a report of an agent by its newer name"]
 )
 def test_what_agents_say_of_code_is_no_memory(tool: str) -> None:
-    """What an agent, a subagent or an agent's plan says about code becomes no memory."""
+    """Statements of an agent, a subagent or an agent's plan about code become no memory."""
     remark = (
         "The `openStore` function requires an absolute path to the data folder.\n"
         "Writes to `data.mdb` are slow because every commit waits for the disk."

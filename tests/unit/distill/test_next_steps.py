@@ -1,4 +1,4 @@
-"""What the working state says of plans, next steps, decisions and blockers in the words that people really use."""
+"""Plans, next steps, decisions and blockers of the working state, from the words that people really use."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_an_announced_edit_that_was_made_is_checked_and_then_over() -> None:
     ],
 )
 def test_what_was_sent_out_is_no_next_step(tool: str, given: dict[str, str], *, is_over: bool) -> None:
-    """A request whose last call sent something out and succeeded is not told again; one that only looks is."""
+    """A request whose last call sent something out and succeeded is no next step; one that only looks is."""
     thread = Thread().user("Tell them that the pool is limited now, please").call(tool, given, "ok")
     assert (ENGINE.working_state(thread.messages).next_steps == ()) is is_over
     failed = Thread().user("Tell them that the pool is limited now, please").call(tool, given, "error", failed=True)

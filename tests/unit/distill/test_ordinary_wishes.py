@@ -228,7 +228,7 @@ def test_a_decision_is_kept_with_what_was_rejected_and_why(decision: str) -> Non
 
 @pytest.mark.parametrize("message", lines(NOTHING))
 def test_orders_of_one_task_reports_and_questions_give_nothing(message: str) -> None:
-    """What is said of one occasion, asked, reported or only supposed gives no memory."""
+    """A sentence that concerns one occasion, asks, reports or only supposes gives no memory."""
     assert learnt(message) == []
 
 
@@ -259,7 +259,7 @@ def test_an_order_beside_a_task_is_about_that_task(message: str) -> None:
     ],
 )
 def test_words_of_others_give_nothing(message: str) -> None:
-    """What is quoted, pasted or reported in a message is no wish of the person."""
+    """Quoted, pasted or reported text in a message is no wish of the person."""
     assert learnt(message) == []
 
 
@@ -272,7 +272,7 @@ def test_words_of_others_give_nothing(message: str) -> None:
     ],
 )
 def test_how_the_agent_talks_is_a_wish_in_a_chat_too(message: str, wish: str) -> None:
-    """In a thread without tools, too, a wish about the answers stands."""
+    """In a thread without tools, too, a wish about the answers is learnt."""
     assert learnt(message, tools=False) == [f"The user wants: “{wish}”"]
 
 
@@ -340,7 +340,7 @@ def test_what_an_agent_forgot_again_is_an_order_for_good() -> None:
     ],
 )
 def test_a_correction_behind_its_verdict_is_kept(message: str, order: str) -> None:
-    """What follows "that is wrong:" is a correction as what follows "no," is."""
+    """Text behind "that is wrong:" is a correction, as text behind "no," is."""
     [text] = learnt(message)
     assert text.startswith(f"{order}: the user had to correct this")
 
@@ -376,5 +376,5 @@ def test_a_correction_behind_its_verdict_is_kept(message: str, order: str) -> No
     ],
 )
 def test_a_wish_in_the_third_person_reads_as_it_was_meant(message: str, text: str) -> None:
-    """What is wanted instead is no part of what is never done, and "me", "my" and "you" are named."""
+    """The alternative that is wanted is no part of what is never done, and "me", "my" and "you" are named."""
     assert learnt(message) == [text]

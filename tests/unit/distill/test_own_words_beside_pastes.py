@@ -30,5 +30,5 @@ def test_own_words_behind_a_head_or_a_fence(message: str) -> None:
     ],
 )
 def test_what_is_announced_is_not_own(message: str) -> None:
-    """Rules of somebody else, and text up to the end of the last fence, are not the person's own words."""
+    """Rules of another person, and text up to the end of the last fence, are not the person's own words."""
     assert not any("npm" in sentence for sentence in own_sentences(message))

@@ -389,6 +389,6 @@ def test_a_remark_with_a_comma_is_no_decision(said: str) -> None:
     ],
 )
 def test_next_steps_in_other_words(said: str, step: str) -> None:
-    """What an agent says is left, or does then, is the next step; a description of how a program works is none."""
+    """Work that an agent says is left, or does then, is the next step; a description of how a program works is none."""
     thread = Thread().user("Review the pull requests and merge them").agent(said)
     assert ENGINE.working_state(thread.messages).next_steps == ((step,) if step else ())

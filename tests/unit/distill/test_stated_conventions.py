@@ -296,7 +296,7 @@ def test_rules_of_work_are_preferences(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", FACTS.strip().split("\n"))
 def test_conventions_are_facts(rule: str) -> None:
-    """What holds for all values of a kind is a fact in the person's words."""
+    """A statement about all values of a kind is a fact in the person's words."""
     assert learnt(rule) == [("fact", rule)]
 
 

@@ -55,7 +55,7 @@ def test_a_list_that_could_not_be_read_changes_no_task(result: str, failed: bool
     ],
 )
 def test_checks_that_passed_since_they_were_begun_are_no_step(item: str, status: str, *, is_told: bool) -> None:
-    """An item that only runs checks is over once each of them passed, even if nobody ticked it off."""
+    """An item that only runs checks is over once each of them passed, even if it was never ticked off."""
     thread = Thread().user(ASKED).todos(**{"Count": "completed", item: status, "Tell Ann": "pending"})
     thread.bash("ruff check .", "All checks passed!").bash("make build", "done").bash("pytest -q", "9 passed")
     assert (item in following(thread)) is is_told
@@ -109,7 +109,7 @@ def test_a_name_of_two_items_tells_nothing() -> None:
 
 
 def test_after_several_edits_the_request_is_to_be_finished() -> None:
-    """Of an announced edit one edit is checked; after more the agent may be at the next, and the request is told."""
+    """After one edit of an announced one the step is to check it; after more, the request, as the next may be begun."""
     thread = Thread().user(ASKED).agent("Now let me add a counter to the harbour.")
     assert following(thread) == ("go on: add a counter to the harbour",)
     thread.edit("/w/harbour.py")
@@ -128,7 +128,7 @@ def test_a_look_is_over_once_something_was_edited() -> None:
 
 
 def test_announced_checks_that_were_run_are_over() -> None:
-    """An announced check stands before the item in hand, until each check that it names has a result."""
+    """An announced check comes before the item in hand, until each check that it names has a result."""
     thread = Thread().user(ASKED).todos(Count_the_ships="in_progress", Tell_Ann="pending")
     thread.edit("/w/harbour.py").agent("Now let me verify the build and run the tests.").bash("make build", "done")
     assert following(thread) == ("go on: run the tests", "Count the ships", "Tell Ann")
@@ -144,7 +144,7 @@ def test_announced_checks_that_were_run_are_over() -> None:
 
 @pytest.mark.parametrize("words", ["Good. Let me continue.", "Let me try again.", "Now I'll fix the issue."])
 def test_announcements_that_say_nothing_give_way_to_the_request(words: str) -> None:
-    """Where an agent only says that it goes on, the next step is the request."""
+    """Where an agent only says that it continues, the next step is the request."""
     assert following(Thread().user(ASKED).bash("ls", "harbour.py").agent(words)) == (f"go on: {ASKED}",)
 
 
@@ -203,7 +203,7 @@ def test_a_check_under_way_has_not_failed() -> None:
 
 
 def test_a_command_that_edits_in_place_is_an_edit() -> None:
-    """What a shell command edited is to be checked, as an edit of the client's own tool is."""
+    """A file that a shell command edited is to be checked, as an edit of the client's own tool is."""
     thread = Thread().user(ASKED).agent("Now let me add a counter to the harbour.")
     assert following(thread.bash("cat harbour.py", "ships = []")) == ("go on: add a counter to the harbour",)
     thread.bash("sed -i 's/ships/ships, count/' harbour.py")
@@ -221,7 +221,7 @@ def test_an_order_of_few_words_has_the_request_before_it() -> None:
 
 
 def test_a_request_that_leans_on_another_is_told_with_it() -> None:
-    """Words that only point back are told with the last request that says what is to be done."""
+    """Words that only point back are stated with the last request that says what is to be done."""
     thread = Thread().user(ASKED).agent("Two of them are missing.").user("do it again, please").bash("ls", "harbour.py")
     assert following(thread) == (f"go on: {ASKED} \u2192 do it again, please",)
     looking = Thread().user(ASKED).agent("Two are missing.").user("do it again, please")
@@ -231,7 +231,7 @@ def test_a_request_that_leans_on_another_is_told_with_it() -> None:
 
 
 def test_a_request_between_two_items_comes_before_the_list() -> None:
-    """What the person asked for after the list was made is done before it goes on, if nothing of it is in hand."""
+    """A request made after the list comes before its next item, if no item is in hand."""
     thread = Thread().user(ASKED).todos(Count_the_ships="completed", Tell_Ann="pending").agent("The ships are counted.")
     thread.user("Paint the pier before you go on").bash("ls", "pier.py")
     assert following(thread) == ("go on: Paint the pier before you go on", "Tell Ann")
@@ -240,7 +240,7 @@ def test_a_request_between_two_items_comes_before_the_list() -> None:
 
 
 def test_later_words_outdate_what_is_to_be_done_after_the_item_in_hand() -> None:
-    """A list that nobody changed for long, not even after the person's words, tells only the item in hand."""
+    """A list unchanged for long, even after the person's words, gives only the item in hand."""
     thread = Thread().user(ASKED).todos(Count_the_ships="in_progress", Count_the_boats="pending")
     thread.agent("The ships come first.").user("no, count all of it in one go")
     assert following(thread.bash("ls", "map.py")) == ("Count the ships", "Count the boats")

@@ -130,7 +130,7 @@ def test_a_yes_without_a_proposal_decides_nothing() -> None:
 
 
 def test_reports_of_a_subagent_are_findings() -> None:
-    """What a subagent reports is in the current state, not in the open threads or the completed work."""
+    """A subagent's report is in the current state, not in the open threads or the completed work."""
     report = (
         "The reader has been updated twice since spring in `zip_reader.py`.\n"
         "Next, add a bound to `entry_count` before reading."
@@ -241,7 +241,7 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     ],
 )
 def test_corrections_and_decisions_of_other_languages_are_in_their_sections(message: str, section: Section) -> None:
-    """What a person corrects or decides in German, French or Chinese is named as such in the summary."""
+    """Corrections and decisions in German, French or Chinese are named as such in the summary."""
     thread = Thread().user("Bitte sieh dir den Importer an.").bash("make", "ok").agent("Done.").user(message)
     lines = distilled(thread.agent("Ok.")).summary.sections[section]
     assert any(message in line for line in lines)

@@ -60,7 +60,7 @@ def test_a_joke_sets_no_rule(message: str) -> None:
     ],
 )
 def test_a_game_sets_no_rule(game: str) -> None:
-    """What is ordered in a game, from its beginning on, is for its figures."""
+    """An order in a game, from its beginning on, is for its characters and no rule."""
     assert learnt(game, "Always answer with a riddle.", "Please always reply in German.", tools=False) == []
 
 
@@ -156,7 +156,7 @@ def test_what_a_task_asks_for_is_no_wish(message: str) -> None:
     ],
 )
 def test_words_about_others_or_for_a_while_are_no_wish(message: str) -> None:
-    """What a program shows, what a text says, sayings, letters, other speakers, and rules with an end give nothing."""
+    """Outputs of programs, texts, sayings, letters, other speakers, and rules with an end give no memory."""
     assert learnt(message) == []
 
 

@@ -32,7 +32,7 @@ def test_the_project_of_a_path(path: str, project: str | None) -> None:
 
 @pytest.mark.parametrize("path", ["facts/mistakes.md", "facts/project.md", "episodes/2026-11.md"])
 def test_a_project_has_the_same_documents(path: str) -> None:
-    """What a project's document holds is of the same type, under the same heading; the person's path is as it is."""
+    """A memory in a project's document has the same type, under the same heading; the person's path is unchanged."""
     own = in_project(path, "harbour-2")
     assert folder_of(own) == "harbour-2"
     assert (type_of_blocks(own), heading_of(own)) == (type_of_blocks(path), heading_of(path))

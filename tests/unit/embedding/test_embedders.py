@@ -22,7 +22,7 @@ TOKENS = (*SPECIAL, "the", "parser", "is", "slow", "##er", "!", "caf", "##e")
 
 
 def test_words_are_split_into_their_longest_parts() -> None:
-    """Capitals and accents are folded, punctuation stands alone, and a word without parts is unknown."""
+    """Capitals and accents are folded, punctuation is a token of its own, and a word without parts is unknown."""
     split = WordPiece({token: number for number, token in enumerate(TOKENS)}, lowercase=True)
     names = [TOKENS[number] for number in split.numbers("The PARSER is slower!  Café xyz", 50)]
     assert names == ["the", "parser", "is", "slow", "##er", "!", "caf", "##e", "[UNK]"]

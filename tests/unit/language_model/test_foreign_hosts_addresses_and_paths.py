@@ -1,4 +1,4 @@
-"""Hosts, addresses and paths that a model's memory names and nobody wrote, in any spelling."""
+"""Hosts, addresses and paths that a model's memory names without a source in the thread, in any spelling."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_what_is_no_name(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "own", "name"), DOUBTFUL)
 def test_a_form_that_may_be_none_counts_unless_its_words_were_written(text: str, own: str, name: str) -> None:
-    """A dotfile, a version and two sentences of Chinese are not waited for where somebody wrote their words."""
+    """A dotfile, a version and two sentences of Chinese are accepted where their words were written in the thread."""
     assert foreign_address(text, one_spelling(own)) == name
 
 

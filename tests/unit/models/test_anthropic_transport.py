@@ -218,7 +218,7 @@ def test_blocks_that_are_no_text_are_left_out(asking: Asking) -> None:
 
 
 def test_an_unreachable_provider_costs_nothing(asking: Asking) -> None:
-    """A name that does not resolve, and a port where nobody listens: no call is counted."""
+    """A name that does not resolve, and a port without a listener: no call is counted."""
     before = _spent_before(asking)
     for url in ("https://no-such-name.invalid", f"http://127.0.0.1:{free_port()}"):
         transport = asking.new_transport(url)

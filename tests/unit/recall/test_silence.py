@@ -99,7 +99,7 @@ def test_a_long_message_finds_what_it_is_partly_about(index: SearchIndex, store:
 
 
 def test_weaker_hits_are_counted_and_shown_on_request(index: SearchIndex, store: dict[str, Memory]) -> None:
-    """What is not shown is counted; a least score of 0 shows all that match, 1 only what has every topic word."""
+    """Hits that are not shown are counted; a least score of 0 shows every match, 1 those with every topic word."""
     prompt = "write a report about penguins and whales"
     silent = index.recall(prompt, by_id(store), limit=10)
     shown = index.recall(prompt, by_id(store), limit=10, min_score=0)

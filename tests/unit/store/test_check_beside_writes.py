@@ -1,4 +1,4 @@
-"""A check of a store that a daemon goes on writing to."""
+"""A check of a store while a daemon writes to it."""
 
 from __future__ import annotations
 

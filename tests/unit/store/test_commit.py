@@ -50,7 +50,7 @@ def test_a_failing_write_does_not_affect_the_others(store: Store, error: Excepti
 
 
 def test_a_write_and_its_part_in_the_system_space_are_one(store: Store, path: Path) -> None:
-    """What a write puts into the system space is there if and only if the write is; the checksums cover both."""
+    """The part of a write in the system space is there if and only if the write is; the checksums cover both."""
 
     def spent(calls: int) -> Callable[[Writer], None]:
         def body(w: Writer) -> None:

@@ -1,4 +1,4 @@
-"""The search for the text that a save goes on from."""
+"""The search for the text that a save was edited from."""
 
 from __future__ import annotations
 

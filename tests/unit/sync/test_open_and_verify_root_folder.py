@@ -1,4 +1,4 @@
-"""A space's root folder is recognised by its marker file and held open; another folder is never taken for it."""
+"""A space's root folder is recognised by its marker file and kept open; another folder is never taken for it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def is_as_saved(sides: Sides, *texts: str, wait_ms: int) -> bool:
 @pytest.mark.parametrize("wait_ms", WAITS_MS)
 @pytest.mark.parametrize("others", [("# x\n",), ("# x\n", "# y\n\n- Of something else\n"), (BASE,)])
 def test_a_change_of_what_an_undo_restored_may_be_taken_back(others: tuple[str, ...], wait_ms: int) -> None:
-    """What an undo restored is the current text: a person's change of it, and its way back, stay as they were saved."""
+    """Text that an undo restored is current: a person's change of it, and its way back, stay as they were saved."""
     sides = restored(FARM, *others)
     sides.now_ms += MINUTE
 
@@ -120,7 +120,7 @@ def test_a_line_of_another_program_is_named() -> None:
 
 
 def test_an_edit_of_the_line_from_before_is_named() -> None:
-    """Of two edits of one line the first is named if the second goes on from the line as it was before both."""
+    """Of two edits of one line the first is named if the second was made to the line as it was before both."""
     sides = sides_after_writes(BASE + "- Server: green one\n")
     sides.now_ms += MINUTE
     text_after_save(sides, BASE + "- Server: green one with twelve disks\n")

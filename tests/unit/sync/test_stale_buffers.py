@@ -148,7 +148,7 @@ def test_a_person_may_delete_lines_of_their_last_save() -> None:
 
 
 def test_a_person_may_delete_lines_of_a_merged_save() -> None:
-    """An editor that did not reload after a merge goes on from its own text, not from an older one."""
+    """An editor that did not reload after a merge edits its own text, not an older one."""
     sides = sides_after_writes(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
     sides.now_ms += 1_000

@@ -1,4 +1,4 @@
-"""Two editors of one file that never reload: each goes on from what it saved itself."""
+"""Two editors of one file that never reload: each edits the text that it saved itself."""
 
 from __future__ import annotations
 

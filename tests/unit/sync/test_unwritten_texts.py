@@ -54,7 +54,7 @@ def test_a_save_like_an_unwritten_text_is_merged_with_what_was_shown() -> None:
 
 
 def test_a_second_save_keeps_what_is_still_not_on_disk() -> None:
-    """With the merge of the first save unwritten too, the editor that goes on from it deletes nothing."""
+    """With the merge of the first save unwritten too, the editor that saves that text again deletes nothing."""
     sides = agreed_sides()
     texts = texts_of(MANY)
     unwritten(sides, *texts)

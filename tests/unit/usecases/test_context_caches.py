@@ -1,4 +1,4 @@
-"""What is kept between the contexts of a thread is freed where the process is not the compute process."""
+"""Caches between the contexts of a thread are freed where the process is not the compute process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply's usage and applied edits teach about how full a model's window is."""
+"""The fill of a model's window, from a reply's usage and applied edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of the parts of long documents: it says what the store would say, whoever changed the documents."""
+"""The index of the parts of long documents: it agrees with the store after any change of the documents."""
 
 from __future__ import annotations
 

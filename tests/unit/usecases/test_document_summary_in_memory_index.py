@@ -98,7 +98,7 @@ def test_a_line_of_a_person_stays(store: Store, put: Callable[..., None]) -> Non
 
 
 def test_a_summary_of_an_agent_names_nothing_that_is_gone(store: Store, put: Callable[..., None]) -> None:
-    """A model's own summary stays until a save takes out what it names; then the topics stand for it."""
+    """A model's own summary stays until a save takes out what it names; then the topics replace it."""
     text = made("how to format with ruff and where to deploy")
     put("agent", {PATH: text})
     put("person", {PATH: text.replace("vim", "helix")})

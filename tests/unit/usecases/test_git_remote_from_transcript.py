@@ -94,7 +94,7 @@ def test_a_push_in_the_own_folder_counts(command: str, workdir: str | None) -> N
     ],
 )
 def test_a_look_into_another_clone_does_not_count(command: str, workdir: str | None) -> None:
-    """What git says of another folder, of an address, or in a file that is read, is not the session's repository."""
+    """Output of git about another folder or an address, or in a file that is read, is not the session's repository."""
     assert remote(*codex_run(command, FETCHED, workdir=workdir)) == ""
     # Beside it the session's own push is clear.
     both = [*codex_run(command, FETCHED, workdir=workdir), *codex_run("git push", PUSHED, call="c2")]

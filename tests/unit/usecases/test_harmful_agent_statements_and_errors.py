@@ -72,7 +72,7 @@ from reverie.usecases.harmful_agent_statements_and_errors import gives_orders, h
     ],
 )
 def test_what_waits(text: str) -> None:
-    """A sentence waits that speaks for somebody, sends data away, gives rights or tells to ask nobody."""
+    """A sentence waits that speaks for a person, sends data away, gives rights or says not to ask."""
     assert harm_of_file(Candidate(MemoryType.FACT, text)) is not None
     said = Candidate(MemoryType.FACT, text, provenance={"seqs": [1]})
     assert harm_of_file(said) is None  # of a message: its origin is found there

@@ -169,7 +169,7 @@ def test_a_rewrite_leaves_no_word_of_a_deleted_thread(tmp_path: Path) -> None:
 
 
 def test_a_build_in_steps_can_be_searched_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the first steps have read is found, and what is appended during the build is found at its end."""
+    """Messages that the first steps have read are found, and those appended during the build are found at its end."""
     monkeypatch.setattr(message_index_of_one_space, "STEP_ENTRIES", 1)
     with opened(tmp_path / "store") as store:
         for number in range(5):

@@ -1,4 +1,4 @@
-"""What a model is shown of a thread: the person's words wherever they were typed, and no words of the client."""
+"""The part of a thread that a model reads: the person's words wherever they were typed, and no words of the client."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def is_global(text: str) -> bool:
     ],
 )
 def test_how_an_agent_works_with_the_person_holds_everywhere(text: str) -> None:
-    """What is about how the agent talks, or about work in general, belongs to the person."""
+    """A wish about how the agent talks, or about work in general, belongs to the person."""
     assert is_global(text)
 
 

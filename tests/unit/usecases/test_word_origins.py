@@ -150,7 +150,7 @@ def test_a_sentence_that_an_agent_repeats_is_not_its_own() -> None:
     ],
 )
 def test_a_files_text_that_ends_the_clients_tag_is_not_typed(text: str) -> None:
-    """What a file or an output says behind an end tag of its own counts as pasted, up to the last end of that tag."""
+    """Text of a file or an output behind an end tag of its own counts as pasted, up to the last end of that tag."""
     assert outside(Talk().user(text)) == "its words are from pasted or quoted text"
     assert outside(Talk().user(f"<system-reminder>\nx\n</system-reminder>\n{WISH}")) is None
     assert outside(Talk().user(f"{WISH}\n<system-reminder>\nx\n</system-reminder>")) is None
@@ -257,7 +257,7 @@ def test_answers_of_the_memorys_own_tools_are_not_read_again(tool: str, given: d
 def test_what_is_said_instead_of_an_edit_is_the_persons(
     tool: str, *, failed: bool, before: str, is_theirs: bool
 ) -> None:
-    """What a person said in refusing an edit counts as theirs; a program's output of the same words does not."""
+    """A person's words in refusing an edit count as theirs; a program's output of the same words does not."""
     refused = (
         f"{before}The user doesn't want to proceed with this tool use. The tool use was rejected."
         f" To tell you how to proceed, the user said:\n{WISH}"

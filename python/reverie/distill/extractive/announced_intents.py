@@ -71,11 +71,11 @@ _INSPECTION = lazy_regex(
 
 def stated_intent(sentence: str) -> str:
     """Return what an agent announces to do next, or the empty string."""
-    found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence) or _BUSY.match(sentence)
-    if found is None:
+    match = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence) or _BUSY.match(sentence)
+    if match is None:
         return ""
-    nearer = _NEARER.search(found["what"])
-    return (nearer or found)["what"].rstrip(" :.…")
+    nearer = _NEARER.search(match["what"])
+    return (nearer or match)["what"].rstrip(" :.…")
 
 
 def _is_about_now(sentence: str) -> bool:

@@ -47,7 +47,7 @@ def with_absolute_dates(text: str, at: str | None) -> str:
     day = _day(at)
     if day is None:
         return text
-    fixed = _RELATIVE.sub(lambda found: (day + timedelta(days=_SHIFT[found[1].lower()])).isoformat(), text)
+    fixed = _RELATIVE.sub(lambda match: (day + timedelta(days=_SHIFT[match[1].lower()])).isoformat(), text)
     return fixed if day.isoformat() in fixed else f"{fixed.rstrip('.')} ({day.isoformat()})."
 
 

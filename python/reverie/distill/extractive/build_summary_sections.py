@@ -59,7 +59,7 @@ def summary_sections(facts: ThreadFacts, previous: Summary | None) -> dict[Secti
     Of `previous`, decisions, corrections and completed work are carried on behind the new lines, open threads in
     front unless something since closed them.
     """
-    found = {
+    lines_by_section = {
         Section.TASK_CONTEXT: _task_context(facts),
         Section.COMPLETED_WORK: _completed_work(facts),
         Section.DECISIONS: _decisions(facts),
@@ -69,8 +69,8 @@ def summary_sections(facts: ThreadFacts, previous: Summary | None) -> dict[Secti
         Section.TONE: tone_lines(facts),
     }
     if previous is not None:
-        found = merge_previous(found, previous, facts)
-    return {section: tuple(dict.fromkeys(map(one_line, lines))) for section, lines in found.items()}
+        lines_by_section = merge_previous(lines_by_section, previous, facts)
+    return {section: tuple(dict.fromkeys(map(one_line, lines))) for section, lines in lines_by_section.items()}
 
 
 def _task_context(facts: ThreadFacts) -> list[str]:
@@ -142,10 +142,10 @@ def _findings(facts: ThreadFacts) -> list[str]:
     """Return the agent's findings as lines, then its other statements, without those that are a decision's reason."""
     made = [mark for mark in facts.decisions if not mark.by_user]
     reasons = {id(mark) for mark in _reasons(facts, made)}
-    found = [mark for mark in facts.findings if id(mark) not in reasons]
+    findings = [mark for mark in facts.findings if id(mark) not in reasons]
     remarks = [mark for mark in (*facts.remarks, *facts.pending.weighed) if id(mark) not in reasons]
     strong = {mark.seq for mark in (*made, *facts.findings)}
-    strong_lines = _sentence_lines([*found, *(mark for mark in remarks if mark.seq in strong)])
+    strong_lines = _sentence_lines([*findings, *(mark for mark in remarks if mark.seq in strong)])
     return [*strong_lines, *_sentence_lines(mark for mark in remarks if mark.seq not in strong)]
 
 
@@ -227,11 +227,11 @@ def _joined(said: Sequence[KeySentence]) -> list[str]:
 
 def _alternate(*lists: Sequence[str]) -> list[str]:
     """Return one list of all lines, taken three at a time from each list, so that neighbouring lines stay together."""
-    found: list[str] = []
+    lines: list[str] = []
     for start in range(0, max((len(one) for one in lists), default=0), _TOGETHER):
         for one in lists:
-            found.extend(one[start : start + _TOGETHER])
-    return found
+            lines.extend(one[start : start + _TOGETHER])
+    return lines
 
 
 def merge_previous(
@@ -302,5 +302,5 @@ def _still_open(before: Mapping[Section, Sequence[str]], facts: ThreadFacts) -> 
 
 def _still_failing(before: Sequence[str], facts: ThreadFacts) -> list[str]:
     """Return earlier failing checks that no later run of the same kind replaced."""
-    run = {each.purpose.value for each in facts.runs}
-    return [line for line in before if (found := _FAILING.match(line)) is not None and found["purpose"] not in run]
+    purposes = {run.purpose.value for run in facts.runs}
+    return [line for line in before if (match := _FAILING.match(line)) is not None and match["purpose"] not in purposes]

@@ -52,8 +52,8 @@ _STEPS = lazy_regex(r"^[^\S\n]*1[.)]\s+\S", re.MULTILINE)
 def file_candidates(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
     """Yield memories from `files` (path to whole content), ordered by path."""
     for path in sorted(files):
-        found = _from_prose(path, files[path], at) if is_prose(path) else _from_code(path, files[path], at)
-        for _, candidate in zip(range(_MAX_OF_FILE), found, strict=False):
+        candidates = _from_prose(path, files[path], at) if is_prose(path) else _from_code(path, files[path], at)
+        for _, candidate in zip(range(_MAX_OF_FILE), candidates, strict=False):
             yield candidate
 
 
@@ -70,18 +70,18 @@ def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
     plain = _text_of_page(text) if path.lower().endswith(_PAGES) else text
     for trail, body in _sections(plain, file_tag(path)):
         name = " — ".join(dict.fromkeys(trail))
-        found = list(labelled_lines(trail, body))
-        for line in found:
+        labelled = list(labelled_lines(trail, body))
+        for line in labelled:
             yield _made(line.type, f"{line.text} (from {path})", path, at)
         if is_of_work(trail, body):
             continue
         if _STEPS.search(body):
             steps = [clip(step, 120) for step in re.findall(r"^[^\S\n]*\d+[.)]\s+(.+)$", body, re.MULTILINE)]
-            if not found:
+            if not labelled:
                 yield _made(MemoryType.PROCEDURE, f"{name}: {' → '.join(steps[:8])} (from {path})", path, at)
             continue
         first = next((sentence for sentence in sentences(without_tasks(body)) if word_count(sentence) >= 4), "")
-        if len(first) < 30 or any(first in line.text for line in found):
+        if len(first) < 30 or any(first in line.text for line in labelled):
             continue
         kind = MemoryType.MISTAKE if _ADVICE.search(first) else MemoryType.FACT
         yield _made(kind, f"{name}: {clip(first, 300)} (from {path})", path, at)
@@ -90,21 +90,21 @@ def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
 def _sections(text: str, title: str) -> list[tuple[list[str], str]]:
     """Return each heading, after its parent headings, with the text below it; `title` if there is no heading."""
     trail: list[str] = []
-    found: list[tuple[list[str], list[str]]] = []
+    sections: list[tuple[list[str], list[str]]] = []
     fenced = False
     for line in text.split("\n"):
         fenced ^= _FENCE.match(line) is not None
         head = None if fenced else _HEADING.match(line)
         if head is None:
-            if found:
-                found[-1][1].append(line)
+            if sections:
+                sections[-1][1].append(line)
             continue
         level = len(head[1])
         trail = [*trail[: level - 1], head[2]]
-        found.append((trail, []))
-    if not found:
+        sections.append((trail, []))
+    if not sections:
         return [([title], text)] if text.strip() else []
-    return [(name, "\n".join(body)) for name, body in found]
+    return [(name, "\n".join(body)) for name, body in sections]
 
 
 def _from_code(path: str, text: str, at: str | None) -> Iterator[Candidate]:

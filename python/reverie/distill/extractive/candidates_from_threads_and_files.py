@@ -134,7 +134,7 @@ def candidates(
     taken: half of it is wrong by the end of the same thread. Small talk gives none.
     """
     learnt = list(file_candidates(files, at))
-    known = [
+    candidates_of_thread = [
         *_about_user(facts, at),
         *_to_remember(facts, at),
         *_of_project(facts, at),
@@ -148,7 +148,7 @@ def candidates(
         *islice(_preferences(facts, at, corrected), _PREFERENCES_MAX),
         *without_duplicates([*procedures(facts, at, uses), *_of(learnt, MemoryType.PROCEDURE)]),
         *without_duplicates(skills(facts, at, uses)),
-        *without_duplicates(known),
+        *without_duplicates(candidates_of_thread),
         *without_duplicates(_choices(facts, at)),
         *without_duplicates(_of(learnt, MemoryType.FACT), limit=60),
         *episodes(facts, at),
@@ -167,15 +167,15 @@ def quoted_wishes(facts: ThreadFacts, at: str | None) -> tuple[Candidate, ...]:
         for said in facts.requests
         for sentence in own_sentences(said.text)
     }
-    found: dict[str, Candidate] = {}
+    quotes: dict[str, Candidate] = {}
     for said in reversed(facts.requests):
         for sentence in quoted_sentences(said.text):
             wish = standing_preferences.preference_sentence(sentence, chat=chat)
-            if wish and wish not in own and wish not in found and _IS_RULE.match(wish):
+            if wish and wish not in own and wish not in quotes and _IS_RULE.match(wish):
                 text = wish if wish.endswith("”") else f"{wish}."
                 one = build_candidate(MemoryType.PREFERENCE, text, said.at or at, [said.seq], about_user=True)
-                found[wish] = replace(one, provenance={**one.provenance, "quoted": True})
-    return tuple(islice(found.values(), _QUOTED_MAX))
+                quotes[wish] = replace(one, provenance={**one.provenance, "quoted": True})
+    return tuple(islice(quotes.values(), _QUOTED_MAX))
 
 
 def _of(found: Iterable[Candidate], kind: MemoryType) -> list[Candidate]:

@@ -250,7 +250,7 @@ def _of_file(kind: ToolKind, given: Mapping[str, Any]) -> tuple[str, dict[str, A
     if several is None:
         return kind.value, _without_empty(file_path=path, **_replacement(given))
     edits = [one for one in several if isinstance(one, dict)]
-    path = path or next((found for one in edits if (found := _text(one, *_PATH_KEYS))), "")
+    path = path or next((edited_path for one in edits if (edited_path := _text(one, *_PATH_KEYS))), "")
     of_file = [one for one in edits if _text(one, *_PATH_KEYS) in {"", path}]
     return "MultiEdit", {**_without_empty(file_path=path), "edits": [_replacement(one) for one in of_file]}
 
@@ -281,40 +281,40 @@ def canonical_result(name: str, text: str) -> tuple[str, int | None]:
 def _from_json(text: str) -> tuple[int | None, str]:
     """Return exit code and output of `{"output": "", "metadata": {"exit_code": 1}}`; else None and `text`."""
     try:
-        found = msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
     except msgspec.DecodeError:
         return None, text
-    if not isinstance(found, dict) or not isinstance(found.get("output"), str):
+    if not isinstance(value, dict) or not isinstance(value.get("output"), str):
         return None, text
-    about = found.get("metadata")
+    about = value.get("metadata")
     code = about.get("exit_code") if isinstance(about, dict) else None
-    return (code if isinstance(code, int) else None), found["output"]
+    return (code if isinstance(code, int) else None), value["output"]
 
 
 def _command(given: Mapping[str, Any]) -> str:
     """Return the command line of a call: a string, or a list of words whose shell is left out."""
     action = given.get("action")
-    found = next((given[key] for key in _COMMAND_KEYS if key in given), None)
-    if found is None and isinstance(action, dict):
-        found = action.get("command")
+    command = next((given[key] for key in _COMMAND_KEYS if key in given), None)
+    if command is None and isinstance(action, dict):
+        command = action.get("command")
     several = given.get("commands")
-    if found is None and isinstance(several, list):
+    if command is None and isinstance(several, list):
         return "\n".join(line for line in several if isinstance(line, str))
-    if isinstance(found, list):
-        words = [word for word in found if isinstance(word, str)]
+    if isinstance(command, list):
+        words = [word for word in command if isinstance(word, str)]
         if len(words) == _SHELL_WORDS and _SHELLS.search(words[0]) and words[1].startswith("-"):
             return words[2]
         return " ".join(words)
-    return found if isinstance(found, str) else ""
+    return command if isinstance(command, str) else ""
 
 
 def _patched(patch: str, name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a `Write` for each file that a patch adds and an `Edit` for each that it changes; none for removed ones."""
-    found = list(_PATCHED.finditer(patch))
-    if not found:
+    matches = list(_PATCHED.finditer(patch))
+    if not matches:
         yield name, dict(given)
-    for place, match in enumerate(found):
-        end = found[place + 1].start() if place + 1 < len(found) else len(patch)
+    for index, match in enumerate(matches):
+        end = matches[index + 1].start() if index + 1 < len(matches) else len(patch)
         added = "\n".join(line["line"] for line in _ADDED.finditer(patch, match.end(), end))
         if match["how"] == "Add":
             yield "Write", {"file_path": match["path"], "content": f"{added}\n"}

@@ -76,10 +76,10 @@ def candidate_lines(trace: Trace) -> Iterator[Line]:
     order = 0
     for step in trace.steps:
         for origin, source, seq, text in _texts(step, trace):
-            for place, piece in enumerate(_split_long_lines(text)):
+            for index, piece in enumerate(_split_long_lines(text)):
                 order += 1
                 if piece != origin:
-                    yield Line(piece, origin, source, seq, order, opens=place == 0)
+                    yield Line(piece, origin, source, seq, order, opens=index == 0)
 
 
 def _texts(step: Utterance | ToolCall | Interrupted, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:

@@ -247,18 +247,18 @@ def _problem(stated: Sequence[str], message: str) -> list[str]:
     Two at most, and up to the last of them that names a fault: "The handler set the flag early. So the overlay was
     never removed."
     """
-    found: list[str] = []
+    problem: list[str] = []
     for sentence in stated[:_PROBLEM_SENTENCES]:
         if _is_item(sentence, message) or says_change(sentence):
             break
-        found.append(sentence)
-    while found and not _PROBLEM.search(found[-1]):
-        found.pop()
-    for sentence in stated[len(found) :] if found else ():
+        problem.append(sentence)
+    while problem and not _PROBLEM.search(problem[-1]):
+        problem.pop()
+    for sentence in stated[len(problem) :] if problem else ():
         if not _WENT_ON.match(sentence) or _is_item(sentence, message):
             break
-        found.append(sentence)
-    return found
+        problem.append(sentence)
+    return problem
 
 
 def _message(commit: Commit) -> str:
@@ -287,10 +287,10 @@ def _given(command: str, start: int, end: int) -> str:
 def _body(commit: Commit) -> list[str]:
     """Return the sentences of a commit's message after its subject."""
     text = _message(commit)
-    found = [one_line(sentence) for sentence in sentences(unwrapped(text))]
-    if found and same_line(found[0], commit.subject):
-        found = found[1:]
-    joined = _with_open_lines(found, text)
+    lines = [one_line(sentence) for sentence in sentences(unwrapped(text))]
+    if lines and same_line(lines[0], commit.subject):
+        lines = lines[1:]
+    joined = _with_open_lines(lines, text)
     return [sentence for sentence in joined if not sentence.endswith(":") and len(sentence.split()) > 2]
 
 

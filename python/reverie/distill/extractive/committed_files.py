@@ -68,7 +68,9 @@ class _Staged:
                 words = shlex.split(match["rest"])
             except ValueError:  # a quote that goes on behind this part of the line
                 words = match["rest"].split()
-            folders = [found["folder"].strip("'\"") for found in _FOLDER.finditer(command[: match.start("verb")])]
+            folders = [
+                folder_match["folder"].strip("'\"") for folder_match in _FOLDER.finditer(command[: match.start("verb")])
+            ]
             options = {word for word in words if word.startswith("-")}
             paths = [word for word in words if not word.startswith("-")]
             folder = folders[-1] if folders else ""
@@ -153,10 +155,10 @@ class CommittedFiles:
 
         Else as one of the `words` of the command has it, or below the folder of all the thread's files.
         """
-        for known in (self._folders, [folder.rstrip("/") for folder in folders]):
-            below = [full[len(folder) + 1 :] for folder in known if full.startswith(f"{folder}/")]
+        for roots in (self._folders, [folder.rstrip("/") for folder in folders]):
+            below = [full[len(folder) + 1 :] for folder in roots if full.startswith(f"{folder}/")]
             if below:
-                return min(below, key=len) if known is self._folders else max(below, key=len)
+                return min(below, key=len) if roots is self._folders else max(below, key=len)
         named = [word for word in words if full.endswith(f"/{word}")]
         return max(named, key=len, default=full.removeprefix(f"{self._root}/") if self._root else full)
 
@@ -171,11 +173,11 @@ def _report(commit: Commit, calls: Iterable[ToolCall]) -> str:
 
 def _reported(report: str) -> tuple[str, ...]:
     """Return the files that git reports as created or renamed, by their new paths."""
-    found = [match["path"].strip() for match in _CREATED.finditer(report)]
+    names = [match["path"].strip() for match in _CREATED.finditer(report)]
     for match in _RENAMED.finditer(report):
         paths = _BRACES.sub(lambda braces: braces["new"], match["paths"]).replace("//", "/")
-        found.append(paths.rpartition(" => ")[2])
-    return tuple(dict.fromkeys(found))
+        names.append(paths.rpartition(" => ")[2])
+    return tuple(dict.fromkeys(names))
 
 
 def _left(count: re.Match[str], report: str) -> int:

@@ -122,9 +122,9 @@ def words_of_request(said: Utterance, length: int) -> str:
 
 def leading_sentences(text: str, length: int) -> str:
     """Return the beginning of a request: as many whole sentences as fit in `length`, at least one."""
-    found = sentences(text) or [text]
-    kept = found[0]
-    for sentence in found[1:]:
+    parts = sentences(text) or [text]
+    kept = parts[0]
+    for sentence in parts[1:]:
         if len(kept) + len(sentence) + 1 > length:
             break
         kept = f"{kept} {sentence}"

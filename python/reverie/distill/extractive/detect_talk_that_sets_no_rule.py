@@ -173,7 +173,7 @@ def takes_back(message: str) -> bool:
 
 def names_given_up(message: str) -> set[str]:
     """Return the names, in small letters, of what a message gives up: "forget black, use ruff" gives `black`."""
-    return {found["name"].lower() for found in _GIVES_UP.finditer(message)}
+    return {match["name"].lower() for match in _GIVES_UP.finditer(message)}
 
 
 def sincere_messages(messages: Iterable[Utterance], *, chat: bool) -> list[Utterance]:

@@ -125,7 +125,7 @@ class _Work:
 def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
     """Return an episode for each commit that explains itself, and each plan carried out without one; oldest first."""
     plans = _plans(facts)
-    found: list[_Work] = []
+    works: list[_Work] = []
     planned: set[int] = set()
     before = 0
     aims: set[str] = set()
@@ -139,12 +139,12 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
             if work.task and work.task in aims:  # said of the plan's first commit already
                 work.task, work.is_problem = f"Part of: {first_sentence(work.task)}", False
             aims.add(work.task)
-            found.append(work)
+            works.append(work)
         planned |= {plan.seq for plan in plans if _carries_out(commit, plan)}
         before = commit.seq
-    found += [work for plan in plans if plan.seq not in planned and (work := _of_plan(plan, facts)) is not None]
+    works += [work for plan in plans if plan.seq not in planned and (work := _of_plan(plan, facts)) is not None]
     titles: dict[str, _Work] = {}
-    for work in _holding(found, facts, ids):  # a commit that was made again, after a rebase, has its title once
+    for work in _holding(works, facts, ids):  # a commit that was made again, after a rebase, has its title once
         titles[work.title.lower()] = work
     return [_episode(work, at) for work in sorted(titles.values(), key=lambda work: work.seqs)]
 
@@ -293,16 +293,16 @@ def _edited(facts: ThreadFacts, after: int, before: int) -> tuple[str, ...]:
 
 def _plans(facts: ThreadFacts) -> list[_Plan]:
     """Return the plans that the person gave or accepted, each up to the next task or plan."""
-    found = [(said.seq, said.text) for said in facts.requests if _PLAN_REQUEST.match(said.text)]
-    found += [
+    plan_texts = [(said.seq, said.text) for said in facts.requests if _PLAN_REQUEST.match(said.text)]
+    plan_texts += [
         (call.result_seq, call.word("plan"))
         for call in facts.trace.calls
         if call.tool == "ExitPlanMode" and call.answered and not call.failed
     ]
-    found.sort()
+    plan_texts.sort()
     openers = [said.seq for said in facts.requests if opens_task(said.text)]
     plans = []
-    for seq, text in found:
+    for seq, text in plan_texts:
         heading = _PLAN_HEADING.search(text)
         title = heading["title"].strip(" *") if heading else ""
         if not title or _GENERIC_TITLE.match(title) or words_of(title) < TITLE_WORDS_MIN:
@@ -310,7 +310,7 @@ def _plans(facts: ThreadFacts) -> list[_Plan]:
         goal = _PLAN_GOAL.search(text)
         aim, is_problem = _aim(sentences(unwrapped(goal["text"]))) if goal else ("", False)
         is_problem = is_problem and goal is not None and goal["before"] is not None
-        end = min((other for other in (*openers, *(seq for seq, _ in found)) if other > seq), default=2**62)
+        end = min((other for other in (*openers, *(seq for seq, _ in plan_texts)) if other > seq), default=2**62)
         plans.append(_Plan(clip(title, 100), "" if aim.endswith(":") else aim, seq, end, is_problem))
     return plans
 

@@ -128,9 +128,9 @@ class Coverage:
 
     def count(self, mentioned: Sequence[str], explained: Sequence[str], words: Sequence[str]) -> None:
         """Count names and words of a chosen line in this coverage; its parts are computed already."""
-        for into, found in ((self.mentioned, mentioned), (self.explained, explained), (self.words, words)):
-            for each in found:
-                into[each] = into.get(each, 0) + 1
+        for into, terms in ((self.mentioned, mentioned), (self.explained, explained), (self.words, words)):
+            for term in terms:
+                into[term] = into.get(term, 0) + 1
 
 
 @dataclass(slots=True)
@@ -178,7 +178,9 @@ class _Picker:
         self._heading = dict(zip(self._by_origin, headings, strict=True))
         self._entitled = {origin: specific_names(origin) for origin in self._by_origin}
         self._opened: set[str] = set()
-        self._heap = [(-self._value(index), index) for index, each in enumerate(self._candidates) if _has_content(each)]
+        self._heap = [
+            (-self._value(index), index) for index, candidate in enumerate(self._candidates) if _has_content(candidate)
+        ]
         heapq.heapify(self._heap)
 
     def chosen(self, budget: int) -> list[tuple[Line, int]]:
@@ -213,8 +215,8 @@ class _Picker:
 
     def _lists(self, kept: Sequence[_Candidate], budget: int) -> list[tuple[Line, int]]:
         """Return lists of the names that neither the kept lines nor their headings have."""
-        shown = {name for each in kept for name in (*each.mentioned, *self._entitled[each.line.origin])}
-        last_lines = {name: each.line for each in self._candidates for name in each.mentioned}
+        shown = {name for candidate in kept for name in (*candidate.mentioned, *self._entitled[candidate.line.origin])}
+        last_lines = {name: candidate.line for candidate in self._candidates for name in candidate.mentioned}
         return list_names(last_lines, self._worth, shown | self._stays, budget)
 
     def _filling(self, budget: int) -> Iterator[tuple[Line, int]]:
@@ -223,7 +225,7 @@ class _Picker:
         Example: `return total` says nothing alone, but beside the other lines of its function it completes them.
         """
         others = [candidate for candidate in self._candidates if not candidate.taken]
-        for candidate in sorted(others, key=lambda each: (each.line.origin in self._opened, each.line.order))[::-1]:
+        for candidate in sorted(others, key=lambda other: (other.line.origin in self._opened, other.line.order))[::-1]:
             if candidate.cost <= budget:
                 budget -= candidate.cost
                 yield candidate.line, candidate.cost

@@ -146,12 +146,12 @@ class _History:
     def _reset(self, rest: str) -> None:
         words = [word for word in rest.split() if not word.startswith("-")]
         steps = _STEPS.match(words[0]) if words else None
-        known = [number for number, sha in enumerate(self.ids) if words and is_same_commit(sha, words[0])]
+        indexes = [number for number, sha in enumerate(self.ids) if words and is_same_commit(sha, words[0])]
         if steps is not None:
             before = steps["before"]
             self._lose(sum(int(count or 1) for count in re.findall(r"~(\d*)", before)) + before.count("^"))
         elif words:
-            self._lose(len(self.ids) - known[0] - 1 if known else _ALL)
+            self._lose(len(self.ids) - indexes[0] - 1 if indexes else _ALL)
 
     def _lose(self, count: int) -> None:
         """Forget the ids of the last `count` commits, and of those on branches that were left."""

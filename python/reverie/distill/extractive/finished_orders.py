@@ -122,13 +122,13 @@ _PARTS = lazy_regex(
 
 def actions_done(calls: Iterable[ToolCall]) -> dict[str, int]:
     """Return the actions that succeeded ("commit", "pull request"), each with the entry of its last call."""
-    found: dict[str, int] = {}
+    seqs: dict[str, int] = {}
     for call in calls:
         if not call.answered or call.failed:
             continue
         for command in _commands(call):
-            found |= {action: call.seq for action, does in _DOES.items() if does.match(command)}
-    return found
+            seqs |= {action: call.seq for action, does in _DOES.items() if does.match(command)}
+    return seqs
 
 
 def _commands(call: ToolCall) -> list[str]:

@@ -126,10 +126,10 @@ def mark_touched(items: Iterable[TodoItem], call: ToolCall) -> None:
     best = max(parts)
     if best < _SHARED or parts.count(best) > 1:
         return
-    place = parts.index(best)
-    for item in begun[:place]:
+    index = parts.index(best)
+    for item in begun[:index]:
         item.written = item.written or item.touched
-    begun[place].touched, begun[place].written = True, False
+    begun[index].touched, begun[index].written = True, False
 
 
 def _stems(item: TodoItem) -> set[str]:

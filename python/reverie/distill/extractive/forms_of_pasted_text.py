@@ -67,11 +67,11 @@ def enclosed_lines(lines: Sequence[str]) -> list[bool]:
 
 def _last_ends(lines: Sequence[str]) -> dict[str, int]:
     """Return the last line with an end mark, by mark: `</page>`, `[/quote]`, `-->`."""
-    found: dict[str, int] = {}
+    ends: dict[str, int] = {}
     for number, line in enumerate(lines):
         for mark in re.findall(r"</\w[\w-]*>|\[/\w+\]|-->", line):
-            found[mark.lower()] = number
-    return found
+            ends[mark.lower()] = number
+    return ends
 
 
 def _end_of_element(lines: Sequence[str], number: int, ends: dict[str, int]) -> int:
@@ -219,24 +219,24 @@ def lines_below_an_address(lines: Sequence[str]) -> set[int]:
 
     "https://docs.example/rules", and below it the words of that page.
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     below = False
     for number, line in enumerate(lines):
         below = bool(line.strip()) and (below or _ADDRESS.match(line) is not None)
         if below:
-            found.add(number)
-    return found
+            numbers.add(number)
+    return numbers
 
 
 def lines_of_blocks(lines: Sequence[str]) -> set[int]:
     """Return the lines of diffs, of lists with check boxes, and of indented blocks below a blank line or a colon."""
-    found = {number for number, line in enumerate(lines) if _CHECKBOX.match(line)}
+    numbers = {number for number, line in enumerate(lines) if _CHECKBOX.match(line)}
     for begin, end in _paragraphs(lines):
         block = range(begin, end)
         added = [number for number in block if _ADDED.match(lines[number])]
         if added or any(_HUNK.match(lines[number]) for number in block):
-            found.update(added)
-            found.update(number for number in block if _REMOVED.match(lines[number]) or _HUNK.match(lines[number]))
+            numbers.update(added)
+            numbers.update(number for number in block if _REMOVED.match(lines[number]) or _HUNK.match(lines[number]))
     indented = False
     before = ""
     for number, line in enumerate(lines):
@@ -245,23 +245,23 @@ def lines_of_blocks(lines: Sequence[str]) -> set[int]:
         opens = number > 0 and (not lines[number - 1].strip() or before.rstrip().endswith((":", "\uff1a")))
         indented = _INDENTED.match(line) is not None and (indented or (opens and not _BULLET.match(before)))
         if indented:
-            found.add(number)
+            numbers.add(number)
         before = line
-    return found
+    return numbers
 
 
 def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
     """Return begin and end of each run of lines that are not blank."""
-    found: list[tuple[int, int]] = []
+    paragraphs: list[tuple[int, int]] = []
     begin: int | None = None
     for number in range(len(lines) + 1):
         is_text = number < len(lines) and bool(lines[number].strip())
         if is_text and begin is None:
             begin = number
         elif not is_text and begin is not None:
-            found.append((begin, number))
+            paragraphs.append((begin, number))
             begin = None
-    return found
+    return paragraphs
 
 
 # Who said it
@@ -321,7 +321,7 @@ _CAMEL: Final = lazy_regex(r"[a-z][A-Z]")  # of a name in code: "ValueError:"
 
 def lines_above_a_signature(lines: Sequence[str]) -> set[int]:
     """Return the lines of a text with the name of who said it below: "— Bob, in the channel", "Source: the wiki"."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for number, line in enumerate(lines):
         if number and len(line) <= _CHARS_MAX and _SIGNED.match(line):
             begin = number
@@ -329,8 +329,8 @@ def lines_above_a_signature(lines: Sequence[str]) -> set[int]:
                 begin -= 1
             while begin and lines[begin - 1].strip():
                 begin -= 1
-            found.update(range(begin, number + 1))
-    return found
+            numbers.update(range(begin, number + 1))
+    return numbers
 
 
 def lines_of_speakers(lines: Sequence[str]) -> set[int]:
@@ -340,14 +340,14 @@ def lines_of_speakers(lines: Sequence[str]) -> set[int]:
     its colon: nobody pastes a name and a sentence without a word about it. Not so with "@bob: …", which is to or of
     another, and with "todo(bob): …", a comment of code.
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     is_single = sum(bool(line.strip()) for line in lines) < 2
     said = False
     for number, line in enumerate(lines):
         said = bool(line.strip()) and (said or _names_speaker(line, is_single=is_single))
         if said:
-            found.add(number)
-    return found
+            numbers.add(number)
+    return numbers
 
 
 def _names_speaker(line: str, *, is_single: bool) -> bool:

@@ -93,12 +93,12 @@ def _renew(paths: dict[str, None], path: str) -> None:
 
 
 def _last(paths: dict[str, None], trace: Trace, number: int) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    relative_paths: dict[str, None] = {}
     for path in reversed(paths):
-        found.setdefault(trace.relative(path))
-        if len(found) == number:
+        relative_paths.setdefault(trace.relative(path))
+        if len(relative_paths) == number:
             break
-    return tuple(reversed(found))
+    return tuple(reversed(relative_paths))
 
 
 def _names(path: str, trace: Trace) -> set[str]:
@@ -137,15 +137,15 @@ class ThreadFold:
 
     def follow(self, messages: Sequence[Message]) -> ThreadFold:
         """Add the messages that follow those added so far; returns self."""
-        found = read_trace(messages)
-        facts = gather_facts(found, self.pending)
-        self._update_speech(found)
+        trace = read_trace(messages)
+        facts = gather_facts(trace, self.pending)
+        self._update_speech(trace)
         self._update_failing(facts)
         self.requests = _requests([*self.requests, *map(_shortened, facts.requests)])
         self.done |= facts.done
-        self.plan.follow(found.calls)
-        self.files.follow(found.calls)
-        self.commits = shell_commands_and_commits.commits(found.calls, self.commits)[-_FEW:]
+        self.plan.follow(trace.calls)
+        self.files.follow(trace.calls)
+        self.commits = shell_commands_and_commits.commits(trace.calls, self.commits)[-_FEW:]
         for address, seq in facts.pulls:
             self.pulls.setdefault(address, seq)
         self.decisions = _decisions([*self.decisions, *facts.decisions])

@@ -164,8 +164,8 @@ def announces_own(line: str) -> bool:
 
 def announced_at(line: str) -> int:
     """Return where the words begin that a line announces and has itself, as "Translate this: …"; -1 without such."""
-    found = _INLINE.match(line[:_CHARS_MAX])
-    return -1 if found is None or _OWN.search(found[0]) else found.end()
+    match = _INLINE.match(line[:_CHARS_MAX])
+    return -1 if match is None or _OWN.search(match[0]) else match.end()
 
 
 def heads_chat_message(line: str) -> bool:

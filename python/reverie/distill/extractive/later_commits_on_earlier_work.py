@@ -40,8 +40,8 @@ def with_id(subject: str, commit_id: str) -> str:
 
 def names_in(text: str) -> set[str]:
     """Return the names of code in a text, called ones among them; no paths, tickets and commits."""
-    found = {*specific_names(text), *_CALLED.findall(text)}
-    return {name for name in found if "/" not in name and not _NUMBER.fullmatch(name)}
+    names = {*specific_names(text), *_CALLED.findall(text)}
+    return {name for name in names if "/" not in name and not _NUMBER.fullmatch(name)}
 
 
 class _Change(NamedTuple):
@@ -88,12 +88,12 @@ class LaterCommits:
             if _touches(self._changes[number], path)
         }
         later = [self._changes[number].commit for number in sorted(numbers)]
-        found = [
+        titles = [
             with_id(clip(one_line(commit.subject), _SUBJECT_MAX), self._ids.get(commit.sha, ""))
             for commit in later
             if commit.seq > at and commit.sha not in without and commit_title(commit.subject) != title
         ]
-        return f"Later: {'; '.join(found[-_SHOWN_MAX:])}" if found else ""
+        return f"Later: {'; '.join(titles[-_SHOWN_MAX:])}" if titles else ""
 
     def restated_names(self, at: int, without: Collection[str]) -> frozenset[str]:
         """Return the names, in lower case, in the subjects of commits after entry `at` that clarify or reword.

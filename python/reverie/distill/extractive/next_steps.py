@@ -111,8 +111,8 @@ def _with_failing_check(planned: list[StateItem], facts: ThreadFacts) -> list[St
     failing = _failing_check(facts, max((item.seq for item in begun), default=0), ("tests", "build"))
     if not begun or failing is None:
         return planned
-    place = 1 if _OF_TESTS.search(begun[0].subject) else 0
-    return [*planned[:place], failing, *planned[place:]]
+    index = 1 if _OF_TESTS.search(begun[0].subject) else 0
+    return [*planned[:index], failing, *planned[index:]]
 
 
 def _failing_check(facts: ThreadFacts, since: int, checks: Sequence[str] = CHECKS) -> StateItem | None:
@@ -173,8 +173,8 @@ def current_plan(facts: ThreadFacts) -> list[TodoItem]:
     if (is_of_task or _is_resumed(facts)) and not _is_left_open(facts):
         return [
             item
-            for place, item in enumerate(facts.plan)
-            if not has_passed(item, facts.runs) and not is_overtaken(place, facts.plan)
+            for index, item in enumerate(facts.plan)
+            if not has_passed(item, facts.runs) and not is_overtaken(index, facts.plan)
         ]
     return [item for item in facts.plan if item.status == "completed"]
 

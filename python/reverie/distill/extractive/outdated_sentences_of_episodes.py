@@ -106,12 +106,12 @@ def _corrected_names(facts: ThreadFacts, end_state: EndState) -> dict[tuple[str,
         number = bisect_left(ends, seq)
         if number < len(ends) and is_correction(facts.commits[number].subject):
             changed[ends[number], path].update(lines)
-    found: dict[tuple[str, str], int] = {}
+    seqs: dict[tuple[str, str], int] = {}
     for (seq, path), lines in sorted(changed.items(), key=lambda item: item[0]):
         for line, count in lines.items():
             for match in _TOKEN.finditer(line) if count else ():
-                found[path, match[0]] = found[path, match["name"]] = seq
-    return found
+                seqs[path, match[0]] = seqs[path, match["name"]] = seq
+    return seqs
 
 
 def _given_names(text: str) -> frozenset[str]:

@@ -188,14 +188,14 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
 
 
 def _results(messages: Iterable[Message]) -> dict[str, tuple[dict[str, Any], int]]:
-    found: dict[str, tuple[dict[str, Any], int]] = {}
+    results: dict[str, tuple[dict[str, Any], int]] = {}
     for message in messages:
         if message.role != "user" or isinstance(message.content, str):
             continue
         for block in _blocks(message):
             if block.get("type") == "tool_result" and block.get("content") != NO_RESULT:
-                found[str(block.get("tool_use_id"))] = (block, message.last_seq)
-    return found
+                results[str(block.get("tool_use_id"))] = (block, message.last_seq)
+    return results
 
 
 def _steps(message: Message, results: dict[str, tuple[dict[str, Any], int]]) -> Iterable[Step]:
@@ -254,9 +254,9 @@ def _answered(call: ToolCall, name: str, result: dict[str, Any], seq: int) -> To
 
 def _refusal(call: ToolCall) -> Iterable[Utterance]:
     """Yield the person's words in refusing a call; only the call's result has them."""
-    found = _REFUSED.match(call.result) if call.failed and call.tool not in _QUESTIONS else None
-    if found is not None:
-        yield Utterance("user", found["words"], call.result_seq, call.at, refusal=True)
+    match = _REFUSED.match(call.result) if call.failed and call.tool not in _QUESTIONS else None
+    if match is not None:
+        yield Utterance("user", match["words"], call.result_seq, call.at, refusal=True)
 
 
 def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:

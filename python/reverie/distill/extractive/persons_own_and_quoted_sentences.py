@@ -117,21 +117,21 @@ def quoted_sentences(text: str) -> list[str]:
     """Return the sentences of a message that it quotes or that were pasted into it; none of a pasted document."""
     if _is_document(text):
         return []
-    found = [sentence for fence in _PLAIN_FENCE.finditer(text) for sentence in sentences(fence["text"])]
+    all_sentences = [sentence for fence in _PLAIN_FENCE.finditer(text) for sentence in sentences(fence["text"])]
     lines = _cut(_FENCE.sub(_FENCED, text), _tagged, "\n").split("\n")
     above = _end_of_text_above(lines)
     until = -1
     for number, line in enumerate(lines):
         if number <= until or number < above or _QUOTE_LINE.match(line) or is_disguised(line):
-            found += sentences(_QUOTE_LINE.sub("", line))
+            all_sentences += sentences(_QUOTE_LINE.sub("", line))
         elif (begin := announced_at(line)) > 0:
-            found += sentences(line[begin:])
+            all_sentences += sentences(line[begin:])
             until = len(lines)
         else:
-            found += [line[begin:end].strip(_QUOTE_MARKS) for begin, end in _quotes(line)]
+            all_sentences += [line[begin:end].strip(_QUOTE_MARKS) for begin, end in _quotes(line)]
         if number > until and _opens_foreign(line):
             until = _end_of_announced(lines, number)
-    quoted = [sentence for sentence in found if not _RECALLED.match(sentence)]
+    quoted = [sentence for sentence in all_sentences if not _RECALLED.match(sentence)]
     return quoted if len(quoted) <= _SENTENCES_MAX else []
 
 
@@ -147,7 +147,7 @@ def own_sentences(text: str) -> list[str]:
     plain = _cut(_FENCE.sub(_FENCED, text), _tagged, "\n")
     kept: list[str] = []
     is_output = False
-    speakers = {found["who"] for found in _SPEAKER.finditer(plain)} - _LABELS
+    speakers = {match["who"] for match in _SPEAKER.finditer(plain)} - _LABELS
     lines = plain.split("\n")
     until = _end_of_text_above(lines) - 1
     for number, line in enumerate(lines):
@@ -170,8 +170,8 @@ def own_sentences(text: str) -> list[str]:
             kept.append(_cut(line, _quotes, "“…”"))
     own = "\n".join(kept)
     spoken = (_PRIVATE.sub("", sentence) for sentence in sentences(own))
-    found = [sentence for sentence in spoken if sentence and not _RECALLED.match(sentence)]
-    return found if len(found) <= _SENTENCES_MAX and len(_BULLET.findall(own)) <= _BULLETS_MAX else []
+    own_parts = [sentence for sentence in spoken if sentence and not _RECALLED.match(sentence)]
+    return own_parts if len(own_parts) <= _SENTENCES_MAX and len(_BULLET.findall(own)) <= _BULLETS_MAX else []
 
 
 def _end_of_text_above(lines: list[str]) -> int:
@@ -211,9 +211,9 @@ def _quotes(line: str) -> list[tuple[int, int]]:
 
     The time grows with the length of the line, also where marks have no end.
     """
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     if not any(mark in line for mark in _QUOTE_ENDS):
-        return found
+        return ranges
     spaces = [space.start() for space in _SPACE.finditer(line)]
     ends = {
         mark: [at for at, char in enumerate(line) if char in of] for mark, of in _QUOTE_ENDS.items() if mark in line
@@ -232,8 +232,8 @@ def _quotes(line: str) -> list[tuple[int, int]]:
             or (mark in _CJK_QUOTES and of[number] - begin > _CJK_QUOTED_MIN)
         ):
             after = of[number] + 1
-            found.append((begin, after))
-    return found
+            ranges.append((begin, after))
+    return ranges
 
 
 def _opens_quote(line: str, at: int) -> bool:
@@ -246,15 +246,15 @@ def _tagged(text: str) -> list[tuple[int, int]]:
     ends: dict[str, list[int]] = {}
     for end in _TAG_END.finditer(text):
         ends.setdefault(end["tag"], []).append(end.start())
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     after = 0
     for tag in _TAG.finditer(text):
         of = ends.get(tag["tag"], [])
         number = bisect_left(of, tag.end())
         if tag.start() >= after and number < len(of):
             after = of[number] + len(f"</{tag['tag']}>")
-            found.append((tag.start(), after))
-    return found
+            ranges.append((tag.start(), after))
+    return ranges
 
 
 def _between(places: list[int], begin: int, end: int) -> int:

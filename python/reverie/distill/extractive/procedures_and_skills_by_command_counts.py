@@ -135,23 +135,23 @@ _DESCRIPTION_WORDS_MAX: Final = 5  # "Start the API server"; a longer one is of 
 
 def command_uses(facts: ThreadFacts) -> tuple[CommandUse, ...]:
     """Return how often each command passed that others could run again, those of most runs first, at most 40."""
-    found: dict[tuple[str, str], CommandUse] = {}
+    uses: dict[tuple[str, str], CommandUse] = {}
     for run, parts in _passed(facts):
         for purpose, command in parts:
-            known = found.get((purpose, command), CommandUse(purpose, command, 0))
-            description = run.description or known.description
-            found[purpose, command] = replace(known, times=known.times + 1, description=description)
-    return tuple(sorted(found.values(), key=lambda use: -use.times)[:_USES_MAX])
+            previous_use = uses.get((purpose, command), CommandUse(purpose, command, 0))
+            description = run.description or previous_use.description
+            uses[purpose, command] = replace(previous_use, times=previous_use.times + 1, description=description)
+    return tuple(sorted(uses.values(), key=lambda use: -use.times)[:_USES_MAX])
 
 
 def merged_uses(one: Iterable[CommandUse], later: Iterable[CommandUse]) -> tuple[CommandUse, ...]:
     """Return the uses of one thread from those of two stretches of it, at most 40."""
-    found = {(use.purpose, use.command): use for use in one}
+    uses = {(use.purpose, use.command): use for use in one}
     for use in later:
         key = (use.purpose, use.command)
-        known = found.get(key)
-        found[key] = use if known is None else replace(use, times=known.times + use.times)
-    return tuple(sorted(found.values(), key=lambda use: -use.times)[:_USES_MAX])
+        previous_use = uses.get(key)
+        uses[key] = use if previous_use is None else replace(use, times=previous_use.times + use.times)
+    return tuple(sorted(uses.values(), key=lambda use: -use.times)[:_USES_MAX])
 
 
 def procedures(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> Iterator[Candidate]:
@@ -181,12 +181,12 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
         if use.purpose == "other":
             by[use.command].append(use)
     passed = _passed(facts) if by else ()
-    for command, found in sorted(by.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-        times = sum(use.times for use in found)
+    for command, uses_of_command in sorted(by.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        times = sum(use.times for use in uses_of_command)
         ran = [run for run, parts in passed if ("other", command) in parts]
-        if len(found) < _SKILL_THREADS or times < _SKILL_TIMES or not ran:
+        if len(uses_of_command) < _SKILL_THREADS or times < _SKILL_TIMES or not ran:
             continue
-        said = min((_plain(use.description) for use in found), key=lambda text: (len(text), text))
+        said = min((_plain(use.description) for use in uses_of_command), key=lambda text: (len(text), text))
         if len(said.split()) > _DESCRIPTION_WORDS_MAX:
             continue
         # "TypeScript" and "API" keep their capitals.
@@ -236,10 +236,10 @@ def _parts(run: Run, root: str) -> list[tuple[str, str]]:
         first = next(iter(shown), "")
         usable = run.description and not _ONE_CASE.search(run.description)
         return [("other", first)] if usable and _is_reusable(first) and _RUNNER.match(first) else []
-    found = [(purpose, part) for part in shown if (purpose := _purpose_of(part)) and _is_whole(part)]
-    if len(found) == len(shown) > 1 and len({purpose for purpose, _ in found}) > 1:
-        found.append(("checks", " && ".join(part for _, part in found)))
-    return list(dict.fromkeys(found))
+    commands = [(purpose, part) for part in shown if (purpose := _purpose_of(part)) and _is_whole(part)]
+    if len(commands) == len(shown) > 1 and len({purpose for purpose, _ in commands}) > 1:
+        commands.append(("checks", " && ".join(part for _, part in commands)))
+    return list(dict.fromkeys(commands))
 
 
 def _purpose_of(command: str) -> str:
@@ -266,12 +266,12 @@ def _is_whole(command: str) -> bool:
 def split_command(command: str) -> list[str]:
     """Split a shell line into its commands, without redirections and output filters; quoted text stays intact."""
     line = _CONTINUED.sub(" ", command.strip())
-    masked = _QUOTED.sub(lambda found: "q" * len(found.group()), line)
-    found, start = [], 0
+    masked = _QUOTED.sub(lambda match: "q" * len(match.group()), line)
+    parts, start = [], 0
     for end, following in [*((match.start(), match.end()) for match in _SEPARATOR.finditer(masked)), (len(line), 0)]:
-        found.append(_without_filters(line[start:end], masked[start:end]))
+        parts.append(_without_filters(line[start:end], masked[start:end]))
         start = following
-    return [part for part in found if part]
+    return [part for part in parts if part]
 
 
 def _without_filters(command: str, masked: str) -> str:

@@ -111,7 +111,7 @@ def chosen_option(answer: str, options: Mapping[str, str]) -> str:
 
 def _options(text: str) -> list[str]:
     """Return the short names of the last list of alternatives in a message."""
-    found: list[str] = []
+    options: list[str] = []
     group: list[str] = []
     for line in text.split("\n"):
         option = _OPTION.match(line)
@@ -122,9 +122,9 @@ def _options(text: str) -> list[str]:
         if option is not None and (is_item or is_bold_item):
             group.append(_option_name(option["text"]))
         elif line.strip() and not line.startswith((" ", "\t", "-", "`")):
-            found = group if len(group) >= _OPTIONS_MIN else found
+            options = group if len(group) >= _OPTIONS_MIN else options
             group = []
-    return (group if len(group) >= _OPTIONS_MIN else found)[:_OPTIONS_MAX]
+    return (group if len(group) >= _OPTIONS_MIN else options)[:_OPTIONS_MAX]
 
 
 def _option_name(text: str) -> str:

@@ -81,7 +81,7 @@ class Extractive:
         Excerpts and rendered summary have a ceiling each, in tokens, and `total_tokens` together.
         """
         facts = self.facts(messages)
-        found = facts.trace
+        trace = facts.trace
         packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
         kept = [line for section in packed.sections.values() for line in section]
         if total_tokens is not None:
@@ -91,8 +91,8 @@ class Extractive:
         return Distillation(
             summary=packed,
             passages=excerpt_ranking.rank_excerpts(
-                list(collect_candidate_excerpt_lines.candidate_lines(found)),
-                asked=[said for said in found.said("user") if not said.refusal],
+                list(collect_candidate_excerpt_lines.candidate_lines(trace)),
+                asked=[said for said in trace.said("user") if not said.refusal],
                 stays=kept,
                 tail_from_seq=tail_from_seq,
                 budget=passage_tokens,
@@ -118,8 +118,8 @@ class Extractive:
         `messages`. With `quoted` the wishes in quoted and pasted text follow, which are to wait for the person.
         """
         facts = self.facts(messages)
-        found = candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
-        return (*found, *quoted_wishes(facts, at)) if quoted else found
+        learnt = candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
+        return (*learnt, *quoted_wishes(facts, at)) if quoted else learnt
 
     def facts(self, messages: Sequence[Message]) -> ThreadFacts:
         """Return the facts of `messages`, which all else is drawn from."""

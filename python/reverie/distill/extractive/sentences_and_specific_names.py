@@ -58,7 +58,7 @@ def sentences(text: str) -> list[str]:
 
 @lru_cache(maxsize=16)  # a message is looked at for one thing after the other
 def _sentences(text: str) -> tuple[str, ...]:
-    found: list[str] = []
+    parts: list[str] = []
     fenced = False
     for line in text.split("\n"):
         if _FENCE.match(line):
@@ -71,10 +71,10 @@ def _sentences(text: str) -> tuple[str, ...]:
             plain = _EMPHASIS.sub(_inside, plain)
         plain = plain.strip()
         if _MAY_END.search(plain) is None:
-            found += [plain] if plain else []
+            parts += [plain] if plain else []
         else:
-            found.extend(part for part in (piece.strip() for piece in _END.split(plain)) if part)
-    return tuple(found)
+            parts.extend(part for part in (piece.strip() for piece in _END.split(plain)) if part)
+    return tuple(parts)
 
 
 def _inside(emphasis: re.Match[str]) -> str:
@@ -120,14 +120,14 @@ def clip(text: str, length: int) -> str:
 
 def specific_names(text: str) -> tuple[str, ...]:
     """Return the distinct paths, files, identifiers, commits, flags and ticket numbers in `text`, in order."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for match in _NAME.finditer(text):
         name = match.group().strip(".-/")
         if match.lastgroup == "path":
             name = "/".join(name.split("/")[-2:])
         if len(name) >= _MIN_LENGTH and not name.isdigit():
-            found.setdefault(name)
-    return tuple(found)
+            names.setdefault(name)
+    return tuple(names)
 
 
 def word_count(text: str) -> int:

@@ -61,15 +61,15 @@ def here_documents(command: str) -> list[HereDocument]:
     for first in _FIRST_WORD.finditer(command) if openings else ():
         if first["word"] in closings:
             closings[first["word"]].append(first)
-    found: list[HereDocument] = []
+    documents: list[HereDocument] = []
     end = 0
     for opening in openings:
         of_tag = closings[opening["tag"]]
         at = bisect_left(of_tag, opening.end(), key=re.Match.start)
         if opening.start() >= end and at < len(of_tag):
             end = of_tag[at].end()
-            found.append(HereDocument(opening.start(), end, command[opening.end() : of_tag[at].start()]))
-    return found
+            documents.append(HereDocument(opening.start(), end, command[opening.end() : of_tag[at].start()]))
+    return documents
 
 
 def masked_here_documents(command: str) -> str:
@@ -241,7 +241,7 @@ def is_wrapper_line(line: str) -> bool:
 
 def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
     """Return every shell command that ran, with its purpose and outcome, oldest first."""
-    found = []
+    runs = []
     for call in calls:
         if call.tool != "Bash" or not call.answered or _NOT_RUN.match(call.result):
             continue
@@ -250,7 +250,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
         failed = _has_failed(call, purpose)
         if failed and _was_called_wrongly(call.result):
             purpose = Purpose.OTHER  # nothing was checked
-        found.append(
+        runs.append(
             Run(
                 command=command,
                 purpose=purpose,
@@ -262,7 +262,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
                 call_seq=call.seq,
             )
         )
-    return found
+    return runs
 
 
 def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Commit]:
@@ -270,7 +270,7 @@ def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Co
 
     A commit holds where the rest of its line failed: `git commit ... && git push`. `before` are those made earlier.
     """
-    found = list(before)
+    all_commits = list(before)
     for call in calls:
         if call.tool != "Bash" or "git" not in call.word("command"):
             continue
@@ -278,11 +278,11 @@ def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Co
         amended = "--amend" in command
         for match in _COMMITTED.finditer(call.result):
             subject, body = match["subject"].strip(), command
-            if amended and found:
-                replaced = found.pop()
+            if amended and all_commits:
+                replaced = all_commits.pop()
                 body = replaced.body if "--no-edit" in command and replaced.subject == subject else command
-            found.append(Commit(match["sha"], subject, call.result_seq, call.at, body))
-    return found
+            all_commits.append(Commit(match["sha"], subject, call.result_seq, call.at, body))
+    return all_commits
 
 
 def message_texts(command: str) -> list[str]:
@@ -290,14 +290,14 @@ def message_texts(command: str) -> list[str]:
 
     Who signed a commit is no part of what it says.
     """
-    found = [without_signatures(one.text) for one in here_documents(command)]
+    texts = [without_signatures(one.text) for one in here_documents(command)]
     rest = without_here_documents(command)
-    found += [
+    texts += [
         without_signatures(match["text"]).replace('\\"', '"')
         for match in _QUOTED.finditer(rest)
         if len(match["text"].split()) >= _MANY
     ]
-    return found
+    return texts
 
 
 def without_signatures(message: str) -> str:
@@ -307,12 +307,12 @@ def without_signatures(message: str) -> str:
 
 def pull_requests(calls: Sequence[ToolCall]) -> list[tuple[str, int]]:
     """Return the URL of every pull request that was opened, with the entry it came from."""
-    found: dict[str, int] = {}
+    seqs: dict[str, int] = {}
     for call in calls:
         if call.tool == "Bash" and "pr create" in call.word("command"):
             for match in _PULL.finditer(call.result):
-                found.setdefault(match.group(), call.result_seq)
-    return list(found.items())
+                seqs.setdefault(match.group(), call.result_seq)
+    return list(seqs.items())
 
 
 def changes_something(command: str) -> bool:

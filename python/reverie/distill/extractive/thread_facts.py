@@ -180,7 +180,7 @@ def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
         failing=tuple(failing),
         edited=_paths(trace, EDITS),
         touched=_paths(trace, EDITS | READS),
-        **{name: tuple(found) for name, found in marks.items()},
+        **{name: tuple(sentences_of_kind) for name, sentences_of_kind in marks.items()},
     )
 
 
@@ -220,13 +220,13 @@ def _is_answer(text: str) -> bool:
 
 def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
     """Return the paths used by some tools, ordered by last use, newest last."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for call in trace.calls:
         if call.tool in tools and call.path and not call.failed:
             path = trace.relative(call.path)
-            found.pop(path, None)
-            found[path] = None
-    return tuple(found)
+            paths.pop(path, None)
+            paths[path] = None
+    return tuple(paths)
 
 
 def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySentence]], Pending]:
@@ -319,14 +319,14 @@ def _agrees(said: Utterance) -> bool:
 
 
 def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
-    found = sentences(_QUOTED.sub("", said.text))
-    if len(found) > _PASTED or len(_HEADING.findall(said.text)) > 1:
+    parts = sentences(_QUOTED.sub("", said.text))
+    if len(parts) > _PASTED or len(_HEADING.findall(said.text)) > 1:
         return
     if _agrees(said) and 0 < len(proposed) <= MAX_SENTENCE and not _AWAITS.search(proposed):
         agreed = f"“{clip(said.text, _YES)}” to: {proposed}"
         kinds["decisions"].append(KeySentence(agreed, said.seq, said.at, by_user=True))
         return
-    for sentence in found:
+    for sentence in parts:
         if len(sentence) > MAX_SENTENCE:
             continue
         mark = KeySentence(one_line(sentence), said.seq, said.at, by_user=True)
@@ -349,16 +349,16 @@ def _classify_agent(
     said: Utterance, kinds: dict[str, list[KeySentence]], read_as: Mapping[str, str] = _AS_IT_IS
 ) -> None:
     """Sort every informative sentence of the agent into decisions, findings, failures, outcomes and next steps."""
-    place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
+    number = 1 + max((marks[-1].place for marks in kinds.values() if marks), default=0)
     for sentence in sentences(said.text):
-        place += 1
+        number += 1
         if read_as is not _OF_REPORTS and blocker_phrases.is_blocker(sentence):
-            kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
+            kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=number))
         kind = _kind(sentence)
         if kind:
             is_review = read_as is _LOOKING_ON and working_state_cue_phrases.is_finished_review(sentence)
             kinds[kind if is_review else read_as.get(kind, kind)].append(
-                KeySentence(one_line(sentence), said.seq, said.at, place=place)
+                KeySentence(one_line(sentence), said.seq, said.at, place=number)
             )
 
 
@@ -375,11 +375,11 @@ def _enumerated(trace: Trace) -> list[KeySentence]:
     for step in reversed(trace.steps):
         match step:
             case Utterance():
-                found = working_state_cue_phrases.enumerated_steps(step.text, by_person=step.role == "user")
+                steps = working_state_cue_phrases.enumerated_steps(step.text, by_person=step.role == "user")
             case ToolCall(tool="ExitPlanMode"):
-                found = working_state_cue_phrases.enumerated_steps(f"Plan:\n{step.word('plan')}")
+                steps = working_state_cue_phrases.enumerated_steps(f"Plan:\n{step.word('plan')}")
             case _:
                 continue
-        if found:
-            return [KeySentence(text, step.seq, step.at) for text in found]
+        if steps:
+            return [KeySentence(text, step.seq, step.at) for text in steps]
     return []

@@ -109,18 +109,18 @@ class TodoList:
 
     def _compare(self, call: ToolCall) -> None:
         """Update all tasks from the result of the tool that lists them, as subagents change tasks too."""
-        listed = {found["number"]: found for found in _LISTED.finditer(call.result)}
+        listed = {match["number"]: match for match in _LISTED.finditer(call.result)}
         if call.failed or not (listed or _NONE_LISTED.match(call.result)):
             return
-        for number, found in listed.items():
+        for number, match in listed.items():
             item = self.tasks.get(number)
             if item is not None:
-                _set_status(item, found["status"], call)
+                _set_status(item, match["status"], call)
                 item.written = item.touched = False
-            elif found["status"] in _ENDED:
+            elif match["status"] in _ENDED:
                 self.ended.add(number)
             else:
-                self.tasks[number] = TodoItem(found["subject"], found["status"], call.seq, "", number)
+                self.tasks[number] = TodoItem(match["subject"], match["status"], call.seq, "", number)
         for number, item in self.tasks.items():
             if number not in listed and item.status not in _ENDED:
                 _set_status(item, "deleted", call)
@@ -151,15 +151,15 @@ def _written(call: ToolCall) -> list[TodoItem]:
 
 def _dated(fresh: list[TodoItem], before: list[TodoItem]) -> list[TodoItem]:
     """Return the items of a new list; those in the last list with the same status keep their entry number."""
-    known = {(item.subject, item.status): item.seq for item in before}
+    seqs = {(item.subject, item.status): item.seq for item in before}
     for item in fresh:
-        item.seq = known.get((item.subject, item.status), item.seq)
+        item.seq = seqs.get((item.subject, item.status), item.seq)
     return fresh
 
 
 def _created_id(call: ToolCall, fallback: int) -> str:
-    found = _TASK_ID.search(call.result)
-    return found.group(1) if found else str(fallback)
+    match = _TASK_ID.search(call.result)
+    return match.group(1) if match else str(fallback)
 
 
 def _update(item: TodoItem, call: ToolCall) -> None:

@@ -74,7 +74,7 @@ def message_typed_and_pasted(text: str) -> tuple[str, str]:
     behind it as if the person went on; so what is between the first begin and the last end of a tag counts as pasted.
     """
     between = []
-    for tag in dict.fromkeys(found["tag"] for found in _CLIENT_TAG.finditer(text)):
+    for tag in dict.fromkeys(match["tag"] for match in _CLIENT_TAG.finditer(text)):
         end = f"</{tag}>"
         begin, last = text.find(f"<{tag}>"), text.rfind(end)
         if 0 <= begin < last and text.find(end, begin) < last:
@@ -114,7 +114,7 @@ def typed_and_pasted(text: str) -> tuple[str, str]:
 
 def _foreign_lines(lines: list[str]) -> list[bool]:
     """Return for each line whether it is another author's."""
-    speakers = [found["who"] for line in lines if (found := _SPEAKER.match(line))]
+    speakers = [match["who"] for line in lines if (match := _SPEAKER.match(line))]
     is_chat = len(speakers) >= _SPEAKERS and len(set(speakers)) > 1
     is_document = len(lines) >= _DOCUMENT_LINES and sum(bool(_HEADING.match(line)) for line in lines) > 1
     inside = enclosed_lines(lines)
@@ -160,7 +160,7 @@ def _announces(line: str) -> bool:
 
 def _unquoted(line: str, pasted: list[str]) -> str:
     """Return a line without its longer quotations, which are moved to `pasted`."""
-    return _QUOTE.sub(lambda found: _aside(found, pasted), line)
+    return _QUOTE.sub(lambda match: _aside(match, pasted), line)
 
 
 def _aside(found: re.Match[str], pasted: list[str]) -> str:

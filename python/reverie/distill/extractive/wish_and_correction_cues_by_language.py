@@ -299,7 +299,7 @@ def _name_of(text: str) -> str:
         return "unknown" if letters else "en"
     words = text.lower().replace("\u2019", "'").split()
     plain = [word.strip('.,;:!?()"“”«»¡¿`') for word in words]
-    counts = {name: sum(word in known for word in plain) for name, known in _FUNCTION_WORDS.items()}
+    counts = {name: sum(word in function_words for word in plain) for name, function_words in _FUNCTION_WORDS.items()}
     best = max(counts.values())
     if best == 0:
         return "en" if text.isascii() else "unknown"

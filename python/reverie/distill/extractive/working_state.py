@@ -110,10 +110,10 @@ def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, in
     if not asked:
         return current_request(facts), facts.answers[-1].seq if facts.answers else 0
     since = asked[-1].seq
-    known = _task_without_suffixes(before)
-    if known and not any(working_state_cue_phrases.is_new_task(said.text) for said in asked):
+    task = _task_without_suffixes(before)
+    if task and not any(working_state_cue_phrases.is_new_task(said.text) for said in asked):
         last = latest_remark(asked[-1], facts)
-        return f"{clip(known, TASK_CHARS - len(last))}{THEN}{last}", since
+        return f"{clip(task, TASK_CHARS - len(last))}{THEN}{last}", since
     return current_request(facts), since
 
 
@@ -140,8 +140,8 @@ def _task_chain(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
         if not working_state_cue_phrases.is_only_for_good(said.text)
     ]
     tasks = [said for said in asked if said is asked[0] or working_state_cue_phrases.is_new_task(said.text)]
-    found = [(clip(first_sentence(said.text), ITEM_CHARS), said.seq) for said in tasks]
-    return _newest([*state_items(before, "task_chain"), *found], _MAX_CHAIN)
+    chain = [(clip(first_sentence(said.text), ITEM_CHARS), said.seq) for said in tasks]
+    return _newest([*state_items(before, "task_chain"), *chain], _MAX_CHAIN)
 
 
 def _completed(facts: ThreadFacts) -> list[StateItem]:
@@ -205,7 +205,7 @@ def _decisions(facts: ThreadFacts) -> list[StateItem]:
 
 def _blockers(facts: ThreadFacts) -> list[StateItem]:
     """Return failing checks, an error that the person pasted since the last check, and obstacles that were named."""
-    found = [
+    blockers = [
         (clip(f"{run.purpose.value}{_FAILS}{run.error or run.command}", ITEM_CHARS + 40), run.seq)
         for run in facts.failing
         if run.purpose.value != "other"
@@ -214,9 +214,9 @@ def _blockers(facts: ThreadFacts) -> list[StateItem]:
     checked = max((run.seq for run in facts.runs if run.purpose.value in CHECKS), default=0)
     said = request_excerpt(asked[-1].text) if asked else ""
     if asked and asked[-1].seq > checked and (error := shell_commands_and_commits.pasted_error(said)):
-        found.append((f"{_REPORTED}{clip(error, ITEM_CHARS)}", asked[-1].seq))
+        blockers.append((f"{_REPORTED}{clip(error, ITEM_CHARS)}", asked[-1].seq))
     waiting = [mark for mark in facts.blocks if not _is_ended(mark, facts)]
-    return found + [(f"{'' if mark.by_user else _NEEDS}{clip(mark.text, ITEM_CHARS)}", mark.seq) for mark in waiting]
+    return blockers + [(f"{'' if mark.by_user else _NEEDS}{clip(mark.text, ITEM_CHARS)}", mark.seq) for mark in waiting]
 
 
 def _is_ended(block: KeySentence, facts: ThreadFacts) -> bool:

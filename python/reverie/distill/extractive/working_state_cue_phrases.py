@@ -325,16 +325,16 @@ def enumerated_steps(text: str, *, by_person: bool = False) -> list[str]:
     """
     if _FIRST.search(text) is None:
         return []
-    headed = [found for line in text.split("\n") if line.startswith("#") and (found := _STEP.match(line))]
-    if len(headed) >= _STEPS_MIN and all(found["kind"] for found in headed):
-        return [_step_name(found["text"]) for found in headed]
+    headed = [match for line in text.split("\n") if line.startswith("#") and (match := _STEP.match(line))]
+    if len(headed) >= _STEPS_MIN and all(match["kind"] for match in headed):
+        return [_step_name(match["text"]) for match in headed]
     steps: list[str] = []
     is_plan, is_asked = by_person, False
     for line in text.split("\n"):
-        found = _STEP.match(line)
-        if found is not None and is_plan and int(found["number"]) == len(steps) + 1:
-            steps.append(_step_name(found["text"]))
-        elif found is None and line.strip() and not line.startswith((" ", "\t", "-", "*", "`")):
+        match = _STEP.match(line)
+        if match is not None and is_plan and int(match["number"]) == len(steps) + 1:
+            steps.append(_step_name(match["text"]))
+        elif match is None and line.strip() and not line.startswith((" ", "\t", "-", "*", "`")):
             if len(steps) >= _STEPS_MIN:
                 break
             steps = []

@@ -7,7 +7,7 @@ use crate::align::expected_position::ExpectedPositions;
 use crate::align::pairing::{OptionalIndices, Pairing};
 use crate::align::text_interner::TextInterner;
 
-/// How many unmatched blocks of each side have a text, and the first of them.
+/// Number of unmatched blocks of each side with a text, and the first of them.
 struct Occurrences {
     old_count: usize,
     new_count: usize,

@@ -112,7 +112,7 @@ impl ExpectedPositions {
     }
 }
 
-/// What the matched neighbours of an old and a new block say about the two being one.
+/// Evidence of the matched neighbours that an old and a new block are one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairContext {
     /// On how many sides (0 to 2) their nearest matched neighbours are partners of each other.

@@ -59,7 +59,7 @@ impl Pairing {
         self.to_old.len()
     }
 
-    /// Whether both sides have a block without a partner.
+    /// Return true if both sides have a block without a partner.
     pub(super) fn has_unmatched_on_both_sides(&self) -> bool {
         self.pairs < self.old_count().min(self.new_count())
     }

@@ -59,8 +59,8 @@ pub(super) fn pair(pairing: &mut Pairing, old: &[OldBlock<'_>], new: &[&[u8]]) {
 
 /// Match blocks between the same pairs, as many on one side as on the other, with long common prefixes and suffixes.
 ///
-/// That is what one edit leaves of a block that did not move: `- Uses Postgres 15` -> `- Uses Postgres 16`. Most edits
-/// are of this kind, and comparing words is not needed for them.
+/// One edit leaves such prefixes and suffixes of a block that did not move: `- Uses Postgres 15` -> `- Uses Postgres
+/// 16`. Most edits are of this kind, and comparing words is not needed for them.
 fn pair_in_place(pairing: &mut Pairing, old: &[OldBlock<'_>], new: &[&[u8]]) {
     let expected = ExpectedPositions::of(pairing);
     let unmatched: Vec<usize> = pairing.unmatched_new().collect();
@@ -135,7 +135,7 @@ impl<'p> Unmatched<'p> {
     }
 }
 
-/// What the position adds to the score, in thousandths: 100 for each matching neighbour and for the expected position.
+/// Return what the position adds to the score (thousandths): 100 for each matching neighbour and the expected position.
 fn position_bonus(context: PairContext) -> usize {
     100 * (context.matching_sides + usize::from(context.at_expected_position))
 }

@@ -64,13 +64,13 @@ impl BlockWords {
         &self.hashes[start..self.ends[block]]
     }
 
-    /// Whether the sample has all words of the block.
+    /// Return true if the sample has all words of the block.
     fn is_whole(&self, block: usize) -> bool {
         self.totals[block] <= SAMPLE_MAX
     }
 }
 
-/// How similar the words of two blocks are.
+/// Similarity of the words of two blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordSimilarity {
     /// The Dice coefficient in thousandths, each word weighted by its length in bytes.
@@ -165,7 +165,7 @@ fn for_each_word(text: &[u8], mut emit: impl FnMut(u64)) {
     }
 }
 
-/// Whether a byte is an ASCII letter or digit, or part of a letter below U+2000.
+/// Return true if a byte is an ASCII letter or digit, or part of a letter below U+2000.
 fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || (0x80..0xe2).contains(&byte)
 }

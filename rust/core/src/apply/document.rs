@@ -14,7 +14,7 @@ pub(super) struct BlockRange {
     pub(super) last: usize,
 }
 
-/// Whether a block is a heading or the title.
+/// Return true if a block is a heading or the title.
 fn is_heading(block: &Block) -> bool {
     matches!(block.kind, Kind::Title | Kind::Heading)
 }
@@ -104,7 +104,7 @@ impl<'t> Document<'t> {
         end
     }
 
-    /// Whether a block has only white space.
+    /// Return true if a block has only white space.
     fn is_blank(&self, block: usize) -> bool {
         self.slice(BlockRange { first: block, last: block }).bytes().all(|byte| byte.is_ascii_whitespace())
     }

@@ -72,7 +72,7 @@ fn marker(text: &str) -> Option<(&str, &str)> {
     Some((&text[..indent], bullet))
 }
 
-/// What is on one side of a gap between blocks, as far as it decides whether a blank line is needed there.
+/// One side of a gap between blocks, as far as it decides whether a blank line is needed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Boundary {
     /// A blank line, or an end of the document.
@@ -92,7 +92,7 @@ impl Boundary {
         }
     }
 
-    /// Whether a blank line is needed before the next block: not between list items, nor between heading and item.
+    /// Return true if a blank line is needed before the next block: not between list items, nor from heading to item.
     pub(super) fn needs_blank_line_before(self, next: Self) -> bool {
         !matches!((self, next), (Self::Open, _) | (_, Self::Open) | (Self::Item | Self::Heading, Self::Item))
     }

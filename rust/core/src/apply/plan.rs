@@ -111,7 +111,7 @@ struct ChangedDocument<'t> {
 }
 
 impl ChangedDocument<'_> {
-    /// Whether these bytes are still a block of this kind.
+    /// Return true if these bytes are still a block of this kind.
     ///
     /// The first heading may become the title or stop being it, the first summary line likewise; opaque blocks may
     /// merge.
@@ -129,7 +129,7 @@ impl ChangedDocument<'_> {
         }
     }
 
-    /// Whether the block ends at `end`. A last line without a line ending has got one if something was added behind it.
+    /// Return true if the block ends at `end`. A last line without an ending has got one if text was added behind it.
     fn ends_at(&self, block: &Block, end: usize) -> bool {
         let lacks_ending = !self.text[..end].ends_with(['\r', '\n']);
         block.end == end

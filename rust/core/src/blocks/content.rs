@@ -49,7 +49,7 @@ fn last_word(text: &str) -> Option<(&str, &str)> {
     Some((&text[..at], &text[at + 1..]))
 }
 
-/// Whether a word after `#` is a tag.
+/// Return true if a word after `#` is a tag.
 fn is_tag(tag: &str) -> bool {
     tag.len() <= TAG_MAX
         && tag.chars().any(char::is_alphabetic)

@@ -9,7 +9,7 @@ pub(crate) struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    /// Whether the line has only spaces and tabs.
+    /// Return true if the line has only spaces and tabs.
     pub(crate) fn is_blank(&self) -> bool {
         self.text.bytes().all(|byte| byte == b' ' || byte == b'\t')
     }
@@ -72,13 +72,13 @@ impl<'t> Line<'t> {
         ((1..=9).contains(&digits) && is_followed_by_space).then(|| self.indent() + digits + 2)
     }
 
-    /// Whether this line begins a numbered list even inside a paragraph: only a list that starts with 1 can.
+    /// Return true if this line begins a numbered list even inside a paragraph: only a list that starts with 1 can.
     fn interrupts_paragraph_as_list(&self) -> bool {
         let text = self.text.trim_start_matches([' ', '\t']);
         (text.starts_with("1. ") || text.starts_with("1) ")) && self.numbered().is_some()
     }
 
-    /// Whether the line is a thematic break: three or more of one of `-`, `*`, `_`, with only white space between.
+    /// Return true if the line is a thematic break: three or more of one of `-`, `*`, `_`, with only blanks between.
     pub(crate) fn is_rule(&self) -> bool {
         let Some(text) = self.unindented() else { return false };
         let Some(marker) = text.bytes().next().filter(|marker| b"-*_".contains(marker)) else { return false };
@@ -116,7 +116,7 @@ impl<'t> Line<'t> {
         (is_tag_name && !name.contains([':', '@'])).then_some(HtmlEnd::BlankLine)
     }
 
-    /// Whether this line ends an HTML block with that end condition.
+    /// Return true if this line ends an HTML block with that end condition.
     pub(crate) fn closes(&self, end: HtmlEnd) -> bool {
         match end {
             HtmlEnd::BlankLine => self.is_blank(),
@@ -130,13 +130,13 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// Whether the line is `---`, which opens and closes front matter, or with `closing` also `...`.
+    /// Return true if the line is `---`, which opens and closes front matter, or with `closing` also `...`.
     pub(crate) fn is_front_matter_fence(&self, closing: bool) -> bool {
         let text = self.text.trim_end();
         text == "---" || closing && text == "..."
     }
 
-    /// Whether this line continues a paragraph without the indentation of its list item (a lazy continuation line).
+    /// Return true if this line continues a paragraph without its list item's indentation (a lazy continuation line).
     pub(crate) fn is_lazy_continuation(&self) -> bool {
         !self.is_blank()
             && self.heading().is_none()
@@ -168,7 +168,7 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// Whether the line closes the fence: at least as many of the same character and nothing else.
+    /// Return true if the line closes the fence: at least as many of the same character and nothing else.
     pub(crate) fn closed_by(self, line: &Line<'_>) -> bool {
         let text = line.text.trim();
         text.chars().count() >= self.length && text.chars().all(|character| character == self.marker)

@@ -26,7 +26,7 @@ impl<'a> ObjectKey<'a> {
         self.sort_prefix.cmp(&other.sort_prefix).then_with(|| utf16_order(&self.text, &other.text))
     }
 
-    /// Whether two keys are equal.
+    /// Return true if two keys are equal.
     fn is_equal(&self, other: &Self) -> bool {
         self.sort_prefix == other.sort_prefix && self.text == other.text
     }

@@ -26,7 +26,7 @@ pub(crate) enum Number<'a> {
 
 /// Receives the scanner's events in the order of the text.
 pub(crate) trait Handler<'a> {
-    /// Whether the keys of an object must be in canonical order when it closes.
+    /// True if the keys of an object must be in canonical order when it closes.
     const NEEDS_SORTED_KEYS: bool = false;
     /// `null`
     fn null(&mut self) {}

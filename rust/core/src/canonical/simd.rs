@@ -17,7 +17,7 @@ pub(crate) fn plain_prefix_length(chunk: &[u8; CHUNK_BYTES]) -> usize {
     unsafe { sse2::plain_prefix_length(chunk) }
 }
 
-/// Whether none of these bytes needs an escape.
+/// Return true if none of these bytes needs an escape.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn all_plain(block: &[u8; 4 * CHUNK_BYTES]) -> bool {
@@ -73,7 +73,7 @@ pub(crate) fn plain_prefix_length(chunk: &[u8; CHUNK_BYTES]) -> usize {
     }
 }
 
-/// Whether none of these bytes needs an escape.
+/// Return true if none of these bytes needs an escape.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub(crate) fn all_plain(block: &[u8; 4 * CHUNK_BYTES]) -> bool {

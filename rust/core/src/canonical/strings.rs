@@ -9,7 +9,7 @@ use crate::canonical::simd::{CHUNK_BYTES, all_plain, plain_prefix_length};
 pub(crate) struct RawString<'a> {
     /// The text between the quotes.
     pub(crate) raw: &'a str,
-    /// Whether it has an escape.
+    /// True if it has an escape.
     pub(crate) escaped: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn plain_until(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// Whether a byte needs an escape in a string.
+/// Return true if a byte needs an escape in a string.
 #[inline]
 pub(crate) fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'

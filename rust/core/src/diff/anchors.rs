@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diff::Part;
 
-/// How often a line id occurs in the two ranges that are compared now.
+/// Number of occurrences of a line id in the two ranges that are compared now.
 #[derive(Clone, Copy, Default)]
 struct LineCount {
     /// The survey that wrote these counts; others are stale. It saves clearing the table for each part.

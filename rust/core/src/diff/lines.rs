@@ -11,7 +11,7 @@ pub struct Lines<'t> {
     pub ids: Vec<u32>,
     /// The byte offset behind each line and its line ending.
     pub ends: Vec<usize>,
-    /// Whether any line ends with CR LF.
+    /// True if any line ends with CR LF.
     pub has_crlf: bool,
 }
 
@@ -22,7 +22,7 @@ impl<'t> Lines<'t> {
         self.ids.len()
     }
 
-    /// Whether there is no line.
+    /// Return true if there is no line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
@@ -70,7 +70,7 @@ impl<'t> Interner<'t> {
         self.interned.len()
     }
 
-    /// Whether there is no id.
+    /// Return true if there is no id.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.interned.is_empty()

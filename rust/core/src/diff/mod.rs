@@ -66,7 +66,7 @@ enum Task {
 pub(crate) struct Part {
     pub(crate) old: (usize, usize),
     pub(crate) new: (usize, usize),
-    /// How often it was divided at anchors to get here.
+    /// Number of divisions at anchors above this range.
     depth: usize,
 }
 

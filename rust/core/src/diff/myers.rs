@@ -168,7 +168,7 @@ impl Reach {
         right.max(down).unwrap_or(NOWHERE)
     }
 
-    /// Whether the search from the other corner has reached this point or passed it on the same diagonal.
+    /// Return true if the search from the other corner has reached this point or passed it on the same diagonal.
     fn meets(&self, other: &[usize], diagonal: usize, x: usize) -> bool {
         // The other search counts from the far corner: its diagonal is width - height - k.
         let mirrored = (self.size.0 + 2 * self.offset).checked_sub(self.size.1 + diagonal);

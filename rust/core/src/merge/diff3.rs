@@ -122,9 +122,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a hunk inserts into the block that the other side removed just before it.
+    /// Return true if a hunk inserts into the block that the other side removed just before it.
     ///
-    /// That is a conflict, as the inserted lines would continue nothing.
+    /// Such a hunk is a conflict, as the inserted lines would continue nothing.
     fn continues_removed_block(&self, before: &[SideHunk], next: &SideHunk) -> bool {
         let (hunk, ours) = *next;
         let removed = before.iter().all(|(other, by_us)| *by_us != ours && other.new_start == other.new_end);
@@ -170,7 +170,7 @@ impl Walk<'_> {
         word_merge::merge_words(self.texts, &base, ours, theirs).map_or(Resolution::Conflict, Resolution::Fragments)
     }
 
-    /// Whether our lines and their lines are equal.
+    /// Return true if our lines and their lines are equal.
     fn are_equal(&self, ours: &Range<usize>, theirs: &Range<usize>) -> bool {
         self.texts.ours.ids[ours.clone()] == self.texts.theirs.ids[theirs.clone()]
     }
@@ -191,7 +191,7 @@ pub(crate) struct FenceTracker {
 }
 
 impl FenceTracker {
-    /// Whether a line is inside fenced code, where no line is a markdown block.
+    /// Return true if a line is inside fenced code, where no line is a markdown block.
     pub(crate) fn open_before(&mut self, lines: &Lines<'_>, line: usize) -> bool {
         for at in self.at..line {
             let text = lines.slice(at, at + 1).trim_ascii();

@@ -53,7 +53,7 @@ pub(crate) fn drop_doubled(texts: &Texts<'_>, chunks: &mut Vec<Chunk>) {
     join_alike(texts, chunks, &surplus);
 }
 
-/// Whether a line is an addition of both sides.
+/// Return true if a line is an addition of both sides.
 fn have_common_line(additions: &[Addition]) -> bool {
     let lines = |ours: bool| additions.iter().filter(move |at| at.ours == ours).flat_map(|at| at.ids.iter().copied());
     let ours: HashSet<u32> = lines(true).collect();
@@ -126,7 +126,7 @@ fn join_alike(texts: &Texts<'_>, chunks: &mut Vec<Chunk>, surplus: &HashMap<u32,
     }
 }
 
-/// Whether additions of different sides have at least half of their words in common, in lines that are doubled.
+/// Return true if additions of different sides have at least half of their words in common, in lines that are doubled.
 fn are_alike(one: &Addition, other: &Addition, surplus: &HashMap<u32, usize>) -> bool {
     let mut left: HashMap<u32, usize> = HashMap::new();
     for (id, words) in other.ids.iter().zip(&other.line_words) {
@@ -240,7 +240,7 @@ fn take_all(surplus: &mut HashMap<u32, usize>, ids: &[u32]) -> bool {
     true
 }
 
-/// Whether all lines are in another list in the same order, with any others between.
+/// Return true if all lines are in another list in the same order, with any others between.
 fn is_subsequence(ids: &[u32], other: &[u32]) -> bool {
     let mut rest = other.iter();
     ids.iter().all(|id| rest.any(|at| at == id))
@@ -288,7 +288,7 @@ fn without(lines: &Range<usize>, dropped: &[Range<usize>]) -> Vec<Range<usize>> 
     parts
 }
 
-/// Whether a line has only white space.
+/// Return true if a line has only white space.
 fn is_blank(side: &Lines<'_>, line: usize) -> bool {
     side.slice(line, line + 1).trim_ascii().is_empty()
 }

@@ -97,7 +97,7 @@ impl WordHashes {
         words
     }
 
-    /// Whether two lines cannot be similar enough, judged by the bit filter alone.
+    /// Return true if two lines cannot be similar enough, judged by the bit filter alone.
     fn cannot_match(&self, line: usize, other: &Self, other_line: usize) -> bool {
         let (mine, theirs) = (self.line(line).len(), other.line(other_line).len());
         let repeated = |words: usize, bits: u64| words - bits.count_ones() as usize;
@@ -120,7 +120,7 @@ impl WordHashes {
     }
 }
 
-/// Whether lines of a side may have kept half of the base's words, in whatever order: a fast filter.
+/// Return true if lines of a side may have kept half of the base's words, in whatever order: a fast filter.
 pub(crate) fn may_keep_half(base: (&Lines<'_>, &Range<usize>), side: (&Lines<'_>, &Range<usize>)) -> bool {
     let (old, new) = (WordHashes::all_words(base.0, base.1), WordHashes::all_words(side.0, side.1));
     2 * common_count(&old, &new) >= old.len()

@@ -11,7 +11,7 @@ use crate::merge::chunk::Fragment;
 /// Lines before an insertion that are searched for the beginning of the block that it may continue.
 const CONTEXT_LINES: usize = 64;
 
-/// What a portion of an insertion continues, from the smallest to the largest.
+/// Structure that a portion of an insertion continues, from the smallest to the largest.
 ///
 /// Portions are output in this order: a new list item behind a new section would become part of that section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +50,7 @@ pub(crate) fn continued_lines(side: &Lines<'_>, lines: &Range<usize>) -> usize {
     last_nonblank.map_or(0, |last| last + 1 - lines.start)
 }
 
-/// Whether a line begins a block whatever is before it, or is unindented after a blank line.
+/// Return true if a line begins a block whatever is before it, or is unindented after a blank line.
 fn begins_block(side: &Lines<'_>, line: usize) -> bool {
     let text = side.slice(line, line + 1);
     let marked = text.starts_with(['#', '-', '*', '+', '`', '~', '|', '>']);
@@ -58,7 +58,7 @@ fn begins_block(side: &Lines<'_>, line: usize) -> bool {
     marked || after_blank && !text.starts_with([' ', '\t']) && !is_blank(side, line)
 }
 
-/// Whether a line has only white space.
+/// Return true if a line has only white space.
 fn is_blank(side: &Lines<'_>, line: usize) -> bool {
     side.slice(line, line + 1).trim_ascii().is_empty()
 }
@@ -150,7 +150,7 @@ fn portions(side: &Lines<'_>, lines: &Range<usize>, on_block: usize) -> Vec<Port
 struct Combiner<'u> {
     texts: &'u Texts<'u>,
     fragments: Vec<Fragment>,
-    /// Whether the fragments so far end with a blank line, or are empty.
+    /// True if the fragments so far end with a blank line, or are empty.
     ends_blank: bool,
 }
 

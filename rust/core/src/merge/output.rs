@@ -97,7 +97,7 @@ fn extend_to_line_end(text: &str, range: &Range<usize>) -> Range<usize> {
     start..end + ending
 }
 
-/// Whether a text ends with a newline; None for an empty one, which has no say in the merge.
+/// Return true if a text ends with a newline; None for an empty one, which has no say in the merge.
 fn ends_with_newline(text: &str) -> Option<bool> {
     (!text.is_empty()).then(|| text.ends_with('\n'))
 }
@@ -114,7 +114,7 @@ struct Writer<'o> {
     side_endings: [&'static str; 2],
     /// The most frequent line ending of the merged text.
     ending: &'static str,
-    /// Whether none of the texts has CR LF: then lines are copied without looking at their endings.
+    /// True if none of the texts has CR LF: then lines are copied without looking at their endings.
     no_crlf: bool,
     text: String,
     lines: usize,

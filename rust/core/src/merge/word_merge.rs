@@ -91,7 +91,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Whether the hunks leave at least half of the words.
+/// Return true if the hunks leave at least half of the words.
 fn keeps_half(base: &Tokens<'_>, hunks: &[Hunk]) -> bool {
     let deleted: usize = hunks.iter().map(|hunk| base.word_count(hunk.old_start..hunk.old_end)).sum();
     2 * deleted <= base.word_count(0..base.tokens.len())

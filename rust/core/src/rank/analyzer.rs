@@ -4,7 +4,7 @@ use super::char_folding::{fold_into, is_ignored, is_unspaced};
 use super::stem::stem;
 use super::stop_words::is_stop_word;
 
-/// Bytes of a term; longer words are truncated, as nobody searches by more.
+/// Bytes of a term; longer words are truncated, as no search needs more.
 const TERM_BYTES_MAX: usize = 64;
 /// Parts of an identifier; one of more is not also indexed whole, and a single word of more is indexed only whole.
 const PARTS_MAX: usize = 8;
@@ -74,12 +74,12 @@ impl Parts {
     }
 }
 
-/// Whether a byte joins the words of an identifier.
+/// Return true if a byte joins the words of an identifier.
 fn is_joiner(byte: u8) -> bool {
     matches!(byte, b'_' | b'-')
 }
 
-/// Whether an ASCII word in lower case ends before this byte.
+/// Return true if an ASCII word in lower case ends before this byte.
 fn ends_word(next: u8) -> bool {
     next.is_ascii() && !next.is_ascii_alphanumeric() && !is_joiner(next)
 }
@@ -128,7 +128,7 @@ fn emit_word(folded: &str, emit: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Whether a word looks machine-made (a digest, a key, a generated name): its parts mean nothing.
+/// Return true if a word looks machine-made (a digest, a key, a generated name): its parts mean nothing.
 fn is_random(word: &str) -> bool {
     let bytes = word.as_bytes();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();

@@ -5,7 +5,7 @@
 pub(super) struct BitSet(Vec<u64>);
 
 impl BitSet {
-    /// Whether the slot is in the set.
+    /// Return true if the slot is in the set.
     pub(super) fn contains(&self, slot: u32) -> bool {
         self.0.get(slot as usize / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }

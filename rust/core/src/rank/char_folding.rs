@@ -12,7 +12,7 @@ pub(super) fn fold_into(character: char, folded: &mut String) {
     }
 }
 
-/// Whether a character is a combining mark or an invisible formatting hint (soft hyphen, zero-width joiner).
+/// Return true if a character is a combining mark or an invisible formatting hint (soft hyphen, zero-width joiner).
 ///
 /// Such characters neither end a word nor count in it: decomposed `cafe\u{301}` is found as `cafe`.
 pub(super) fn is_ignored(character: char) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn is_ignored(character: char) -> bool {
         | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Whether the character's script has no spaces between words: Han, kana, Hangul, Thai, Lao, Burmese, Khmer.
+/// Return true if the character's script has no spaces between words: Han, kana, Hangul, Thai, Lao, Burmese, Khmer.
 pub(super) fn is_unspaced(character: char) -> bool {
     matches!(character, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'

@@ -72,7 +72,7 @@ impl<'p> TermCursor<'p> {
         (self.slot() == Some(slot)).then(|| bm25.approximate(self.postings.impact(self.next), self.max_score))
     }
 
-    /// Whether the document of `slot` contains the term; the slot must not be before the current window.
+    /// Return true if the document of `slot` contains the term; the slot must not be before the current window.
     pub(super) fn contains(&self, slot: u32) -> bool {
         self.postings.find(slot, self.window_start).is_some()
     }

@@ -37,7 +37,7 @@ impl AcceptedSlots<'_> {
         slots.filter(move |&slot| slot >= start && self.is_in_time(slot))
     }
 
-    /// Whether the filter accepts the document of this slot.
+    /// Return true if the filter accepts the document of this slot.
     pub(super) fn contains(&self, slot: u32) -> bool {
         let is_in = |set: &BitSet| set.contains(slot);
         is_in(self.live) && self.all_of.iter().all(|set| is_in(set)) && !is_in(&self.none_of) && self.is_in_time(slot)
@@ -78,7 +78,7 @@ impl Groups {
         self.members[group_id].add(slot);
     }
 
-    /// Whether a document is in a group.
+    /// Return true if a document is in a group.
     pub(super) fn contains(&self, group: &str, slot: u32) -> bool {
         self.names.find(group).is_some_and(|group_id| self.members[group_id as usize].contains(slot))
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::stem::stem;
 
-/// Whether a term is the stem of a general word: of "what is the best way to bake bread" only `bake` and `bread` are not.
+/// Return true if a term is a general word's stem: all but `bake` and `bread` of "what is the best way to bake bread".
 pub(super) fn is_general(term: &str) -> bool {
     static STEMS: LazyLock<HashSet<&str>> = LazyLock::new(|| GENERAL_WORDS.split_whitespace().map(stem).collect());
     STEMS.contains(term)

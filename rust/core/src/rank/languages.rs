@@ -29,12 +29,12 @@ impl Languages {
         Self { words }
     }
 
-    /// Whether a lower-case word is a function word of one of them.
+    /// Return true if a lower-case word is a function word of one of them.
     pub(super) fn have(&self, word: &str) -> bool {
         self.words.contains(&word)
     }
 
-    /// Whether a compound as written consists of function words of them: `Est-ce`, but not `est-lance` nor `to-do`.
+    /// Return true if a compound consists of function words of them, as written: `Est-ce`, not `est-lance` nor `to-do`.
     pub(super) fn have_parts_of(&self, compound: &str) -> bool {
         !self.words.is_empty()
             && compound.contains('-')

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::postings::Postings;
 
-/// What a cached list takes beside its entries.
+/// Bytes that a cached list takes beside its entries.
 const OVERHEAD: usize = 192;
 
 /// A posting list: of the buffer, or shared with the cache of its segment.
@@ -109,7 +109,7 @@ mod tests {
         Arc::new(list)
     }
 
-    /// What was used last stays, the whole never takes more than was allowed, and a list too large is not kept.
+    /// Lists used last stay, all together never take more than allowed, and a list too large is not cached.
     #[test]
     fn the_least_used_lists_go() {
         let cache = ListCache::new(10 * (400 + OVERHEAD));

@@ -125,7 +125,7 @@ impl Index {
         self.segments.iter().map(|segment| segment.documents.len()).sum::<usize>() + self.buffer.documents.len()
     }
 
-    /// Whether the index has no documents.
+    /// Return true if the index has no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

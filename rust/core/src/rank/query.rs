@@ -98,7 +98,7 @@ fn searched_terms(index: &Index, query: &str) -> (BTreeMap<String, String>, bool
     (words, has_content_word)
 }
 
-/// Return the terms that a query word stands for, with their document frequencies, and the factor of their weight.
+/// Return the terms of a query word, with their document frequencies, and the factor of their weight.
 ///
 /// The word itself with factor 1; or, if no document contains it, related terms with factor 0.5.
 fn expansions(index: &Index, term: &str) -> (Vec<(String, usize)>, f64) {
@@ -141,7 +141,7 @@ fn shorter(index: &Index, term: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Whether a function word is rare enough in this index to select documents.
+/// Return true if a function word is rare enough in this index to select documents.
 fn is_selective(index: &Index, term: &str) -> bool {
     index.len() < FUNCTION_TEXTS_MIN || index.document_frequency(term) * FUNCTION_SHARE <= index.len()
 }

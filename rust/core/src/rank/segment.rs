@@ -152,7 +152,7 @@ impl Segment {
         Ok(builder.finish())
     }
 
-    /// Return which messages stand beside each other in their threads.
+    /// Return which messages are neighbours in their threads.
     pub(super) fn adjacent(&self) -> &AdjacentMessages {
         self.adjacent.get_or_init(|| AdjacentMessages::of(&self.documents))
     }

@@ -18,7 +18,7 @@ use super::varint;
 /// The new slot of a removed document, and the new id of a term that no document has any more.
 const NONE: u32 = u32::MAX;
 
-/// What documents are written from.
+/// Source from which documents are written.
 pub(super) enum Source<'s> {
     /// The documents in memory.
     Buffer(&'s Buffer),

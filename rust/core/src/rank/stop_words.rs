@@ -1,6 +1,6 @@
 //! Stop words, which are never indexed, and function words, which most queries ignore.
 
-/// Whether a lower-case word is a stop word: it is in nearly every English text, so that it is not indexed.
+/// Return true if a lower-case word is a stop word: it is in nearly every English text, so that it is not indexed.
 pub(super) fn is_stop_word(word: &str) -> bool {
     word.len() <= 5
         && matches!(
@@ -39,8 +39,8 @@ pub(super) fn is_stop_word(word: &str) -> bool {
         )
 }
 
-/// Whether a lower-case word is a function word of questions, or what an apostrophe leaves of one (`don't` gives `don`
-/// and `t`).
+/// Return true if a lower-case word is a function word of questions, or what an apostrophe leaves of one (`don't` gives
+/// `don` and `t`).
 pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }

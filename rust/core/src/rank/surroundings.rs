@@ -22,14 +22,14 @@ const REACH: usize = 2;
 /// Numbers looked through for a neighbour: in a transcript, lines that say nothing are between two messages.
 const GAP: u64 = 12;
 
-/// How messages are ranked by [`Index::search_around`].
+/// Parameters of the ranking by [`Index::search_around`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
     /// The number of the best messages that are looked at together with their neighbours.
     pub candidates: usize,
-    /// What the score of a message's window counts, beside that of the message itself.
+    /// Weight of the score of a message's window, beside that of the message itself.
     pub weight: f64,
-    /// What else raises or lowers the score of a message.
+    /// Further terms that raise or lower the score of a message.
     pub boosts: Vec<Boost>,
 }
 
@@ -187,7 +187,7 @@ impl Index {
         self.segments.get(part).map_or(&self.buffer.documents, |segment| &segment.documents)
     }
 
-    /// Whether a document is in a group.
+    /// Return true if a document is in a group.
     fn is_in(&self, (part, slot): Place, group: &str) -> bool {
         self.segments.get(part).map_or(&self.buffer.groups, |segment| &segment.groups).contains(group, slot)
     }
@@ -274,7 +274,7 @@ impl<'s> Around<'s> {
         }
     }
 
-    /// Whether a boost is added to a document.
+    /// Return true if a boost is added to a document.
     fn applies(&self, candidate: &Candidate, applies: &Applies) -> bool {
         match applies {
             Applies::In(group) => self.index.is_in(candidate.place, group),

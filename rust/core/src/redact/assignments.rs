@@ -20,7 +20,7 @@ const NAME_MAX: usize = 64;
 /// Bytes before a `by` that are searched for `identified`: `IDENTIFIED WITH caching_sha2_password BY 'password'`.
 const STATEMENT_MAX: usize = 96;
 
-/// What separates a name from its value.
+/// Operator between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operator {
     /// `=`, `:` and similar assignment operators.
@@ -33,7 +33,7 @@ enum Operator {
     Element,
 }
 
-/// How far an unquoted value extends.
+/// Extent of an unquoted value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     /// Up to white space.
@@ -145,14 +145,14 @@ impl Findings<'_> {
         is_secret.then_some(Span { start: from, end: to, kind: "password" })
     }
 
-    /// Whether the word that ends at `at` is a `by` without an `identified` before it: `verified by Web3Auth`.
+    /// Return true if the word that ends at `at` is a `by` without an `identified` before it: `verified by Web3Auth`.
     fn is_by_of_prose(&self, at: usize) -> bool {
         let window =
             self.text[self.text.floor_char_boundary(at.saturating_sub(STATEMENT_MAX))..at].to_ascii_lowercase();
         window.ends_with(" by ") && !window.contains("identified")
     }
 
-    /// Whether the `password` that ends at `at` is the one of a `.netrc`: `machine HOST login USER password `.
+    /// Return true if the `password` that ends at `at` is the one of a `.netrc`: `machine HOST login USER password `.
     fn is_netrc(&self, at: usize) -> bool {
         let window = self.text.floor_char_boundary(at.saturating_sub(EXAMINED_MAX));
         let mut words = self.text[window..at].split_ascii_whitespace().rev();
@@ -180,7 +180,7 @@ impl Findings<'_> {
         })
     }
 
-    /// Whether a name that ends at `end` is the kind inside a `[REDACTED:<kind>]`.
+    /// Return true if a name that ends at `end` is the kind inside a `[REDACTED:<kind>]`.
     pub(crate) fn is_in_a_marker(&self, end: usize) -> bool {
         self.bytes.get(end) == Some(&b']') && self.ends_with_marker(end + 1)
     }
@@ -293,7 +293,7 @@ impl Findings<'_> {
         end
     }
 
-    /// Whether the `&` here is part of a password: it neither separates arguments of a URL nor commands.
+    /// Return true if the `&` here is part of a password: it neither separates arguments of a URL nor commands.
     fn continues_at(&self, at: usize) -> bool {
         let rest = &self.bytes[at..self.bytes.len().min(at + NAME_MAX)];
         let [b'&', rest @ ..] = rest else { return false };
@@ -316,7 +316,7 @@ impl Findings<'_> {
     }
 }
 
-/// Whether a label, with the word before it, names a secret: `key` does in `api key`, but not in `primary key`.
+/// Return true if a label, with the word before it, names a secret: `key` does in `api key`, but not in `primary key`.
 pub(crate) fn is_secret_label(label: &Keyword, text: &str, start: usize, end: usize) -> bool {
     if label.word != "key" {
         return true;
@@ -331,7 +331,7 @@ pub(crate) fn is_secret_label(label: &Keyword, text: &str, start: usize, end: us
 static KEYWORD_WORDS: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::new(KEYWORDS.iter().map(|keyword| keyword.word)).ok());
 
-/// Whether a name only describes the secret, by its part behind the keyword: `password_length`, `tokenType`.
+/// Return true if a name only describes the secret, by its part behind the keyword: `password_length`, `tokenType`.
 fn describes_secret(rest: &str) -> bool {
     let lower = rest.to_ascii_lowercase();
     let last = lower.rsplit(['_', '-']).next().unwrap_or("");

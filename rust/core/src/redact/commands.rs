@@ -112,7 +112,7 @@ impl Findings<'_> {
         last
     }
 
-    /// Return the next word of a command line, which goes on behind a backslash at the end of a line.
+    /// Return the next word of a command line, which continues behind a backslash at the end of a line.
     fn next_argument(&self, at: usize, until: usize) -> Option<(usize, usize)> {
         let mut at = at;
         loop {

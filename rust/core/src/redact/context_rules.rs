@@ -14,7 +14,7 @@ use crate::redact::rules::{
 const LENGTH_MIN: usize = 16;
 /// Bytes of the longest value; anything longer is data.
 const LENGTH_MAX: usize = 512;
-/// How far back context is searched: bytes, and words.
+/// Range of the search for context before a value: bytes, and words.
 const LOOKBACK_BYTES: usize = 96;
 const LOOKBACK_WORDS: usize = 7;
 /// Bytes of the longest word that is examined.
@@ -25,7 +25,7 @@ const BOUNDARY: &[u8] = b"----";
 const TIME_DIGITS: usize = 14;
 const COMMIT_DIGITS: usize = 12;
 
-/// What a word means for a value behind it.
+/// Meaning of a word for a value behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     /// The value is an identifier (`commit`, `request`).
@@ -119,7 +119,7 @@ impl Findings<'_> {
         self.add(Some(Span { start, end, kind: "token" }), Confidence::Context);
     }
 
-    /// Whether the word before a value, on its line, says that it is an identifier.
+    /// Return true if the word before a value, on its line, says that it is an identifier.
     pub(crate) fn is_named_identifier(&self, start: usize) -> bool {
         let mut words = WordsBefore::new(self, start);
         words.next().is_some_and(|word| meaning(word) == Meaning::Identifier) && words.lines == 0
@@ -138,7 +138,7 @@ impl Findings<'_> {
         if quoted && plain { (start - before, end + after) } else { (start, end) }
     }
 
-    /// Whether a run is a line of its own, as the lines of an encoded key are.
+    /// Return true if a run is a line of its own, as the lines of an encoded key are.
     fn is_alone_on_line(&self, start: usize, end: usize) -> bool {
         let base64 = self.bytes[start..end].iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(byte));
         let frames = |byte: &&u8| b" \t\"'=,+".contains(byte);
@@ -148,7 +148,7 @@ impl Findings<'_> {
         base64 && begins && matches!(after.next(), None | Some(b'\n' | b'\r' | b'\\'))
     }
 
-    /// Whether the words before the value on its line say that it is a digest or a revision.
+    /// Return true if the words before the value on its line say that it is a digest or a revision.
     pub(crate) fn is_digest(&self, start: usize) -> bool {
         let mut words = WordsBefore::new(self, start);
         std::iter::from_fn(|| words.next().filter(|_| words.lines == 0)).take(2 * LOOKBACK_WORDS).any(|word| {
@@ -158,7 +158,7 @@ impl Findings<'_> {
         })
     }
 
-    /// Whether the words before a value announce a secret.
+    /// Return true if the words before a value announce a secret.
     fn is_announced(&self, start: usize, class: MachineClass, value: &[u8]) -> bool {
         let mut words = WordsBefore::new(self, start);
         let first = self.bytes[..start].last().copied().unwrap_or(b' ');
@@ -196,7 +196,7 @@ impl Findings<'_> {
     }
 }
 
-/// Whether a value is an identifier of a message, call or object of a service (`msg_…`, `toolu_…`), or contains one.
+/// Return true if a value is or contains an identifier of a message, call or object of a service (`msg_…`, `toolu_…`).
 fn is_identifier(value: &[u8]) -> bool {
     let starts_part = |at: &usize| *at == 0 || b"_-/:".contains(&value[*at - 1]);
     (0..value.len().min(WORD_MAX))
@@ -204,7 +204,7 @@ fn is_identifier(value: &[u8]) -> bool {
         .any(|at| IDENTIFIER_PREFIXES.iter().any(|prefix| value[at..].starts_with(prefix.as_bytes())))
 }
 
-/// Whether a value is the end of a version that a Go module has without a tag: `0-20220910002029-abceb7e1c41e`.
+/// Return true if a value is the end of a version that a Go module has without a tag: `0-20220910002029-abceb7e1c41e`.
 fn is_module_version(value: &[u8]) -> bool {
     let mut parts = value.rsplit(|byte| b"-.".contains(byte));
     let commit = parts.next().unwrap_or_default();
@@ -240,7 +240,7 @@ struct WordsBefore<'f, 't> {
     findings: &'f Findings<'t>,
     at: usize,
     limit: usize,
-    /// Whether an assignment operator, quote or bracket is between the position and the word.
+    /// True if an assignment operator, quote or bracket is between the position and the word.
     after_operator: bool,
     lines: usize,
 }
@@ -311,14 +311,14 @@ fn meaning(word: &[u8]) -> Meaning {
     if parts.iter().any(|part| is(IDENTIFIER_WORDS, part)) { Meaning::Identifier } else { Meaning::Nothing }
 }
 
-/// Whether a word before `key` does not say whose key it is.
+/// Return true if a word before `key` does not say whose key it is.
 fn is_function_word(word: &[u8]) -> bool {
     let word = word.to_ascii_lowercase();
     let is = |list: &[&str]| list.iter().any(|listed| listed.as_bytes() == word);
     is(FUNCTION_WORDS) || is(LOOKUP_KEYS)
 }
 
-/// Whether a word is the value of something and no name: in a list of values each has others before it.
+/// Return true if a word is the value of something and no name: in a list of values each has others before it.
 fn is_machine_word(word: &[u8]) -> bool {
     let digits = word.iter().take(WORD_MAX).filter(|byte| byte.is_ascii_digit()).count();
     // Also the rest of one that is cut at the limit.
@@ -351,7 +351,7 @@ fn name_parts<'l>(word: &[u8], lower: &'l [u8]) -> Vec<&'l str> {
     parts
 }
 
-/// Whether a name without separators begins with the name of a service, of five letters or more.
+/// Return true if a name without separators begins with the name of a service, of five letters or more.
 fn starts_with_service(name: &str) -> bool {
     (5..=name.len().min(20))
         .any(|length| name.get(..length).is_some_and(|begin| SERVICES.binary_search(&begin).is_ok()))

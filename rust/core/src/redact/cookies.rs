@@ -1,4 +1,4 @@
-//! Cookies: the values of `Cookie` and `Set-Cookie` headers that prove who somebody is.
+//! Cookies: the values of `Cookie` and `Set-Cookie` headers that prove a user's identity.
 
 use crate::redact::Span;
 use crate::redact::findings::{Confidence, Findings};

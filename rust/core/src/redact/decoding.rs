@@ -73,7 +73,7 @@ fn first_kind(text: &str, known: Known<'_>) -> Option<&'static str> {
     find_secrets(text, known).first().map(|span| span.kind)
 }
 
-/// Whether decoded bytes look like text: no control characters.
+/// Return true if decoded bytes look like text: no control characters.
 fn is_readable(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte >= b' ' && *byte != 0x7f || matches!(byte, b'\n' | b'\r' | b'\t'))
 }
@@ -133,7 +133,7 @@ fn nibble(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Whether a byte ends a section of escaped text.
+/// Return true if a byte ends a section of escaped text.
 fn is_delimiter(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>(),[]{}|".contains(&byte)
 }

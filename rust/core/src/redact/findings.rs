@@ -7,7 +7,7 @@ use crate::redact::plausibility::{Quoting, is_authorization, is_plausible};
 use crate::redact::rules::{ByteSet, Token};
 use crate::redact::{RUN_MAX, Span};
 
-/// How reliable a span's kind is, ascending; where spans overlap, the most reliable one names the union.
+/// Reliability of a span's kind, ascending; where spans overlap, the most reliable one names the union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Confidence {
     /// By its fingerprint: a rule that finds it as well names it.
@@ -21,7 +21,7 @@ pub(crate) enum Confidence {
 }
 
 impl Confidence {
-    /// Whether the value itself was searched: inside a marker it is a part of the kind's name and no secret.
+    /// Return true if the value itself was searched: inside a marker it is a part of the kind's name and no secret.
     fn is_known(self) -> bool {
         matches!(self, Self::KnownSecret | Self::Remembered)
     }
@@ -102,7 +102,7 @@ impl<'t> Findings<'t> {
         }
     }
 
-    /// Whether everything found here is inside one of these spans, which are in order.
+    /// Return true if everything found here is inside one of these spans, which are in order.
     pub(crate) fn are_inside(&self, spans: &[Span]) -> bool {
         self.candidates.iter().all(|Candidate { span, .. }| {
             let next = spans.partition_point(|other| other.end < span.end);
@@ -115,7 +115,7 @@ impl<'t> Findings<'t> {
         self.markers.extend(self.own_marker_end(end).map(|until| (start, until)));
     }
 
-    /// Whether a position is inside the last marker that was recorded.
+    /// Return true if a position is inside the last marker that was recorded.
     pub(crate) fn is_in_last_marker(&self, at: usize) -> bool {
         self.markers.last().is_some_and(|(from, to)| (*from..*to).contains(&at))
     }
@@ -137,7 +137,7 @@ impl<'t> Findings<'t> {
         count
     }
 
-    /// Whether one of our own markers seems to end here. The secret that it replaced may have been longer.
+    /// Return true if one of our own markers seems to end here. The secret that it replaced may have been longer.
     pub(crate) fn ends_with_marker(&self, end: usize) -> bool {
         let window = &self.bytes[end.saturating_sub(MARKER_MAX)..end];
         window.last() == Some(&b']') && window.windows(OPENING.len()).any(|window| window == OPENING)
@@ -165,8 +165,9 @@ impl<'t> Findings<'t> {
         self.bytes[..start].iter().rev().take(at_most).take_while(|byte| body.contains(**byte)).count()
     }
 
-    /// Whether a range has upper case, lower case and digits. Searches go on where the last one ended, so that many
-    /// ranges of one text are linear together.
+    /// Return true if a range has upper case, lower case and digits.
+    ///
+    /// Searches continue where the last one ended, so that many ranges of one text are linear together.
     pub(crate) fn has_three_classes(&mut self, from: usize, to: usize) -> bool {
         let tests = [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase];
         self.classes.iter_mut().zip(tests).all(|(cached, test)| {

@@ -133,7 +133,7 @@ impl Fingerprints {
         self.last
     }
 
-    /// Whether there are none.
+    /// Return true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -148,7 +148,7 @@ impl Fingerprints {
         newer
     }
 
-    /// Whether there is the fingerprint of a value.
+    /// Return true if there is the fingerprint of a value.
     pub(crate) fn has(&self, value: &str) -> bool {
         let of = self.fingerprint(value.as_bytes(), "");
         of.is_some_and(|of| self.place(&of).is_ok())
@@ -259,7 +259,7 @@ impl Fingerprints {
     }
 }
 
-/// What a byte is where a word may begin or end.
+/// Class of a byte where a word may begin or end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
     /// An ASCII letter or digit.
@@ -280,13 +280,13 @@ impl Edge {
         }
     }
 
-    /// Whether a word ends between two bytes. `X1b2` is a word of its own in `(X1b2)` and `是X1b2`, not in `aX1b2`.
+    /// Return true if a word ends between two bytes. `X1b2` is a word in `(X1b2)` and `是X1b2`, not in `aX1b2`.
     fn is_separate(self, other: Self) -> bool {
         self != other || self == Self::Mark
     }
 }
 
-/// What each byte is.
+/// Class of each byte.
 const EDGES: [Edge; 256] = {
     let (mut edges, mut byte) = ([Edge::Mark; 256], 0_u8);
     while byte < u8::MAX {
@@ -297,7 +297,7 @@ const EDGES: [Edge; 256] = {
     edges
 };
 
-/// Whether a word begins behind the letter of an escape (`\nX1b2`) or of an option (`-pX1b2`).
+/// Return true if a word begins behind the letter of an escape (`\nX1b2`) or of an option (`-pX1b2`).
 fn begins_behind_letter(bytes: &[u8], at: usize) -> bool {
     let Some(mark) = at.checked_sub(2).map(|at| bytes[at]) else { return false };
     match mark {

@@ -59,7 +59,7 @@ impl Findings<'_> {
             .map_or(0, |scheme| scheme.len())
     }
 
-    /// Whether a token of the same format ends where this one starts.
+    /// Return true if a token of the same format ends where this one starts.
     fn follows_same_format(&self, token: &Token, start: usize) -> bool {
         let body = self.body_before(token.body, start, token.at_least + 64);
         let prefix = token.prefix.as_bytes();
@@ -81,7 +81,7 @@ impl Findings<'_> {
         })
     }
 
-    /// Whether a word begins here: not after a word byte, except after a written escape such as `\n`.
+    /// Return true if a word begins here: not after a word byte, except after a written escape such as `\n`.
     pub(crate) fn starts_word(&self, start: usize) -> bool {
         match self.bytes[..start] {
             [.., b'\\', b'n' | b'r' | b't'] | [] => true,

@@ -31,11 +31,11 @@ impl ObjectKind {
     }
 }
 
-/// What the name of a key says about the string under it.
+/// Hint that the name of a key gives about the string under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameHint(pub(crate) SecretName);
 
-/// What a name announces.
+/// Kind of secret that a name announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecretName {
     /// The name ends in this keyword.
@@ -91,7 +91,7 @@ fn secret_name(name: &[u8]) -> Option<SecretName> {
     secret.then_some(SecretName::Secret(keyword))
 }
 
-/// Whether a word of the name begins at `from`: `pass` in `db_pass` does, in `compass` it does not.
+/// Return true if a word of the name begins at `from`: `pass` in `db_pass` does, in `compass` it does not.
 ///
 /// After a marker no word begins, as the secret that it replaced may have ended in the middle of a word.
 pub(crate) fn starts_word(name: &[u8], from: usize) -> bool {

@@ -6,7 +6,7 @@ use crate::redact::rules::ByteSet;
 /// Bytes of a UUID with dashes.
 pub(crate) const UUID_BYTES: usize = 36;
 
-/// What else a random value could be: the identifier of something.
+/// Class of a random value that may be no secret but the identifier of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MachineClass {
     Uuid,
@@ -30,7 +30,7 @@ pub(crate) fn machine_class(value: &[u8]) -> Option<MachineClass> {
     Some(if is_name_with_uuid(value) { MachineClass::Uuid } else { MachineClass::Other })
 }
 
-/// Whether a value is a UUID with a name or a date before or behind it, as files of sessions are called
+/// Return true if a value is a UUID with a name or a date before or behind it, as files of sessions are called
 /// (`rollout-2026-01-02T03-04-05-550e8400-…`): it identifies something as the UUID alone does.
 fn is_name_with_uuid(value: &[u8]) -> bool {
     if value.len() <= UUID_BYTES || value.len() > EXAMINED_MAX {
@@ -43,7 +43,7 @@ fn is_name_with_uuid(value: &[u8]) -> bool {
         || is_uuid(before) && tail.starts_with(b"-") | tail.starts_with(b"_") && is_name(tail)
 }
 
-/// Whether a value is a UUID with dashes.
+/// Return true if a value is a UUID with dashes.
 fn is_uuid(value: &[u8]) -> bool {
     value.len() == UUID_BYTES
         && [8, 13, 18, 23].iter().all(|at| value[*at] == b'-')

@@ -34,7 +34,7 @@ const ACRONYM_MAX: usize = 5;
 /// Where a value may end before its span does: `X1b2&quot;`, `X1b2</password>`.
 const DELIMITERS: [char; 9] = ['<', '"', '\'', '`', ';', ',', '&', '|', ')'];
 
-/// Whether a value is an id of a memory, thread, note or other record: those stand in lists behind any words.
+/// Return true if a value is an id of a memory, thread, note or other record: lists have those behind any words.
 pub(crate) fn is_own_id(value: &str) -> bool {
     OWN_PREFIXES.iter().filter_map(|prefix| value.strip_prefix(prefix)).any(|rest| {
         rest.len() == OWN_ID_BYTES && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
@@ -71,7 +71,7 @@ fn derived(values: &[String], part: impl Fn(&str) -> &str) -> Vec<String> {
     values.iter().map(|value| part(value).to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Whether a value is so unlike ordinary words, names and numbers that it means the secret wherever it is written.
+/// Return true if a value is so unlike words, names and numbers that it means the secret wherever it is written.
 fn is_memorable(value: &str) -> bool {
     if !(VALUE_MIN..=VALUE_MAX).contains(&value.len())
         || value.chars().any(char::is_control)
@@ -105,10 +105,10 @@ fn is_memorable(value: &str) -> bool {
         || is_hyphenated_passphrase(value)
 }
 
-/// Whether a value is a name of code: nearly all of its letters are in words, as in `Uint8Array` or `TestReadsJSONFile`.
+/// Return true if a value is a name of code: nearly all letters are in words, as in `Uint8Array`, `TestReadsJSONFile`.
 ///
 /// A name that was taken for a value once (`--- PASS: TestReadsJSONFile`) would be replaced in all code from then on.
-/// What ends with a digit is none: `Harbour77Lantern9` is how people make a password of words.
+/// A value that ends with a digit is none: `Harbour77Lantern9` is how people make a password of words.
 pub(crate) fn is_made_of_words(value: &str) -> bool {
     if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
         || value.ends_with(|last: char| last.is_ascii_digit())
@@ -145,7 +145,7 @@ pub(crate) fn is_made_of_words(value: &str) -> bool {
     words >= 2 && WORDS_OF_FOUR * all <= 4 * in_words
 }
 
-/// Whether letters can be spoken: four or more, of one case behind the first, with a vowel among any five.
+/// Return true if letters can be spoken: four or more, of one case behind the first, with a vowel among any five.
 fn is_like_a_word(letters: &[u8]) -> bool {
     let is_vowel = |letter: &u8| b"aeiouAEIOU".contains(letter);
     let is_one_case = letters.iter().skip(1).all(u8::is_ascii_lowercase) || letters.iter().all(u8::is_ascii_uppercase);
@@ -153,7 +153,7 @@ fn is_like_a_word(letters: &[u8]) -> bool {
     letters.len() >= WORD_MIN && letters.iter().all(u8::is_ascii_alphabetic) && is_one_case && has_vowels
 }
 
-/// Whether a value is a day and an identifier, as names of sessions and log files are: `2026-01-31-8f76b1c0-…`.
+/// Return true if a value is a day and an identifier, as names of sessions and log files are: `2026-01-31-8f76b1c0-…`.
 fn is_dated_id(value: &str) -> bool {
     let day = value.as_bytes().get(..11);
     day.is_some_and(|day| {
@@ -164,20 +164,20 @@ fn is_dated_id(value: &str) -> bool {
     })
 }
 
-/// Whether a value is a common word with a number behind it: `python3`.
+/// Return true if a value is a common word with a number behind it: `python3`.
 pub(crate) fn is_numbered_name(value: &str) -> bool {
     let word = value.trim_end_matches(|letter: char| letter.is_ascii_digit() || "._-".contains(letter));
     word.len() < value.len() && NUMBERED_NAMES.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// Whether digits alone are no count and no date (`20260131`).
+/// Return true if digits alone are no count and no date (`20260131`).
 fn is_random_number(value: &str) -> bool {
     let date = value.len() == DIGITS_MIN && (value.starts_with("19") || value.starts_with("20"));
     let digits = value.bytes().all(|byte| byte.is_ascii_digit());
     digits && value.len() >= DIGITS_MIN && !date && !value.ends_with("0000")
 }
 
-/// Whether a value has letters of both cases, and a mark that names do not have: `i=TCiMp@`.
+/// Return true if a value has letters of both cases, and a mark that names do not have: `i=TCiMp@`.
 fn has_symbol_in_mixed_case(value: &str) -> bool {
     let any = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
     let code = any(|byte| b"()[]{}\"'`<>".contains(byte));
@@ -185,7 +185,7 @@ fn has_symbol_in_mixed_case(value: &str) -> bool {
     !code && symbol && any(u8::is_ascii_lowercase) && any(u8::is_ascii_uppercase)
 }
 
-/// Whether a value is the address of a mail box: `ann@tide.example`.
+/// Return true if a value is the address of a mail box: `ann@tide.example`.
 pub(crate) fn is_address(value: &str) -> bool {
     let Some((user, host)) = value.split_once('@') else { return false };
     let is_name = |part: &str| {
@@ -195,7 +195,7 @@ pub(crate) fn is_address(value: &str) -> bool {
     is_name(user) && is_name(host) && host.contains('.') && top.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether words are a passphrase and no sentence: none of them is one that most sentences have.
+/// Return true if words are a passphrase and no sentence: none of them is one that most sentences have.
 fn is_phrase(value: &str) -> bool {
     let words = value.split(' ');
     let ordinary = |word: &str| {

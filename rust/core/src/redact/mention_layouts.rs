@@ -8,13 +8,13 @@ use crate::redact::mentions::{Mention, SURE};
 /// Bytes of a line that are examined, and of all lines of a list.
 const LINE_MAX: usize = 160;
 const LIST_MAX: usize = 1024;
-/// Lines between a mention and a value that stands alone: blank ones, and the fence of a block of code.
+/// Lines between a mention and a value alone on its line: blank ones, and the fence of a block of code.
 const LINES_MAX: usize = 4;
 /// Bytes of the longest heading of a column.
 const HEADING_MAX: usize = 32;
-/// How surely a value below a mention is no word: less is a name or a result.
+/// Least score for being no word, of a value below a mention: with less it is a name or a result.
 const STRENGTH_MIN: u32 = 2;
-/// What separates the columns of a list.
+/// Separators of the columns of a list.
 const SEPARATORS: [&str; 4] = [",", ";", "\t", "  "];
 /// Words at the end of a line that point at the next one.
 const POINTS_BELOW: [&str; 6] = ["below", "follows", "following", "here", "unten", "ci-dessous"];
@@ -41,7 +41,7 @@ impl<'t> Findings<'t> {
         line_end
     }
 
-    /// Add the value that stands alone on one of the next lines.
+    /// Add the value that is alone on one of the next lines.
     fn find_alone_below(&mut self, mention: &Mention, from: usize) {
         let mut at = from;
         for _ in 0..LINES_MAX {

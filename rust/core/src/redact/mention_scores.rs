@@ -25,11 +25,11 @@ const PIECES_MAX: usize = 256;
 const HYPHENS_MIN: usize = 3;
 /// The score from which a value is a secret.
 const SCORE_MIN: u32 = 5;
-/// What opens and closes a value.
+/// Marks that open a value; those of `CLOSING` close one.
 const OPENING: [char; 10] = ['(', '[', '{', '*', '“', '”', '„', '«', '‘', '「'];
 const CLOSING: [char; 11] = ['.', ',', ':', ')', ']', '}', '*', '“', '”', '»', '’'];
 
-/// What a byte says about its word.
+/// Flags of a byte: its class in its word.
 const BLANK: u8 = 1;
 const MARKED: u8 = 2;
 const QUOTE: u8 = 4;
@@ -66,7 +66,7 @@ struct Value {
     form: Form,
 }
 
-/// What a value is made of.
+/// Composition of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Words with spaces between.
@@ -290,13 +290,13 @@ impl Findings<'_> {
         Some(u32::from(words <= NEAR_WORDS) + u32::from(introduced))
     }
 
-    /// Whether between a mention and a value there is only the rest of a name in capitals, and a sign behind it.
+    /// Return true if between a mention and a value there is only the rest of a name in capitals, and a sign behind it.
     fn is_rest_of_name(&self, from: usize, to: usize) -> bool {
         let gap = self.bytes.get(from..to).unwrap_or_default();
         gap.first() == Some(&b'_') && gap.iter().all(|byte| byte.is_ascii_uppercase() || b"_:= \"'".contains(byte))
     }
 
-    /// Whether the word before a value, but for verbs and articles, says that it is an identifier or a digest.
+    /// Return true if the word before a value, but for verbs and articles, says that it is an identifier or a digest.
     fn is_of_identifier(&self, start: usize, end: usize) -> bool {
         if self.is_named_identifier(start) {
             return true;
@@ -315,7 +315,7 @@ impl Findings<'_> {
     }
 }
 
-/// Whether a text has a digit, a mark of passwords, quotes, or hyphens enough for a value: most near mentions has not.
+/// Return true if a text has a digit, a mark of passwords, quotes, or hyphens enough for a value: most texts have not.
 fn may_hold_value(text: &[u8]) -> bool {
     let (mut marked, mut quotes, mut hyphens) = (false, 0_u8, 0_u8);
     for byte in text {
@@ -326,12 +326,12 @@ fn may_hold_value(text: &[u8]) -> bool {
     marked || quotes > 1 || usize::from(hyphens) >= HYPHENS_MIN
 }
 
-/// Whether a word is in a list, in any case.
+/// Return true if a word is in a list, in any case.
 fn is_one_of(list: &[&str], word: &str) -> bool {
     word.len() <= WORD_MAX && list.contains(&word.to_lowercase().as_str())
 }
 
-/// Whether a character ends a word.
+/// Return true if a character ends a word.
 fn separates_words(letter: char) -> bool {
     letter.is_whitespace() || is_wide(letter)
 }

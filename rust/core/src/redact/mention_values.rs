@@ -1,5 +1,5 @@
-//! How little a value looks like a word, a name of code or an identifier: the part of the score near a mention that it
-//! has by itself.
+//! Score for how little a value looks like a word, a name of code or an identifier: the part of the score near a
+//! mention that it has by itself.
 
 use crate::redact::machine_class::{MachineClass, machine_class};
 use crate::redact::memorable::{is_address, is_made_of_words, is_numbered_name, is_own_id};
@@ -111,7 +111,7 @@ fn symbols(value: &[u8]) -> usize {
     b"!#$%&*+=?@^~".iter().filter(|mark| value.contains(mark)).count()
 }
 
-/// Whether a value is a key in groups of equal length, as licences have: `7KQ2M-9XW4T-3BHRD`.
+/// Return true if a value is a key in groups of equal length, as licences have: `7KQ2M-9XW4T-3BHRD`.
 fn is_grouped_key(value: &str) -> bool {
     let groups: Vec<&str> = value.split('-').collect();
     let is_group = |group: &&str| {
@@ -121,7 +121,7 @@ fn is_grouped_key(value: &str) -> bool {
     groups.len() >= 3 && (4..=8).contains(&groups[0].len()) && mixed >= 2 && groups.iter().all(is_group)
 }
 
-/// Whether words are a passphrase and no sentence: four words or more, none of which most sentences have.
+/// Return true if words are a passphrase and no sentence: four words or more, none of which most sentences have.
 pub(crate) fn is_passphrase(value: &str) -> bool {
     let ordinary = |word: &str| {
         word.len() < PHRASE_WORD_MIN
@@ -146,7 +146,7 @@ pub(crate) fn number_behind_word(value: &str) -> Option<&str> {
     (is_word && (if marked { 1 } else { 2 }..=4).contains(&number.len())).then_some(number)
 }
 
-/// Whether a value is a name with numbers in it, as code and standards have them: `Web3Auth`, `ChaCha20-Poly1305`.
+/// Return true if a value is a name with numbers in it, as in code and standards: `Web3Auth`, `ChaCha20-Poly1305`.
 ///
 /// A word with one number behind it is not: that is how people make passwords.
 fn is_name_with_numbers(value: &str) -> bool {
@@ -184,7 +184,7 @@ fn is_name_with_numbers(value: &str) -> bool {
     few && words > 0 && (in_words + in_acronyms) * 5 >= letters * 4 && in_words * 2 >= letters
 }
 
-/// Whether a value is base64 with a slash in it, and no path: the case of its letters changes as no names do.
+/// Return true if a value is base64 with a slash in it, and no path: the case of its letters changes as no names do.
 fn is_base64(value: &str) -> bool {
     let body = value.trim_end_matches('=');
     let alphabet = body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
@@ -194,7 +194,7 @@ fn is_base64(value: &str) -> bool {
         && (is_surely_random(value.as_bytes()) || value.len().is_multiple_of(4) && is_mixed_case_by_chance(value))
 }
 
-/// Whether a value is written as code, a path, a number or a version.
+/// Return true if a value is written as code, a path, a number or a version.
 fn is_of_code(value: &str) -> bool {
     let bytes = value.as_bytes();
     let any = |wanted: fn(&u8) -> bool| bytes.iter().any(wanted);
@@ -222,7 +222,7 @@ fn is_of_code(value: &str) -> bool {
         || digits == 0 && is_made_of_words(value) && !is_hyphenated_passphrase(value)
 }
 
-/// Whether a value begins as versions do: `2.34.1-rc3`, `v0.0.0-20220910002029-abceb7e1c41e`.
+/// Return true if a value begins as versions do: `2.34.1-rc3`, `v0.0.0-20220910002029-abceb7e1c41e`.
 fn is_version(value: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let number = value.strip_prefix('v').unwrap_or(value);
@@ -230,7 +230,7 @@ fn is_version(value: &str) -> bool {
     major > 0 && number[major..].strip_prefix('.').is_some_and(|rest| digits(rest) > 0)
 }
 
-/// Whether a value is a name, an address, a placeholder or an identifier, or has a marker in it.
+/// Return true if a value is a name, an address, a placeholder or an identifier, or has a marker in it.
 fn is_known_name(value: &str) -> bool {
     is_numbered_name(value)
         || is_own_id(value)

@@ -9,7 +9,7 @@ use crate::redact::rules::{
 pub(crate) const WORD_MAX: usize = 24;
 /// Bytes from which a label is recognized at the end of a longer word: `Rootpasswort`.
 const COMPOUND_MIN: usize = 5;
-/// What a mention counts that names a secret, and one that may.
+/// Score of a mention that names a secret, and of one that may.
 pub(crate) const SURE: u32 = 2;
 pub(crate) const UNSURE: u32 = 1;
 /// Words before `key` with which it names a secret, beside the names of services.
@@ -21,7 +21,7 @@ pub(crate) struct Mention {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) label: &'static Keyword,
-    /// Whether it says only that somebody signs in.
+    /// True if it says only that a user signs in.
     is_cue: bool,
 }
 
@@ -88,7 +88,7 @@ impl Findings<'_> {
         Some(if secret || named { SURE } else { UNSURE })
     }
 
-    /// Whether the rest of a name in capitals goes on to name the secret: `SECRET_KEY_BASE`, but not `TOKEN_URL`.
+    /// Return true if the rest of a name in capitals names the secret too: `SECRET_KEY_BASE`, but not `TOKEN_URL`.
     fn names_more(&self, start: usize, end: usize) -> bool {
         let rest = self.bytes[end..].iter().take(WORD_MAX);
         let length = rest.take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
@@ -98,14 +98,14 @@ impl Findings<'_> {
             && !DESCRIPTION_WORDS.contains(&last.as_str())
     }
 
-    /// Whether a label is the end of an option's name: `-storepass`.
+    /// Return true if a label is the end of an option's name: `-storepass`.
     fn is_in_option(&self, start: usize) -> bool {
         let before = self.bytes[..start].iter().rev().take(WORD_MAX);
         let name = before.take_while(|byte| byte.is_ascii_lowercase() || **byte == b'-').count();
         name > 1 && self.bytes[start - name] == b'-'
     }
 
-    /// Whether the word behind a label says that it is about something else: `password hash`, `token count`.
+    /// Return true if the word behind a label says that it is about something else: `password hash`, `token count`.
     fn is_described(&self, end: usize) -> bool {
         let rest = &self.bytes[end..];
         if !matches!(rest.first(), Some(b' ' | b'-')) {
@@ -124,7 +124,7 @@ impl Findings<'_> {
     }
 }
 
-/// Whether a letter belongs to a script that is written without spaces.
+/// Return true if a letter belongs to a script that is written without spaces.
 pub(crate) fn is_wide(letter: char) -> bool {
     letter >= '\u{2e80}'
 }

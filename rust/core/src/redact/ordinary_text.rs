@@ -12,7 +12,7 @@ const VERB_ENDINGS: [&str; 3] = ["ed", "es", "ing"];
 const BLANKS_MAX: usize = 32;
 
 impl Findings<'_> {
-    /// Whether the keyword at `start..end` is the verb `pass`, or the result of a test with the test's name behind it.
+    /// Return true if the keyword at `start..end` is the verb `pass`, or a test's result with its name behind it.
     ///
     /// `"passed": true`, `passes`, `PASSED: 3`, `--- PASS: TestMerge2`, `PASS: src/merge2.test.ts`.
     pub(crate) fn is_passing(&self, keyword: &Keyword, start: usize, end: usize) -> bool {
@@ -34,8 +34,9 @@ impl Findings<'_> {
         rest.starts_with(b": ") && (self.bytes[..start].ends_with(b"--- ") || is_test_name(&rest[2..]))
     }
 
-    /// Whether the name at `start..end` is a string that a conditional expression chooses: `show ? 'text' : 'password'`
-    /// has no colon behind the name, `show ? 'password' : 'text'` has.
+    /// Return true if the name at `start..end` is a string that a conditional expression chooses.
+    ///
+    /// `show ? 'text' : 'password'` has no colon behind the name, `show ? 'password' : 'text'` has.
     ///
     /// Behind a question that a person asks, JSON is spaced otherwise: `Is it right? "password": "..."`.
     pub(crate) fn is_conditional(&self, start: usize, end: usize) -> bool {
@@ -58,7 +59,7 @@ impl Findings<'_> {
     }
 }
 
-/// Whether a line begins with the name of a test: a path with an extension or a `test` in it, `package::name`.
+/// Return true if a line begins with the name of a test: a path with an extension or a `test` in it, `package::name`.
 fn is_test_name(line: &[u8]) -> bool {
     let named = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-./:".contains(byte);
     let name = &line[..line.iter().take(256).take_while(named).count()];
@@ -86,8 +87,9 @@ pub(crate) fn before_structure(value: &str) -> &str {
     next.map_or(value, |at| value[..at].trim_end_matches(['"', '\'', '}', ']', '\\']))
 }
 
-/// Whether a member of a JSON object begins here, behind a comma and the text before it: `{"name":`, `\"name\":`, and
-/// without quotes only from one object to the next (`},{name:`).
+/// Return true if a member of a JSON object begins here, behind a comma and the text before it.
+///
+/// These are `{"name":`, `\"name\":`, and without quotes only a name from one object to the next (`},{name:`).
 fn begins_member(rest: &[u8], before: &[u8]) -> bool {
     let count = |from: usize, wanted: fn(&u8) -> bool| rest[from..].iter().take_while(|byte| wanted(byte)).count();
     let opened = count(0, |byte| b"{[".contains(byte));

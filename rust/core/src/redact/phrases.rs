@@ -31,7 +31,7 @@ const OWNERS_MAX: usize = 3;
 /// Words of the longest passphrase in quotes.
 const PASSPHRASE_WORDS_MAX: usize = 10;
 
-/// How clearly a phrase states a value.
+/// Clarity with which a phrase states a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Statement {
     /// By a verb: even a plain word may be the value.
@@ -58,7 +58,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Whether a bracket or a preposition before a label says that the next word is its value.
+    /// Return true if a bracket or a preposition before a label says that the next word is its value.
     fn is_introduced(&self, start: usize) -> bool {
         let before = &self.text[self.text.floor_char_boundary(start.saturating_sub(WORD_MAX))..start];
         let words = before.trim_end_matches("the ");
@@ -93,7 +93,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Whether the label is a word of its own, and names a secret.
+    /// Return true if the label is a word of its own, and names a secret.
     fn is_whole_label(&self, label: &Keyword, start: usize, end: usize) -> bool {
         let before = self.text[..start].chars().next_back();
         let after = self.text[end..].chars().next();
@@ -230,7 +230,7 @@ impl Findings<'_> {
     }
 }
 
-/// Whether the noun phrase of a label ends behind it: what follows is no noun that it describes (`password hash`).
+/// Return true if the noun phrase of a label ends behind it: no noun that it describes follows (`password hash`).
 fn ends_phrase(rest: &str) -> bool {
     let quotes = rest.trim_start_matches(['"', '\'', '`', '*']);
     let Some(behind) = quotes.strip_prefix(' ') else {
@@ -240,12 +240,12 @@ fn ends_phrase(rest: &str) -> bool {
     word.is_empty() || LEADS.contains(&word) || FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// Whether a byte belongs to a word between a label and its value.
+/// Return true if a byte belongs to a word between a label and its value.
 fn is_phrase_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80 || b"-_'./@`".contains(&byte)
 }
 
-/// Whether a sentence or line ends here.
+/// Return true if a sentence or line ends here.
 fn ends_clause(rest: &str) -> bool {
     let behind = rest.trim_start_matches(['.', '!', '"', '\'', ')', '*', '`']);
     matches!(behind.bytes().next(), None | Some(b'\n' | b'\r')) || behind.len() < rest.len() && behind.starts_with(' ')

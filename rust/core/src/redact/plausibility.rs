@@ -7,7 +7,7 @@ pub(crate) const EXAMINED_MAX: usize = 256;
 /// Hexadecimal digits of the longest digest in use (SHA-512).
 const DIGEST_MAX: usize = 128;
 
-/// How a value was written.
+/// Form in which a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoting {
     /// In quotes.
@@ -16,7 +16,7 @@ pub(crate) enum Quoting {
     Bare,
 }
 
-/// Whether a value reads as a secret, given the keyword that announced it and its quoting.
+/// Return true if a value reads as a secret, given the keyword that announced it and its quoting.
 ///
 /// Passwords are words of people: in quotes 4 characters are enough, without quotes 6; keys and tokens need 8 and must
 /// look machine-made. `token = "refresh"` is not a secret, `token = "a8f3k2x9"` is.
@@ -45,7 +45,7 @@ pub(crate) fn is_plausible(value: &str, keyword: &Keyword, quoting: Quoting) -> 
     looks_secret && !(keyword.word == "pwd" && is_path(value)) && !is_location(value)
 }
 
-/// Whether a value that a sentence states reads as a secret: it is no plain word.
+/// Return true if a value that a sentence states reads as a secret: it is no plain word.
 pub(crate) fn is_stated_secret(value: &str, label: &Keyword) -> bool {
     let bytes = value.as_bytes();
     let all = |wanted: fn(&u8) -> bool| bytes.iter().all(wanted);
@@ -74,7 +74,7 @@ pub(crate) fn is_stated_secret(value: &str, label: &Keyword) -> bool {
         || has_scrambled_case(value)
 }
 
-/// Whether a plain word can be the value of `the password is …`, and does not describe the password.
+/// Return true if a plain word can be the value of `the password is …`, and does not describe the password.
 ///
 /// Participles and adjectives have endings that few made-up words have: `the password is stored`, `… is missing`.
 pub(crate) fn is_plain_secret_word(value: &str) -> bool {
@@ -89,8 +89,9 @@ pub(crate) fn is_plain_secret_word(value: &str) -> bool {
         && !ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 
-/// Whether a bare value has letters, and marks that passwords have and names and numbers do not: two different ones,
-/// or one between upper and lower case or digits. `a.b-c_d` has none of them.
+/// Return true if a bare value has letters, and marks that passwords have and names and numbers do not.
+///
+/// Those are two different marks, or one between upper and lower case or digits. `a.b-c_d` has none of them.
 pub(crate) fn has_password_symbols(value: &str) -> bool {
     let bytes = &value.as_bytes()[..value.len().min(EXAMINED_MAX)];
     let is_symbol = |byte: &u8| b"!@#$%^&*?~+".contains(byte);
@@ -105,7 +106,7 @@ pub(crate) fn has_password_symbols(value: &str) -> bool {
     value.len() >= 6 && letters && !code && (symbols.len() >= 2 || symbols.len() == 1 && cases && inside)
 }
 
-/// Whether a value is three words or more with hyphens between, as generators of passphrases write them.
+/// Return true if a value is three words or more with hyphens between, as generators of passphrases write them.
 pub(crate) fn is_hyphenated_passphrase(value: &str) -> bool {
     let words = value.split('-');
     let written = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -113,7 +114,7 @@ pub(crate) fn is_hyphenated_passphrase(value: &str) -> bool {
     value.len() >= 14 && words.clone().count() >= 3 && words.clone().all(|word| written(word) && !function(word))
 }
 
-/// Whether letters change between upper and lower case as no words do: `KUvXBiFoBSYn`, not `getUserName`.
+/// Return true if letters change between upper and lower case as no words do: `KUvXBiFoBSYn`, not `getUserName`.
 ///
 /// In names, a lower-case letter stands alone and capitals stand together seldom.
 pub(crate) fn is_mixed_case_by_chance(value: &str) -> bool {
@@ -139,7 +140,7 @@ pub(crate) fn is_mixed_case_by_chance(value: &str) -> bool {
     both && !code && odd >= if marks { 1 } else { 2 }
 }
 
-/// Whether the credentials behind a scheme in an HTTP header read as real ones. The base64 of Basic may have no digit.
+/// Return true if the credentials behind a scheme in an HTTP header read as real. Base64 for Basic may have no digit.
 pub(crate) fn is_authorization(scheme: &str, credentials: &str) -> bool {
     let bytes = credentials.as_bytes();
     let any = |wanted: fn(&u8) -> bool| bytes.iter().any(wanted);
@@ -150,7 +151,7 @@ pub(crate) fn is_authorization(scheme: &str, credentials: &str) -> bool {
         && !is_placeholder(credentials)
 }
 
-/// Whether a name that ends in `key` is that of a secret key (`api_key`, but not `primary_key`).
+/// Return true if a name that ends in `key` is that of a secret key (`api_key`, but not `primary_key`).
 pub(crate) fn is_secret_key_name(name: &[u8]) -> bool {
     // From the end, without what separates words: `API-Key` ends as `apikey` does.
     let letters = || {
@@ -163,7 +164,7 @@ pub(crate) fn is_secret_key_name(name: &[u8]) -> bool {
     })
 }
 
-/// Whether the word `key` behind this word makes the name of a secret key: `API` does.
+/// Return true if the word `key` behind this word makes the name of a secret key: `API` does.
 pub(crate) fn is_secret_key_word(before: &str) -> bool {
     let is = |secret: &&str| {
         secret.strip_suffix("key").is_some_and(|word| ends_with_folded(before.trim_end_matches('_'), word))
@@ -171,46 +172,46 @@ pub(crate) fn is_secret_key_word(before: &str) -> bool {
     SECRET_KEYS.iter().any(is)
 }
 
-/// Whether a word ends with a lower-case one, in any case.
+/// Return true if a word ends with a lower-case one, in any case.
 fn ends_with_folded(word: &str, end: &str) -> bool {
     let from = word.len().checked_sub(end.len());
     from.is_some_and(|from| word.as_bytes()[from..].eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// Whether a value is two hexadecimal numbers of equal length with a colon between.
+/// Return true if a value is two hexadecimal numbers of equal length with a colon between.
 pub(crate) fn is_hex_pair(value: &str) -> bool {
     let hex = |half: &str| half.len() >= 8 && half.bytes().all(|byte| byte.is_ascii_hexdigit());
     value.split_once(':').is_some_and(|(first, second)| first.len() == second.len() && hex(first) && hex(second))
 }
 
-/// Whether a value has only digits, and at least 16: more than a count or a timestamp has.
+/// Return true if a value has only digits, and at least 16: more than a count or a timestamp has.
 pub(crate) fn is_number(value: &str) -> bool {
     value.len() >= 16 && value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a value is an absolute path: `PWD`, the working directory, is named like a password.
+/// Return true if a value is an absolute path: `PWD`, the working directory, is named like a password.
 fn is_path(value: &str) -> bool {
     matches!(value.as_bytes(), [b'/' | b'~', ..] | [_, b':', b'/' | b'\\', ..])
 }
 
-/// Whether a value is a path or URL, which may contain a secret but is none.
+/// Return true if a value is a path or URL, which may contain a secret but is none.
 pub(crate) fn is_location(value: &str) -> bool {
     ["/", "./", "../", "~/", "http://", "https://", "file:"].iter().any(|place| value.starts_with(place))
 }
 
-/// Whether a value has both letters and digits, which ordinary words do not.
+/// Return true if a value has both letters and digits, which ordinary words do not.
 pub(crate) fn mixes_letters_and_digits(value: &str) -> bool {
     let any = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
     any(u8::is_ascii_alphabetic) && any(u8::is_ascii_digit)
 }
 
-/// Whether a value has upper case, lower case and digits.
+/// Return true if a value has upper case, lower case and digits.
 pub(crate) fn has_three_char_classes(value: &[u8]) -> bool {
     let any = |wanted: fn(&u8) -> bool| value.iter().any(wanted);
     any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
 }
 
-/// Whether a value is letters with at least 5 different punctuation marks (6 in all), as password rules ask for.
+/// Return true if a value is letters with at least 5 different punctuation marks (6 in all), as password rules ask for.
 pub(crate) fn is_heavily_punctuated(value: &str) -> bool {
     let (mut ascii, mut others, mut count, mut letters) = (0_u128, Vec::new(), 0, false);
     for character in value.chars().take(EXAMINED_MAX) {
@@ -228,7 +229,7 @@ pub(crate) fn is_heavily_punctuated(value: &str) -> bool {
     ascii.count_ones() as usize + others.len() >= 5 && count >= 6 && (letters || value.chars().any(char::is_alphabetic))
 }
 
-/// Whether a long value without digits mixes upper and lower case as no identifier does.
+/// Return true if a long value without digits mixes upper and lower case as no identifier does.
 ///
 /// Its camel-case segments have 3.4 characters or fewer on average: `aGVsbGxvIHdvcmxk` against `parseHeaderLine`.
 fn has_scrambled_case(value: &str) -> bool {
@@ -290,7 +291,7 @@ impl Shape {
         shape
     }
 
-    /// Whether letters, cases and digits alternate as often as in random text.
+    /// Return true if letters, cases and digits alternate as often as in random text.
     ///
     /// Segments of random base64 are short: about 2 characters. The limits (3.0, 3.6 or 4.6 characters a segment on
     /// average, 8.0 for long values of one case) leave room for chance, while words of identifiers are longer.
@@ -309,7 +310,7 @@ impl Shape {
     }
 }
 
-/// Whether a value looks random: it is long enough and has a part without punctuation that does.
+/// Return true if a value looks random: it is long enough and has a part without punctuation that does.
 pub(crate) fn is_random(value: &[u8]) -> bool {
     let value = &value[..value.len().min(EXAMINED_MAX)];
     let whole = Shape::of(value);
@@ -323,7 +324,7 @@ pub(crate) fn is_random(value: &[u8]) -> bool {
         || value.len() >= 20 && whole.upper > 2 && whole.lower > 2 && whole.alnum * 10 <= whole.segments * 26
 }
 
-/// Whether a value is written like a digest: hexadecimal digits of one case.
+/// Return true if a value is written like a digest: hexadecimal digits of one case.
 pub(crate) fn is_digest(value: &[u8]) -> bool {
     let all = |upper: fn(&u8) -> bool| value.iter().all(|byte| byte.is_ascii_hexdigit() && !upper(byte));
     if value.len() > DIGEST_MAX {
@@ -332,7 +333,7 @@ pub(crate) fn is_digest(value: &[u8]) -> bool {
     all(u8::is_ascii_uppercase) || all(u8::is_ascii_lowercase)
 }
 
-/// Whether a value is certainly random: long, with upper case, lower case and digits, frequently alternating.
+/// Return true if a value is certainly random: long, with upper case, lower case and digits, frequently alternating.
 pub(crate) fn is_surely_random(value: &[u8]) -> bool {
     let shape = Shape::of(&value[..value.len().min(EXAMINED_MAX)]);
     shape.alnum >= 20
@@ -342,7 +343,7 @@ pub(crate) fn is_surely_random(value: &[u8]) -> bool {
         && shape.alnum * 10 <= shape.segments * 27
 }
 
-/// Whether a value only stands for a secret: a variable, a template, a mask (`********`) or a placeholder word.
+/// Return true if a value only replaces a secret: a variable, a template, a mask (`********`) or a placeholder word.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     let bytes = value.as_bytes();
     let first = bytes.first().copied().unwrap_or(0);
@@ -368,7 +369,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         .any(|code| lower.starts_with(code))
 }
 
-/// Whether a value that begins with a mark of templates is none: `$kX9&mP2q` is no variable, as its rest is no name.
+/// Return true if a value that begins with a mark of templates is none: `$kX9&mP2q`, as its rest is no name.
 fn is_marked_password(value: &[u8]) -> bool {
     let Some((b'$' | b'%' | b'@' | b'*', rest)) = value.split_first() else { return false };
     let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-:[](){}<>'\"/,=|%".contains(byte);
@@ -381,7 +382,7 @@ fn is_marked_password(value: &[u8]) -> bool {
     rest.len() >= 5 && !delimited && any(u8::is_ascii_alphabetic) && (!name || scrambled)
 }
 
-/// Whether a value contains `${NAME}` or `{{ name }}`.
+/// Return true if a value contains `${NAME}` or `{{ name }}`.
 fn contains_template(value: &[u8]) -> bool {
     let value = &value[..value.len().min(EXAMINED_MAX)];
     value.windows(2).enumerate().any(|(at, open)| {

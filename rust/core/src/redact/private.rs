@@ -1,4 +1,4 @@
-//! What a person has marked as private: `<private>…</private>`, with the text between.
+//! Parts that a person has marked as private: `<private>…</private>`, with the text between.
 
 use memchr::memchr_iter;
 
@@ -81,7 +81,7 @@ fn skip_spaces(bytes: &[u8], from: usize) -> usize {
     from + bytes[from.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Whether a mark without its end is a mention of it.
+/// Return true if a mark without its end is a mention of it.
 fn is_mention(bytes: &[u8], begin: usize) -> bool {
     let Some(before) = begin.checked_sub(1).map(|at| bytes[at]) else { return false };
     let quoted = || mark_at(bytes, begin).is_some_and(|(after, _)| bytes.get(after) == Some(&b'`'));

@@ -15,7 +15,7 @@ pub struct Stream<R> {
 /// A piece of text on its way through the passes.
 struct Piece {
     text: String,
-    /// Whether the previous pass replaced something in it; always true for the first pass.
+    /// True if the previous pass replaced something in it; always true for the first pass.
     changed: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Characters that are one token, and where they can be replaced by it before merging begins.
 //!
 //! Merges happen in the order of their ranks, as the result of a merge takes part only in merges of higher rank.
-//! Whether the bytes of a character become its token therefore depends on one thing alone: that none of its bytes
-//! merges with a neighbour before. Such a merge across the border of two characters makes a token that begins or ends
-//! inside a character; there are a few hundred of those, and the two bytes at the border in them are recorded.
+//! The bytes of a character therefore become its token on one condition alone: that none of its bytes merges with a
+//! neighbour before. Such a merge across the border of two characters makes a token that begins or ends inside a
+//! character; there are a few hundred of those, and the two bytes at the border in them are recorded.
 
 /// Words of a bit set over all pairs of two bytes.
 const BORDER_WORDS: usize = (1 << 16) / 64;
@@ -81,7 +81,7 @@ impl CharTokens {
     }
 }
 
-/// Whether a byte is a UTF-8 continuation byte.
+/// Return true if a byte is a UTF-8 continuation byte.
 #[inline]
 fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80

@@ -43,7 +43,7 @@ impl TokenSet {
         prefetch(&self.buckets[slot(key.hash(), self.buckets.len())]);
     }
 
-    /// Whether the piece of this key is a token.
+    /// Return true if the piece of this key is a token.
     #[inline]
     pub(crate) fn contains(&self, key: PieceKey) -> bool {
         let mut bucket = slot(key.hash(), self.buckets.len());

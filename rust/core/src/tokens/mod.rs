@@ -82,7 +82,7 @@ impl Encoding {
         parallel::count(texts, self)
     }
 
-    /// Whether a text has at most `limit` tokens; counting stops where it has more.
+    /// Return true if a text has at most `limit` tokens; counting stops where it has more.
     ///
     /// A token has 1 to [`TOKEN_BYTES_MAX`] bytes, so that very short and very long texts are decided without counting.
     #[must_use]

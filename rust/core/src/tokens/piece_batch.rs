@@ -40,7 +40,7 @@ impl Batch {
         self.bounds[0]
     }
 
-    /// Whether the batch should be looked up now.
+    /// Return true if the batch should be looked up now.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.count >= BATCH_MIN

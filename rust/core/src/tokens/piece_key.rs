@@ -63,7 +63,7 @@ impl PieceKey {
         select_unpredictable(same, (rest >> COUNT_SHIFT) as usize, 0)
     }
 
-    /// Whether this is the key of an empty slot.
+    /// Return true if this is the key of an empty slot.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.high == 0

@@ -7,7 +7,7 @@ const fn cue(word: &'static str) -> Keyword {
     Keyword { word, kind: "password", worded: true }
 }
 
-/// What people say about signing in: a value near it is a password if the sentence points at it.
+/// Phrases about signing in: a value near one is a password if the sentence points at it.
 #[rustfmt::skip]
 pub(crate) const CUES: &[Keyword] = &[
     cue("sudo"), cue("login"), cue("log in"), cue("logging in"), cue("log into"), cue("sign in"), cue("signing in"),

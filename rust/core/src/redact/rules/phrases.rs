@@ -92,7 +92,7 @@ pub(crate) const ADVERBS: &[&str] = &[
     "maintenant", "toujours", "ahora", "agora", "adesso", "ora", "teraz", "nu", "nyt", "теперь", "as", "follows",
 ];
 
-/// What states a value in languages that write no space before it.
+/// Particles that state a value in languages that write no space before it.
 #[rustfmt::skip]
 pub(crate) const PARTICLES: &[&str] = &["是", "为", "為", "は", "が", "는", "은", "가", "이", "："];
 
@@ -186,7 +186,7 @@ pub(crate) const CLIENTS: &[Client] = &[
     client(&["htpasswd"], &[], Argument::LastWith(b'b'), ""),
 ];
 
-/// What begins or ends the option of a program that reads a password from its input, and whether it reads `user:password`.
+/// Options and programs that read a password from the input; true for one that reads `user:password`.
 pub(crate) const READERS: &[(&str, bool)] = &[
     ("sudo -S", false),
     ("sudo -kS", false),
@@ -199,7 +199,7 @@ pub(crate) const READERS: &[(&str, bool)] = &[
     ("chpasswd", true),
 ];
 
-/// Parts of a cookie's name that say that its value proves who somebody is.
+/// Parts of a cookie's name that say that its value proves a user's identity.
 #[rustfmt::skip]
 pub(crate) const COOKIE_NAMES: &[&str] = &[
     "sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login", "user", "key", "secret", "ticket",

@@ -31,13 +31,13 @@ impl ByteSet {
     /// The number of sets.
     pub(crate) const ALL: usize = 11;
 
-    /// Whether the set contains a byte.
+    /// Return true if the set contains a byte.
     #[inline]
     pub(crate) fn contains(self, byte: u8) -> bool {
         SETS[usize::from(byte)] >> self as u16 & 1 == 1
     }
 
-    /// Whether the set contains a byte, by its definition.
+    /// Return true if the set contains a byte, by its definition.
     const fn defines(self, byte: u8) -> bool {
         let word = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         match self {
@@ -97,7 +97,7 @@ pub(crate) struct Token {
     pub(crate) body: ByteSet,
     pub(crate) at_least: usize,
     pub(crate) begins: Begins,
-    /// Whether the prefix is that of a URL, as of a webhook: it has a slash.
+    /// True if the prefix is that of a URL, as of a webhook: it has a slash.
     pub(crate) is_url: bool,
 }
 

@@ -5,7 +5,7 @@
 pub(crate) struct Keyword {
     pub(crate) word: &'static str,
     pub(crate) kind: &'static str,
-    /// Whether people choose the value, as for passwords; tokens and keys are always generated.
+    /// True if people choose the value, as for passwords; tokens and keys are always generated.
     pub(crate) worded: bool,
 }
 
