@@ -197,7 +197,7 @@ class BackgroundState:
         self, services: Services, models: Models, messages: list[Message], state: WorkingState
     ) -> object:
         """Return the model's working state; None where it failed or missed its deadline."""
-        from reverie.language_model.working_state_and_summary import answered_state, state_request  # noqa: PLC0415 - with a model only
+        from reverie.language_model.working_state_and_summary_requests import answered_state, state_request  # noqa: PLC0415 - with a model only
         from reverie.usecases.model_requests_and_plan_for_memories import source_of  # noqa: PLC0415 - as above
 
         def build() -> ModelRequest:

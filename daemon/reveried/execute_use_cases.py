@@ -12,7 +12,7 @@ from reverie.errors import Conflict, ReverieError
 from reverie.store import Write
 from reverie.thread_safe_typed_decoding import from_msgpack
 from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.model_transports.usage_settlement import settlements
+from reveried.model_transports.settle_token_usage_in_result_commit import settlements
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -17,7 +17,7 @@ from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import find_register_and_join_projects, projections, sessions
 from reveried.actions import contexts_states_and_notes
-from reveried.actions.projects_of_folders_requests_and_threads import index_entries
+from reveried.actions.find_projects_set_visibility_and_sort_threads import index_entries
 from reveried.execute_use_cases import read
 from reveried.log import logger
 

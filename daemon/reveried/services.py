@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.agent_read_versions_and_write_merge import ReadVersions
+from reverie.usecases.counts_of_candidates_waiting_for_review import WaitingCandidates
 from reverie.usecases.projections import ProjectListings
-from reverie.usecases.waiting_candidate_counts import WaitingCandidates
+from reveried.actions.agent_trust_for_files_written_by_tool_calls import OpenCalls
 from reveried.actions.answer_client_hooks import SessionMemory
-from reveried.actions.trust_of_memories_saved_by_agents import OpenCalls
 from reveried.background_working_states import BackgroundState, StateCache
 from reveried.mcp.client_identity import McpState
 from reveried.precomputed_hook_texts import SessionTexts
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from reveried.http.authentication import Caller
     from reveried.http.connection_limits import Admission
     from reveried.http.request_duration_histogram import Metrics
-    from reveried.jobs import Jobs
     from reveried.model_transports.redact_and_send_model_requests import Models
     from reveried.scheduler import Scheduler
+    from reveried.start_await_and_cancel_background_jobs import Jobs
     from reveried.sync_service import SyncService
 
 __all__ = ["Services"]

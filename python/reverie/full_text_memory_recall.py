@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from reverie import count_and_truncate_tokens, query_relevance
+from reverie import count_and_truncate_tokens, query_relevance_and_answer_threshold
 from reverie.documents.project_document_paths import memory_project
 from reverie.full_text_index import Filter, Index, IndexEntry
 
@@ -82,7 +82,7 @@ class Counted(NamedTuple, Generic[M]):
 class Hit(NamedTuple, Generic[M]):
     """A memory that was found: `why` lists the words that matched and what each added to `score`, the greatest first.
 
-    `tokens` is the cost of its recalled line. `relevance` is 0 to 1, as `reverie.query_relevance` says.
+    `tokens` is the cost of its recalled line. `relevance` is 0 to 1: `reverie.query_relevance_and_answer_threshold`.
     """
 
     memory: M
@@ -148,7 +148,7 @@ class SearchIndex:
             return []
         hits: list[Hit[M]] = []
         room = token_budget
-        topic = query_relevance.Topic(query, self.index.topic_words(query))
+        topic = query_relevance_and_answer_threshold.Topic(query, self.index.topic_words(query))
         for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
             entry = load(match.id)
             if entry is not None and entry.tokens <= room:
@@ -197,12 +197,17 @@ class SearchIndex:
     def threshold(self) -> float:
         """Return the relevance below which a recall shows nothing, learned with unrelated probe queries."""
         if self._learned is None or not self.has_threshold:
-            self._learned = len(self), query_relevance.threshold(map(self._best_relevance, query_relevance.PROBES))
+            self._learned = (
+                len(self),
+                query_relevance_and_answer_threshold.threshold(
+                    map(self._best_relevance, query_relevance_and_answer_threshold.PROBES)
+                ),
+            )
         return self._learned[1]
 
     def _best_relevance(self, query: str) -> float:
         """Return the greatest relevance among the first hits for a query."""
-        topic = query_relevance.Topic(query, self.index.topic_words(query))
+        topic = query_relevance_and_answer_threshold.Topic(query, self.index.topic_words(query))
         return max((topic.relevance(hit.terms) for hit in self.index.search(query, _GATE_HITS)), default=0.0)
 
     def ids(

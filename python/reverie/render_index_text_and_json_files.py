@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from reverie.documents.memory_md import flat, ordered
+from reverie.documents.update_own_lines_of_memory_md import flat, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

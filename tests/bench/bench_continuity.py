@@ -29,7 +29,7 @@ from reverie.context import tail_start
 from reverie.distill.extractive import Extractive
 from reverie.evals.count_distillations_with_context_editing import one_thread
 from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Store, Write, seal
@@ -37,7 +37,7 @@ from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import threads, working_state
 from reverie.usecases.memory_changes import record_of
 from reverie.usecases.open_sealed_thread_entries import entry_record
-from reveried.cli.send_session_files_to_import import import_file
+from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file
 from support.transcripts import thread_entries

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
 from reverie.store.lmdb_env import lmdb_options
-from reveried.cli.send_session_files_to_import import import_file
+from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.daemon import Daemon, request, running_daemon
 from support.session import session_file
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
 from reverie.importers.find_and_read_transcript_files import find_transcripts
-from reveried.cli.send_session_files_to_import import import_file
+from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 
 if TYPE_CHECKING:
     from support.daemon import Daemon

@@ -20,7 +20,7 @@ import orjson
 from reverie.importers import plan_chunk
 from reverie.importers.count_message_tokens import with_token_counts
 from reverie.importers.find_and_read_transcript_files import CHUNK_BYTES, find_transcripts, read_chunks
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.redact import Redactor
 from reverie.store.redact_encode_and_checksum_records import seal
 

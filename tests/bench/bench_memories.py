@@ -26,7 +26,7 @@ from reverie.client import Client
 from reverie.distill.extractive import Extractive, parse_messages_into_steps
 from reverie.importers.find_and_read_transcript_files import oldest_first
 from reverie.models import MemoryType, Message
-from reveried.cli.send_session_files_to_import import import_file
+from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.daemon import running_daemon
 from support.shared import SHARED, real_sessions, shared_files
 

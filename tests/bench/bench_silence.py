@@ -6,8 +6,8 @@ Stores: what readers wrote down about sessions (their statements as memories), o
 their questions, each where `../shared` is present, and the memories of a JSON list of texts. Unrelated are the hundred
 prompts of `support.unrelated`; to a conversation also the other conversations' questions, without its own names.
 For each store: its size, the learned threshold, the share answered of unrelated and of related prompts, and the shares
-with a threshold of 0. The numbers of `reverie.query_relevance` were chosen on such stores; where one of seven is left
-out at a time and half of the prompts are used, five of the seven choices decide as those numbers do.
+with a threshold of 0. The numbers of `reverie.query_relevance_and_answer_threshold` were chosen on such stores; where
+one of seven is left out at a time and half of the prompts are used, five of the seven choices decide as those do.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import atomic_no_symlink_file_io
-from reverie.sync.atomic_exchange import Written, write_file
 from reverie.sync.scan_and_read_files import FileContent, read_file, scan
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Written, write_file
 from support.spaces import open_root
 
 if TYPE_CHECKING:

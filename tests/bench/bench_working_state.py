@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import render_and_trim_working_state, summary
+from reverie.distill import render_and_trim_working_state, summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.distill.extractive.sentences_and_specific_names import clip
 from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def main() -> None:
             distilled = Extractive().distill(
                 messages[:cut], number=1, previous=None, tail_from_seq=messages[cut - 1].last_seq + 1, passage_tokens=0
             )
-            print(summary.render(distilled.summary))
+            print(summary_format_and_line_choice_by_novelty.render(distilled.summary))
     _print_figures(states)
 
 

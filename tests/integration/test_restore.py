@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reverie.client import Client
 from reverie.store.backup_and_restore import restore
 from reverie.wire import CreateMemory
-from reveried.cli.send_session_files_to_import import import_file
+from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below
 from support.session import session_file

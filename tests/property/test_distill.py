@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import render_and_trim_working_state, summary
+from reverie.distill import render_and_trim_working_state, summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import Extractive
 from reverie.models import Message, Section
 from support.soak import count
@@ -117,12 +117,20 @@ def test_any_thread_is_distilled_within_its_limits(
         count_and_truncate_tokens.count(render_and_trim_working_state.render(distilled.state))
         <= render_and_trim_working_state.MAX_TOKENS
     )
-    assert count_and_truncate_tokens.count(summary.render(distilled.summary)) <= summary_tokens
+    assert (
+        count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(distilled.summary))
+        <= summary_tokens
+    )
     assert list(distilled.summary.sections) == list(Section)
     assert sum(passage.tokens for passage in distilled.passages) <= passage_tokens
     assert all(passage.seq < tail for passage in distilled.passages)
     assert count_and_truncate_tokens.count(distilled.digest) <= 500
-    assert summary.parse(summary.render(distilled.summary)) == distilled.summary
+    assert (
+        summary_format_and_line_choice_by_novelty.parse(
+            summary_format_and_line_choice_by_novelty.render(distilled.summary)
+        )
+        == distilled.summary
+    )
 
 
 @settings(max_examples=count(30, 3_000), deadline=None)

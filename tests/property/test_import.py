@@ -18,7 +18,7 @@ from reverie.importers import (
     split_chunks_into_entries,
 )
 from reverie.importers.detect_and_read_line_format import json_object_of
-from reverie.importers.join_entries_and_pair_tool_results import NO_RESULT, main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import NO_RESULT, main_line
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
 from support.transcripts import (

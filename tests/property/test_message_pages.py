@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from reverie.importers import thread_parts_for_message_pages as outlines
+from reverie.importers import outline_of_parts_for_reading_message_pages as outlines
 from reverie.importers.detect_rewound_branches import is_mark, rewind_mark, undo_mark
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, seal

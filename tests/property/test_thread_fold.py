@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import NO_RESULT, WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, seal
-from reverie.store.retention_and_thread_purge import Rules, prune
+from reverie.store.prune_old_versions_and_purge_threads import Rules, prune
 from reveried.http.authentication import token_hash
 from support.daemon import Answer, Daemon, request
 from support.http_checks import bearer

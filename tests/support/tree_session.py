@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie import linux_syscalls
-from reverie.sync.atomic_exchange import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
+from reverie.sync.write_and_remove_files_by_atomic_exchange import (
+    DisplacedFile,
+    Mismatch,
+    Removed,
+    Written,
+    remove_file,
+    write_file,
+)
 from support.spaces import digest, open_root
 
 if TYPE_CHECKING:

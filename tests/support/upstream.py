@@ -13,7 +13,7 @@ from reverie.client import AsyncClient
 from reveried.proxy.answer_summaries_and_cap_requests import ClaudeRequests
 from reveried.proxy.connect_to_provider import upstream
 from reveried.proxy.loopback_listener_with_secret_url import ProxyServer
-from reveried.proxy.run_proxy_and_client import in_thread
+from reveried.proxy.run_proxy_alone_or_with_client import in_thread
 
 if TYPE_CHECKING:
     import ssl

@@ -13,7 +13,7 @@ from reverie import sentence_word_analysis
 from reverie.consolidate import opposite_wishes, retired_values, statement_comparison_and_merging
 from reverie.context import token_cost
 from reverie.documents import parser
-from reverie.sync import merge_base_search
+from reverie.sync import merge_base_search_by_lines_not_yet_seen
 from reverie.text_caches import clear_text_caches, text_cache
 from reverie.usecases import document_part_with_same_line_or_room
 
@@ -86,8 +86,8 @@ CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
     "wishes": (lambda text: opposite_wishes.parse_wish(f"always use {text}, never use tabs"), 1700, 6),
     "retirements": (lambda text: retired_values.parse_retirement(f"{text}, `x y` is gone."), 900, 14),
     "words": (lambda text: sentence_word_analysis._classify(text.replace(" ", "")), 200, 4),
-    "pairs of words": (merge_base_search._pairs_of, 200, 18),
-    "lines": (merge_base_search._has_word, 150, 2),
+    "pairs of words": (merge_base_search_by_lines_not_yet_seen._pairs_of, 200, 18),
+    "lines": (merge_base_search_by_lines_not_yet_seen._has_word, 150, 2),
     "contents": (parser._content, 150, 2),
     "lines of parts": (document_part_with_same_line_or_room._hash, 150, 2),
     "token counts": (token_cost._counted, 150, 2),

@@ -20,7 +20,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import ignored_folders_and_recording_pauses, imported_thread_ids_and_deletion_marks, sessions
-from reveried.actions import projects_of_folders_requests_and_threads
+from reveried.actions import find_projects_set_visibility_and_sort_threads
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
 from reveried.execute_use_cases import read
 from reveried.fixed_hint_for_client_compaction import COMPACTION_HINT
@@ -200,7 +200,7 @@ async def _part_of(hook: _Hook, part: str, *, own: bool) -> str:
         thread: str | None = hook.thread
     else:
         folder = hook.event.cwd or "/"
-        project = await projects_of_folders_requests_and_threads.known_project(services, space, folder)
+        project = await find_projects_set_visibility_and_sort_threads.known_project(services, space, folder)
         latest = None if project is None else await services.texts.latest(services, space, project, hook.thread)
         thread = None if latest is None else latest.id
         if latest is not None:
@@ -265,8 +265,10 @@ async def _prompt(hook: _Hook) -> str:
 async def _recalled(hook: _Hook, prompt: str) -> str:
     """Return memories that are related to a prompt and were not shown yet."""
     services = hook.services
-    project = await projects_of_folders_requests_and_threads.known_project(services, hook.space, hook.event.cwd or "/")
-    visible = projects_of_folders_requests_and_threads.visible(project or PERSON)
+    project = await find_projects_set_visibility_and_sort_threads.known_project(
+        services, hook.space, hook.event.cwd or "/"
+    )
+    visible = find_projects_set_visibility_and_sort_threads.visible(project or PERSON)
     work = asyncio.to_thread(services.recall.lines, hook.space, prompt, limit=RECALL_LINES, projects=visible)
     lines = await _in_time(hook, _background(hook, work))
     new = [line for line in lines or [] if line[1] not in hook.shown.memories]

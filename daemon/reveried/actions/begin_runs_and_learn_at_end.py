@@ -20,16 +20,16 @@ from reverie.usecases import (
     plan_memories_of_completed_run,
     runs,
 )
-from reveried.actions import projects_of_folders_requests_and_threads
+from reveried.actions import find_projects_set_visibility_and_sort_threads
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.clock import text_of
 from reveried.execute_use_cases import execute, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.list_files_written_since import written_since
 from reveried.log import logger
 from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, reflection_bounds
-from reveried.read_tokens_spaces_and_schedules import spaces_of
+from reveried.read_files_written_in_run_folder_since import written_since
 from reveried.restart_failed_loops import failures_logged
+from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome
@@ -55,7 +55,9 @@ async def begin(
     """Begin a run and return its record. Raises NotFound for an unknown thread."""
     project = None
     if request.project is not None:
-        project = await projects_of_folders_requests_and_threads.registered(services, space, request.project, who=who)
+        project = await find_projects_set_visibility_and_sort_threads.registered(
+            services, space, request.project, who=who
+        )
     write = runs.begin(
         space, services.new_id("run"), request, agent=agent, project=project, who=who, idempotency=idempotency
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store import Kind, ThreadRecord
 from reverie.usecases.reserved_author_names_and_agent_authors import ANY_AGENT, agent_author
-from reveried.actions import projects_of_folders_requests_and_threads
+from reveried.actions import find_projects_set_visibility_and_sort_threads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,7 +38,7 @@ class ToolCall:
     def project(self) -> str | None:
         """The project of the thread, else of the folder; None, for all, where neither has one."""
         return (
-            projects_of_folders_requests_and_threads.thread_project(self.services, self.space, self.thread)
+            find_projects_set_visibility_and_sort_threads.thread_project(self.services, self.space, self.thread)
             or self.folder_project
         )
 

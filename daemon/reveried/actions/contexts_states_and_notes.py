@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.errors import Conflict
 from reverie.models import WorkingState
 from reverie.usecases import contexts, threads, working_state
-from reveried.actions import projects_of_folders_requests_and_threads
+from reveried.actions import find_projects_set_visibility_and_sort_threads
 from reveried.execute_use_cases import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 
@@ -192,8 +192,8 @@ async def context_job(
     """Return the input from which a thread's context is assembled: state, recalled memories, sizes. Raises NotFound."""
     config = services.config
     plan = await state(services, space, thread_id)
-    visible = projects_of_folders_requests_and_threads.visible(
-        projects_of_folders_requests_and_threads.thread_project(services, space, thread_id)
+    visible = find_projects_set_visibility_and_sort_threads.visible(
+        find_projects_set_visibility_and_sort_threads.thread_project(services, space, thread_id)
     )
     recall = await asyncio.to_thread(
         services.recall.lines, space, query or plan.query, limit=RECALL_LINES, projects=visible

@@ -12,17 +12,22 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.store import ThreadRecord, seal
-from reverie.usecases import context_window_usage, inherited_notes_and_digest, projections, threads
-from reverie.usecases import rewind_to_branch as rewinds
+from reverie.usecases import (
+    context_window_usage_and_distillation_due,
+    inherited_notes_and_user_digest_of_new_thread,
+    projections,
+    threads,
+)
+from reverie.usecases import rewind_later_entries_to_branch_and_undo as rewinds
 from reverie.usecases.open_sealed_thread_entries import entry_record
-from reveried.actions import projects_of_folders_requests_and_threads
+from reveried.actions import find_projects_set_visibility_and_sort_threads
 from reveried.actions.distill import distill, start_distilling
 from reveried.actions.documents import redacted
 from reveried.execute_use_cases import read
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie.usecases.inherited_notes_and_digest import Seed
+    from reverie.usecases.inherited_notes_and_user_digest_of_new_thread import Seed
     from reveried.services import Services
 
 __all__ = ["append", "change", "create", "opened_with", "rewind"]
@@ -48,7 +53,7 @@ async def create(
     project = (
         None
         if given is None
-        else await projects_of_folders_requests_and_threads.registered(services, space, given, who=who)
+        else await find_projects_set_visibility_and_sort_threads.registered(services, space, given, who=who)
     )
     index, seed = await opened_with(services, space, agent=agent, project=project)
     thread = ThreadRecord(
@@ -71,10 +76,10 @@ async def opened_with(
 ) -> tuple[str | None, Seed]:
     """Return the memory index, or None, and the notes and digest that an agent's new thread in a project opens with."""
     index = projections.index_text(
-        await projects_of_folders_requests_and_threads.index_entries(services, space, project)
+        await find_projects_set_visibility_and_sort_threads.index_entries(services, space, project)
     )
     return index, await read(
-        services, space, partial(inherited_notes_and_digest.snapshot, agent=agent, project=project)
+        services, space, partial(inherited_notes_and_user_digest_of_new_thread.snapshot, agent=agent, project=project)
     )
 
 
@@ -90,7 +95,7 @@ async def change(
         fields["project"] = (
             None
             if given is None
-            else await projects_of_folders_requests_and_threads.registered(services, space, given, who=who)
+            else await find_projects_set_visibility_and_sort_threads.registered(services, space, given, who=who)
         )
     if not fields:
         raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
@@ -138,7 +143,7 @@ async def append(
     )
     done = await services.submit(write)
     # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
-    answer = replace(done.value, applied=context_window_usage.edit_names(request.applied_edits))
+    answer = replace(done.value, applied=context_window_usage_and_distillation_due.edit_names(request.applied_edits))
     if done.replayed:
         return answer
     services.background_state.schedule(services, space, thread_id)
@@ -181,7 +186,7 @@ async def _distilled_if_full(
     """
     config = services.config.context
     with services.store.reader(space) as reader:
-        is_full = context_window_usage.is_full(
+        is_full = context_window_usage_and_distillation_due.is_full(
             threads.get(reader, thread_id),
             window=config.window,
             distil_at=config.distil_at,
@@ -201,4 +206,8 @@ async def _distilled_if_full(
         logger("reveried.append").warning("a full thread was not distilled", code=error.code)
     with services.store.reader(space) as reader:
         thread = threads.get(reader, thread_id)
-    return replace(answer, context=context_window_usage.context_use(thread, config.window), distilled=distilled)
+    return replace(
+        answer,
+        context=context_window_usage_and_distillation_due.context_use(thread, config.window),
+        distilled=distilled,
+    )

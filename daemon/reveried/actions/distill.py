@@ -22,8 +22,8 @@ from reveried.model_transports.redact_and_send_model_requests import answered, o
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome
     from reverie.store import Reader, Write
-    from reveried.jobs import Progress
     from reveried.services import Services
+    from reveried.start_await_and_cancel_background_jobs import Progress
 
 __all__ = ["distill", "model_requests", "start_distilling"]
 

@@ -15,7 +15,7 @@ from reverie.errors import Conflict, Forbidden
 from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.sync.redaction_view import has_marker
-from reverie.usecases import candidate_review, documents, move_documents_and_insert_lines
+from reverie.usecases import candidate_review, documents, move_documents_delete_folders_insert_lines
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson
 from reverie.usecases.projections import LIST
 from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
@@ -167,7 +167,7 @@ async def insert(
     origin: Mapping[str, str] | None = None,
 ) -> DocumentRecord:
     """Insert lines after a line of a document; return the record as stored."""
-    write = move_documents_and_insert_lines.insert(
+    write = move_documents_delete_folders_insert_lines.insert(
         space,
         path,
         line,
@@ -197,8 +197,10 @@ async def move(
     replay = await stored_answer(services, space, idempotency, wire.DocumentsMoved)
     if replay is not None:
         return replay
-    moved = await read(services, space, partial(move_documents_and_insert_lines.moved_paths, path=path, to=to))
-    write = move_documents_and_insert_lines.move(
+    moved = await read(
+        services, space, partial(move_documents_delete_folders_insert_lines.moved_paths, path=path, to=to)
+    )
+    write = move_documents_delete_folders_insert_lines.move(
         space,
         path,
         to,
@@ -219,9 +221,13 @@ async def delete_folder(
     """Delete every document below a folder, and their files."""
     paths = [
         record.path
-        for record in await read(services, space, partial(move_documents_and_insert_lines.below, folder=path))
+        for record in await read(
+            services, space, partial(move_documents_delete_folders_insert_lines.below, folder=path)
+        )
     ]
-    write = move_documents_and_insert_lines.delete_folder(space, path, who=who, author="agent", origin=origin)
+    write = move_documents_delete_folders_insert_lines.delete_folder(
+        space, path, who=who, author="agent", origin=origin
+    )
     return await _commit_all(services, space, paths, write, deleted=paths)
 
 

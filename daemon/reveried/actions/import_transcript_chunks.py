@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.usecases import find_register_and_join_projects, imports, threads
-from reveried.actions import trust_of_memories_saved_by_agents
+from reveried.actions import agent_trust_for_files_written_by_tool_calls
 from reveried.actions.create_append_and_rewind_threads import opened_with
-from reveried.actions.projects_of_folders_requests_and_threads import has_no_remote, known_project, registered
+from reveried.actions.find_projects_set_visibility_and_sort_threads import has_no_remote, known_project, registered
 from reveried.execute_use_cases import answer_once, execute, read
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ async def take_chunk(
         answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
         offset, first_line = answer.offset, answer.lines + 1
         total = answer if total is None else _sum(total, answer)
-    await trust_of_memories_saved_by_agents.attribute_lines(services, space, data, who=f"thread:{here.thread}")
+    await agent_trust_for_files_written_by_tool_calls.attribute_lines(
+        services, space, data, who=f"thread:{here.thread}"
+    )
     return total
 
 

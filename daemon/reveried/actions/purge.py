@@ -17,14 +17,14 @@ from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
 from reverie.usecases import purge_steps, recorded_backups_and_baselines_after_restore, threads
 from reverie.usecases import purge_targets as purging
-from reverie.usecases.open_resolve_and_restore_conflicts import open_conflicts
+from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import open_conflicts
 from reveried.actions import documents, recall_and_change_memories
 from reveried.actions.compact_store_file import compact
 from reveried.execute_use_cases import read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 from reveried.model_transports import spool_transport_and_late_answers
-from reveried.read_tokens_spaces_and_schedules import spaces_of
+from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
     from reverie.store import PendingPurge, Reader, Write

@@ -10,10 +10,10 @@ import orjson
 from msgspec import UNSET, UnsetType
 
 from reverie import tools, wire
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.memory_md import ordered
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
+from reverie.documents.update_own_lines_of_memory_md import ordered
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
@@ -23,10 +23,10 @@ from reverie.usecases.documents import writable_path
 from reveried.actions import (
     contexts_states_and_notes,
     documents,
-    projects_of_folders_requests_and_threads,
+    find_projects_set_visibility_and_sort_threads,
     recall_and_change_memories,
 )
-from reveried.actions.warnings_in_write_tool_results import note_about_write
+from reveried.actions.write_tool_notes_on_lost_or_missing_memories import note_about_write
 from reveried.execute_use_cases import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reverie.store import MemoryRecord
     from reverie.tools import Tool
     from reveried.actions.caller_of_a_tool import ToolCall
-    from reveried.actions.warnings_in_write_tool_results import Way
+    from reveried.actions.write_tool_notes_on_lost_or_missing_memories import Way
 
 __all__ = ["project_of", "run"]
 
@@ -162,7 +162,7 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 
 
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
-    visible = projects_of_folders_requests_and_threads.visible(call.project)
+    visible = find_projects_set_visibility_and_sort_threads.visible(call.project)
     least = None if params.min_score is UNSET else params.min_score
     recall = await recall_and_change_memories.recall(
         call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
@@ -186,7 +186,7 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
     listed = ordered(
-        await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, call.project)
+        await find_projects_set_visibility_and_sort_threads.index_entries(call.services, call.space, call.project)
     )
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
@@ -249,7 +249,7 @@ def project_of(call: ToolCall, path: str) -> str:
 
 def _written(call: ToolCall, stored: DocumentRecord, *, way: Way, made: int = 0) -> dict[str, Json]:
     """Return the result of a write, with a note where there is something to say of it."""
-    project = projects_of_folders_requests_and_threads.thread_project(call.services, call.space, call.thread)
+    project = find_projects_set_visibility_and_sort_threads.thread_project(call.services, call.space, call.thread)
     note = note_about_write(call.services, call.space, stored, made=made, way=way, project=project)
     return {"success": True, "note": note} if note else {"success": True}
 

@@ -17,14 +17,14 @@ from reveried.actions.learn_memories_from_thread import learn, learn_snapshot
 from reveried.actions.run_dream import dream, dream_snapshot
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, read
-from reveried.model_transports.recoverable_message_batches import ITEMS_MAX
 from reveried.model_transports.redact_and_send_model_requests import prepared
+from reveried.model_transports.send_and_await_recoverable_message_batches import ITEMS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reverie.store import BatchEntry, Reader
-    from reveried.model_transports.recoverable_message_batches import Batches
+    from reveried.model_transports.send_and_await_recoverable_message_batches import Batches
     from reveried.services import Services
 
 __all__ = ["dream_by_schedule", "learn_from_all", "register_scheduled_jobs"]

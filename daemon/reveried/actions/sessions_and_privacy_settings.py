@@ -16,7 +16,7 @@ from reverie.store import SessionRecord, ThreadRecord, Write
 from reverie.usecases import find_register_and_join_projects, ignored_folders_and_recording_pauses, sessions, threads
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reveried.actions import import_transcript_chunks
-from reveried.actions.projects_of_folders_requests_and_threads import registered
+from reveried.actions.find_projects_set_visibility_and_sort_threads import registered
 from reveried.execute_use_cases import read
 from reveried.transcript_follower import is_own_file
 

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError
-from reverie.usecases import history_and_retention
+from reverie.usecases import history_differences_archives_and_retention
 from reverie.usecases import undo_and_rollback as undo_usecase
 from reveried.actions.compact_store_file import compact_if_sparse
 from reveried.actions.documents import submit_or_hold
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
-from reveried.read_tokens_spaces_and_schedules import spaces_of
+from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
     from reverie import wire
@@ -96,7 +96,9 @@ async def shorten_versions(services: Services) -> None:
     """
     for space in await asyncio.to_thread(spaces_of, services.store):
         steps = 1
-        while not (await services.submit(history_and_retention.shorten_step(space), bulk=True)).value:
+        while not (
+            await services.submit(history_differences_archives_and_retention.shorten_step(space), bulk=True)
+        ).value:
             steps += 1
             if steps % STEPS_LOGGED == 0:
                 logger("reveried.retention").info("old versions are being made smaller", space=space, steps=steps)
@@ -105,14 +107,18 @@ async def shorten_versions(services: Services) -> None:
 async def prune(services: Services) -> int:
     """Apply the retention rules to every space, in steps behind other writes; return the number of deleted records."""
     days = services.config.retention
-    rules = history_and_retention.Rules(
+    rules = history_differences_archives_and_retention.Rules(
         version_days=days.version_days, event_days=days.event_days, key_days=days.key_days, job_days=days.job_days
     )
     removed = 0
     for space in await asyncio.to_thread(spaces_of, services.store):
         cursor: str | None = None
         while True:
-            step = (await services.submit(history_and_retention.prune_step(space, rules, cursor), bulk=True)).value
+            step = (
+                await services.submit(
+                    history_differences_archives_and_retention.prune_step(space, rules, cursor), bulk=True
+                )
+            ).value
             removed += step.removed
             cursor = step.cursor
             if cursor is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from reverie.errors import EmbedderFailed, ReverieError
 from reveried.log import logger
-from reveried.read_tokens_spaces_and_schedules import spaces_of
+from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -204,7 +204,7 @@ def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline
     from reverie.store.check import run_check  # noqa: PLC0415 - as above
     from reverie.store.record_kinds_and_rules import SYSTEM_SPACE  # noqa: PLC0415 - as above
     from reverie.usecases import sync_snapshot_and_commit  # noqa: PLC0415 - as above
-    from reveried.read_tokens_spaces_and_schedules import spaces_of  # noqa: PLC0415 - as above
+    from reveried.stored_tokens_spaces_and_schedules import spaces_of  # noqa: PLC0415 - as above
 
     # Checked by another process first: reading a file that is cut off ends the process that reads it.
     if not (store / "data.mdb").exists() or not run_check(store).ok:
@@ -264,7 +264,7 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     from reverie.sync.open_and_verify_root_folder import SPACE_FILE  # noqa: PLC0415 - as above
     from reverie.usecases import sync_snapshot_and_commit  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
-    from reveried.read_tokens_spaces_and_schedules import spaces_of  # noqa: PLC0415 - as above
+    from reveried.stored_tokens_spaces_and_schedules import spaces_of  # noqa: PLC0415 - as above
 
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]

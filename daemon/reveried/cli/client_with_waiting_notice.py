@@ -9,7 +9,7 @@ from reverie.client import Client
 from reveried.cli import unresponsive_daemon_notice
 
 if TYPE_CHECKING:
-    from reverie.client.protocol import Call
+    from reverie.client.http_protocol_and_server_sent_events import Call
 
 __all__ = ["PatientClient"]
 

@@ -18,17 +18,17 @@ from reveried.cli import (
     daemon,
     daemon_client_and_paths,
     doctor,
-    dreams_schedules_and_archives,
-    eval_context_knowledge_continuity_and_frequency,
-    eval_memories,
-    forget_with_purge_option,
+    dreams_schedules_and_distillation_archives,
+    eval_memory_use_in_later_sessions,
+    eval_texts_continuity_and_distillation_counts,
+    forget_or_purge_memory_file_or_thread,
     import_claude_memory,
     imports,
-    install_plugin,
-    list_and_resolve_project,
-    list_and_show_runs,
+    install_or_uninstall_plugin,
+    list_and_show_agent_runs,
+    list_projects_and_check_project_option,
     log_and_diff,
-    proxy_and_run,
+    proxy_and_run_with_instant_compaction,
     recall_search_and_remember,
     review,
     service,
@@ -36,7 +36,7 @@ from reveried.cli import (
     show_thread_messages,
     spaces_tokens_and_pauses,
     sync,
-    threads_contexts_and_distillation,
+    threads_contexts_notes_distill_and_reflect,
     undo_and_rollback,
 )
 from reveried.cli.nearest_name import nearest
@@ -100,23 +100,23 @@ _FIRST: Commands = {
     "logs": daemon.logs,
     "doctor": doctor.doctor,
     "mcp": mcp,
-    "install": install_plugin.install,
-    "run": proxy_and_run.run,
+    "install": install_or_uninstall_plugin.install,
+    "run": proxy_and_run_with_instant_compaction.run,
 }
 _WORK: Commands = {
-    "threads": threads_contexts_and_distillation.threads,
+    "threads": threads_contexts_notes_distill_and_reflect.threads,
     "thread": show_thread_messages.thread,
-    "projects": list_and_resolve_project.projects,
-    "context": threads_contexts_and_distillation.context,
-    "distill": threads_contexts_and_distillation.distill,
-    "reflect": threads_contexts_and_distillation.reflect,
-    "dream": dreams_schedules_and_archives.dream,
+    "projects": list_projects_and_check_project_option.projects,
+    "context": threads_contexts_notes_distill_and_reflect.context,
+    "distill": threads_contexts_notes_distill_and_reflect.distill,
+    "reflect": threads_contexts_notes_distill_and_reflect.reflect,
+    "dream": dreams_schedules_and_distillation_archives.dream,
     "search": recall_search_and_remember.search,
     "recall": recall_search_and_remember.recall,
     "memories": recall_search_and_remember.memories,
     "remember": recall_search_and_remember.remember,
-    "forget": forget_with_purge_option.forget,
-    "note": threads_contexts_and_distillation.note,
+    "forget": forget_or_purge_memory_file_or_thread.forget,
+    "note": threads_contexts_notes_distill_and_reflect.note,
     "log": log_and_diff.log,
     "show": show.show,
     "diff": log_and_diff.diff,
@@ -149,7 +149,7 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "proxy": (
         "Run a proxy that answers a client's compactions without a model.\n\nExample: reverie proxy claude",
-        {"claude": proxy_and_run.proxy_claude},
+        {"claude": proxy_and_run_with_instant_compaction.proxy_claude},
     ),
     "review": (
         "Decide what waits for you: changes that Reverie does not make by itself.\n\nExample: reverie review",
@@ -157,22 +157,22 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "runs": (
         "List the runs of agents, or show one.\n\nExample: reverie runs",
-        {"list": list_and_show_runs.list_runs, "show": list_and_show_runs.show},
+        {"list": list_and_show_agent_runs.list_runs, "show": list_and_show_agent_runs.show},
     ),
     "archives": (
         "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
         {
-            "list": dreams_schedules_and_archives.archives_list,
-            "show": dreams_schedules_and_archives.archives_show,
-            "verify": dreams_schedules_and_archives.archives_verify,
+            "list": dreams_schedules_and_distillation_archives.archives_list,
+            "show": dreams_schedules_and_distillation_archives.archives_show,
+            "verify": dreams_schedules_and_distillation_archives.archives_verify,
         },
     ),
     "schedule": (
         "Run dreams on a schedule.\n\nExample: reverie schedule list",
         {
-            "list": dreams_schedules_and_archives.schedule_list,
-            "add": dreams_schedules_and_archives.schedule_add,
-            "remove": dreams_schedules_and_archives.schedule_remove,
+            "list": dreams_schedules_and_distillation_archives.schedule_list,
+            "add": dreams_schedules_and_distillation_archives.schedule_add,
+            "remove": dreams_schedules_and_distillation_archives.schedule_remove,
         },
     ),
     "config": (
@@ -207,11 +207,11 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     "eval": (
         "Evaluate contexts and memories on transcripts.\n\nExample: reverie eval context session.jsonl",
         {
-            "context": eval_context_knowledge_continuity_and_frequency.eval_context,
-            "knowledge": eval_context_knowledge_continuity_and_frequency.eval_knowledge,
-            "continuity": eval_context_knowledge_continuity_and_frequency.eval_continuity,
-            "frequency": eval_context_knowledge_continuity_and_frequency.eval_frequency,
-            "memories": eval_memories.eval_memories,
+            "context": eval_texts_continuity_and_distillation_counts.eval_context,
+            "knowledge": eval_texts_continuity_and_distillation_counts.eval_knowledge,
+            "continuity": eval_texts_continuity_and_distillation_counts.eval_continuity,
+            "frequency": eval_texts_continuity_and_distillation_counts.eval_frequency,
+            "memories": eval_memory_use_in_later_sessions.eval_memories,
         },
     ),
 }
@@ -270,7 +270,9 @@ def _command_name(arguments: Sequence[str]) -> str:
     return " ".join(words)
 
 
-_PASSING_ON = (proxy_and_run.run,)  # commands whose words behind the first one are another program's
+_PASSING_ON = (
+    proxy_and_run_with_instant_compaction.run,
+)  # commands whose words behind the first one are another program's
 
 
 def _alone(action: Callable[..., None]) -> Callable[..., None]:
@@ -285,10 +287,10 @@ def _alone(action: Callable[..., None]) -> Callable[..., None]:
 
 _CALLED_ALONE: Commands = {
     "review": review.review,
-    "runs": list_and_show_runs.runs,
-    "archives": _alone(functools.partial(dreams_schedules_and_archives.archives_list, limit=50)),
+    "runs": list_and_show_agent_runs.runs,
+    "archives": _alone(functools.partial(dreams_schedules_and_distillation_archives.archives_list, limit=50)),
     "config": _alone(functools.partial(config.config_get, name=None)),
-    "schedule": _alone(dreams_schedules_and_archives.schedule_list),
+    "schedule": _alone(dreams_schedules_and_distillation_archives.schedule_list),
     "space": _alone(spaces_tokens_and_pauses.space_list),
     "sync": _alone(sync.status),
     "token": _alone(spaces_tokens_and_pauses.token_list),

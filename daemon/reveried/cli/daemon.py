@@ -16,7 +16,7 @@ from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Start
 from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say, spinner
-from reveried.cli.print_status_recall_remember_and_note import print_status
+from reveried.cli.print_answers_of_status_recall_remember_note import print_status
 from reveried.cli.shared_options import Json
 
 if TYPE_CHECKING:

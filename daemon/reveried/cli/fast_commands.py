@@ -18,7 +18,7 @@ from urllib.parse import quote
 from reverie.errors import Busy, DaemonNotRunning, ReverieError
 from reverie.installation_paths import Layout
 from reveried import PROTOCOL
-from reveried.cli import print_status_recall_remember_and_note as answers
+from reveried.cli import print_answers_of_status_recall_remember_note as answers
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error
 from reveried.cli.unresponsive_daemon_notice import wait_or_warn
 

@@ -15,7 +15,7 @@ from reverie.errors import DaemonNotRunning, NotFound, ReverieError
 from reverie.importers import find_and_read_transcript_files
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, print_table, say, size, spinner, step_progress
-from reveried.cli.send_session_files_to_import import FileReport, import_files
+from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport, import_files
 from reveried.cli.shared_options import Interval, Json, Paths
 
 if TYPE_CHECKING:

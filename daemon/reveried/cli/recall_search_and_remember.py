@@ -12,9 +12,14 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
-from reveried.cli.list_and_resolve_project import AllProjects, ProjectOption, check_is_known, given_project
+from reveried.cli.list_projects_and_check_project_option import (
+    AllProjects,
+    ProjectOption,
+    check_is_known,
+    given_project,
+)
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when, wrapped
-from reveried.cli.print_status_recall_remember_and_note import (
+from reveried.cli.print_answers_of_status_recall_remember_note import (
     ID_END,
     NEAREST_HITS,
     RECALL_LIMIT,

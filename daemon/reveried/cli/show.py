@@ -10,11 +10,11 @@ from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.log_and_diff import effects
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
-from reveried.cli.print_status_recall_remember_and_note import one_line
+from reveried.cli.print_answers_of_status_recall_remember_note import one_line
 from reveried.cli.recall_search_and_remember import find_memory
 from reveried.cli.shared_options import Json
 from reveried.cli.sync import print_conflict
-from reveried.cli.threads_contexts_and_distillation import with_thread
+from reveried.cli.threads_contexts_notes_distill_and_reflect import with_thread
 
 if TYPE_CHECKING:
     from reverie.client import Client

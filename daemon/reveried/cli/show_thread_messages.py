@@ -18,7 +18,7 @@ from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clean, is_terminal, print_json, when
 from reveried.cli.shared_options import Json
-from reveried.cli.threads_contexts_and_distillation import ThreadId, with_thread
+from reveried.cli.threads_contexts_notes_distill_and_reflect import ThreadId, with_thread
 
 if TYPE_CHECKING:
     from reverie.client import Client

@@ -14,7 +14,7 @@ from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
-from reveried.cli.print_status_recall_remember_and_note import UNSYNCED, print_sync_status
+from reveried.cli.print_answers_of_status_recall_remember_note import UNSYNCED, print_sync_status
 from reveried.cli.shared_options import Json, Limit
 
 if TYPE_CHECKING:

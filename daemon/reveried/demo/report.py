@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.evals.continuity import Report as Measured
-    from reveried.cli.send_session_files_to_import import FileReport
-    from reveried.demo.steps import DemoResult, Selection
+    from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport
+    from reveried.demo.temporary_daemon_import_and_distill_steps import DemoResult, Selection
 
 __all__ = ["Report"]
 

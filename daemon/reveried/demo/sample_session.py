@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from reveried.demo import sample_texts as texts
+from reveried.demo import texts_of_sample_coding_session as texts
 
 __all__ = ["SESSION", "Transcript", "sample"]
 

@@ -22,7 +22,7 @@ from reverie.store import Kind
 from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import sessions
 from reverie.usecases.reserved_author_names_and_agent_authors import agent_author
-from reveried.actions import create_append_and_rewind_threads, projects_of_folders_requests_and_threads
+from reveried.actions import create_append_and_rewind_threads, find_projects_set_visibility_and_sort_threads
 from reveried.execute_use_cases import read
 from reveried.mcp import json_rpc_messages
 
@@ -205,10 +205,10 @@ async def project_of(call: Call, client: Client, thread: str) -> str | None:
 
     In a folder that no project is known by, it is `PERSON`: other projects are not shown there.
     """
-    project = projects_of_folders_requests_and_threads.thread_project(call.services, call.space, thread)
+    project = find_projects_set_visibility_and_sort_threads.thread_project(call.services, call.space, thread)
     if project is None and client.folder is not None:
         project = (
-            await projects_of_folders_requests_and_threads.known_project(call.services, call.space, client.folder)
+            await find_projects_set_visibility_and_sort_threads.known_project(call.services, call.space, client.folder)
             or PERSON
         )
     return project

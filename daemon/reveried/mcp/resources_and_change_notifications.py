@@ -14,7 +14,7 @@ from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import projections, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.projections import holds_only
-from reveried.actions import contexts_states_and_notes, projects_of_folders_requests_and_threads
+from reveried.actions import contexts_states_and_notes, find_projects_set_visibility_and_sort_threads
 from reveried.execute_use_cases import read
 from reveried.mcp.client_identity import project_of
 
@@ -105,7 +105,9 @@ async def listed(call: Call, project: str | None) -> list[ListedDocument]:
     indexed = {entry.path for entry in await call.services.sync_service.index_entries(call.space)}
     shown = {
         entry.path: entry
-        for entry in await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, project)
+        for entry in await find_projects_set_visibility_and_sort_threads.index_entries(
+            call.services, call.space, project
+        )
     }
     others = {document.path for document in documents} - indexed
     others = await read(call.services, call.space, lambda reader: holds_only(reader, others, project))
@@ -155,7 +157,7 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
         project = await project_of(call, client, thread)
         text = (
             projections.index_text(
-                await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, project)
+                await find_projects_set_visibility_and_sort_threads.index_entries(call.services, call.space, project)
             )
             or ""
         )

@@ -19,7 +19,7 @@ import msgspec
 from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 from reverie.thread_safe_typed_decoding import from_msgpack
 from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
-from reveried.model_transports.anthropic_batch_process_jobs import BATCH_JOBS
+from reveried.model_transports.anthropic_batch_jobs_in_model_process import BATCH_JOBS
 from reveried.model_transports.anthropic_client import client_of, message_params
 from reveried.model_transports.transport import request_tokens, timed_out
 

@@ -75,7 +75,7 @@ class Anthropic:
         return from_msgpack(await self._run("send", request.role, job, deadline_s), ModelAnswer)
 
     async def batch(self, job: str, batch: str, items: Sequence[dict[str, Any]], deadline_s: float) -> bytes:
-        """Return the encoded result of a job of `anthropic_batch_process_jobs`, one try. Raises ModelFailed."""
+        """Return the encoded result of an `anthropic_batch_jobs_in_model_process` job, one try. Raises ModelFailed."""
         given = {"batch": batch, "items": list(items), "model": self.model("strong")}
         return await self._run(job, "strong", given, deadline_s)
 

@@ -17,8 +17,8 @@ from reverie.models import DATE_CHARS
 from reverie.store import SYSTEM_SPACE, Write
 from reverie.usecases.token_usage_ledger import Ceilings, ReservedCall, UsedTokens, reserve
 from reveried.log import logger
+from reveried.model_transports.settle_token_usage_in_result_commit import SETTLEMENTS, write_settlements
 from reveried.model_transports.transport import NOT_SENT, request_tokens
-from reveried.model_transports.usage_settlement import SETTLEMENTS, write_settlements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
     from reverie.store import Writer
     from reveried.commit_worker import Submit
+    from reveried.model_transports.settle_token_usage_in_result_commit import Settlement
     from reveried.model_transports.transport import ModelTransport
-    from reveried.model_transports.usage_settlement import Settlement
 
 __all__ = ["TRIES", "Metered", "retry_pause"]
 

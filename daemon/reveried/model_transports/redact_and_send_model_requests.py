@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from reverie.redact import Redactor
     from reveried.config_bounds_and_model_sections import Distiller
-    from reveried.model_transports.recoverable_message_batches import Batches
+    from reveried.model_transports.send_and_await_recoverable_message_batches import Batches
     from reveried.model_transports.transport import ModelTransport
     from reveried.services import Services
 

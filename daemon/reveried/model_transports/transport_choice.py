@@ -9,8 +9,8 @@ from reverie.usecases.token_usage_ledger import Ceilings
 from reveried.model_transports.anthropic_transport import Anthropic
 from reveried.model_transports.command_transport import CommandTransport
 from reveried.model_transports.metered_retrying_transport import TRIES, Metered
-from reveried.model_transports.recoverable_message_batches import Batches
 from reveried.model_transports.redact_and_send_model_requests import Models
+from reveried.model_transports.send_and_await_recoverable_message_batches import Batches
 from reveried.model_transports.spool_transport_and_late_answers import SpoolTransport
 
 if TYPE_CHECKING:

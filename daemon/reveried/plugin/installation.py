@@ -19,7 +19,7 @@ from reverie.lazy_regex import lazy_regex
 from reveried import __version__
 from reveried import plugin as plugin_folder
 from reveried.plugin import NAME
-from reveried.plugin import client_settings_files_and_memory_folder as client_settings
+from reveried.plugin import client_settings_backup_and_memory_folder_key as client_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

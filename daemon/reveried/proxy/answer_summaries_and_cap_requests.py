@@ -15,19 +15,19 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.context.cap_request_messages import Cap, CutNeeded, TooSmall
+from reverie.context.cap_model_request_messages_by_stable_cut import Cap, CutNeeded, TooSmall
 from reverie.errors import ReverieError
 from reverie.thread_safe_typed_decoding import from_json
 from reveried.fixed_hint_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
-from reveried.proxy.http_heads import response
+from reveried.proxy.http_request_heads_and_proxy_responses import response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reverie.client import AsyncClient
-    from reverie.context.cap_request_messages import Capped
-    from reveried.proxy.http_heads import RequestHead
+    from reverie.context.cap_model_request_messages_by_stable_cut import Capped
+    from reveried.proxy.http_request_heads_and_proxy_responses import RequestHead
 
 __all__ = ["ClaudeRequests"]
 

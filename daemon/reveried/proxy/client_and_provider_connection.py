@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 import httptools
 
 from reveried.log import logger
-from reveried.proxy.http_heads import RequestHead, error_response
+from reveried.proxy.http_request_heads_and_proxy_responses import RequestHead, error_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError
 from reveried.proxy.client_and_provider_connection import ClientConnection
-from reveried.proxy.http_heads import error_response
+from reveried.proxy.http_request_heads_and_proxy_responses import error_response
 
 if TYPE_CHECKING:
     from reveried.proxy.answer_summaries_and_cap_requests import ClaudeRequests
     from reveried.proxy.connect_to_provider import Upstream
-    from reveried.proxy.http_heads import RequestHead
+    from reveried.proxy.http_request_heads_and_proxy_responses import RequestHead
 
 __all__ = ["ProxyServer"]
 

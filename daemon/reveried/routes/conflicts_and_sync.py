@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
-from reverie.usecases import open_resolve_and_restore_conflicts
+from reverie.usecases import conflict_lifecycle_with_undo_and_rollback
 from reveried.actions.documents import submit_or_hold
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
@@ -17,7 +17,7 @@ from reveried.http.route_table_and_dispatch import Route
 
 if TYPE_CHECKING:
     from reverie.sync.sync_input_types import Answer
-    from reverie.usecases.open_resolve_and_restore_conflicts import Keep
+    from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import Keep
     from reverie.usecases.write_documents_and_memories import Author
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
@@ -43,10 +43,12 @@ async def _resolve_conflict(
     """
     with services.store.reader(space) as reader:
         conflict = reader.load(ConflictRecord, (conflict_id,))
-        read_texts = None if conflict is None else open_resolve_and_restore_conflicts.both_texts(reader, conflict)
+        read_texts = (
+            None if conflict is None else conflict_lifecycle_with_undo_and_rollback.both_texts(reader, conflict)
+        )
     paths = {conflict.path, conflict.copy} if conflict is not None else set()
     await services.sync_service.read_saves(space, paths)
-    write = open_resolve_and_restore_conflicts.resolve(
+    write = conflict_lifecycle_with_undo_and_rollback.resolve(
         space,
         conflict_id,
         keep=keep,
@@ -110,14 +112,14 @@ async def list_conflicts(call: Call) -> Reply:
     query = call.query_as(wire.ListQuery)
     with call.services.store.reader(call.space) as reader:
         return Reply(
-            open_resolve_and_restore_conflicts.conflict_page(reader, after=query.after or "", limit=query.limit)
+            conflict_lifecycle_with_undo_and_rollback.conflict_page(reader, after=query.after or "", limit=query.limit)
         )
 
 
 async def get_conflict(call: Call) -> Reply:
     """Return one conflict with both texts."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(open_resolve_and_restore_conflicts.conflict_answer(reader, call.params["id"]))
+        return Reply(conflict_lifecycle_with_undo_and_rollback.conflict_answer(reader, call.params["id"]))
 
 
 async def resolve(call: Call) -> Reply:

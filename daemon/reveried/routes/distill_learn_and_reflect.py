@@ -27,8 +27,8 @@ from reveried.routes.pagination import record_page
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Role
     from reveried.http.call_reply_and_stream_types import Call
-    from reveried.jobs import Progress
     from reveried.services import Services
+    from reveried.start_await_and_cancel_background_jobs import Progress
 
 __all__ = ["CHECK_ROUTES", "ROUTES", "require_thread"]
 

@@ -13,11 +13,11 @@ from reverie.lazy_regex import lazy_regex
 from reverie.path_validation import is_reserved
 from reverie.store import DocumentRecord, PendingPurge
 from reverie.usecases import documents as usecase
-from reverie.usecases import history_and_retention
+from reverie.usecases import history_differences_archives_and_retention
 from reverie.usecases.agent_read_versions_and_write_merge import has_words_of_person
 from reverie.usecases.projections import index_answer
 from reverie.usecases.reserved_author_names_and_agent_authors import agent_author
-from reveried.actions import documents, projects_of_folders_requests_and_threads
+from reveried.actions import documents, find_projects_set_visibility_and_sort_threads
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -77,8 +77,8 @@ def _document(call: Call, path: str) -> DocumentRecord:
             return projected
     with call.services.store.reader(call.space) as reader:
         if at is not None:
-            operation = history_and_retention.operation_number(at)
-            history_and_retention.require(reader, operation)
+            operation = history_differences_archives_and_retention.operation_number(at)
+            history_differences_archives_and_retention.require(reader, operation)
             return usecase.at_operation(reader, path, operation)
         return usecase.get(reader, path)
 
@@ -90,7 +90,7 @@ async def put_document(call: Call) -> Reply:
     await _require_read(call)
     project = PERSON
     if body.project is not None:
-        project = await projects_of_folders_requests_and_threads.registered(
+        project = await find_projects_set_visibility_and_sort_threads.registered(
             call.services, call.space, body.project, who=call.who
         )
     document = await documents.put(
@@ -218,10 +218,12 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
 
 async def index(call: Call) -> Reply:
     """Return the memory index for an agent's first turn, as text and as data."""
-    selection = await projects_of_folders_requests_and_threads.selected(
+    selection = await find_projects_set_visibility_and_sort_threads.selected(
         call.services, call.space, call.query_as(wire.IndexQuery)
     )
-    entries = await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, selection.scope)
+    entries = await find_projects_set_visibility_and_sort_threads.index_entries(
+        call.services, call.space, selection.scope
+    )
     listed = await call.services.sync_service.documents(call.space)
     return Reply(index_answer(entries, listed, selection.project))
 

@@ -16,7 +16,7 @@ from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
-    from reveried.jobs import Progress
+    from reveried.start_await_and_cancel_background_jobs import Progress
 
 __all__ = ["ROUTES"]
 

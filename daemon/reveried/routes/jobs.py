@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
     from reveried.http.call_reply_and_stream_types import Call
-    from reveried.jobs import Progress
+    from reveried.start_await_and_cancel_background_jobs import Progress
 
 __all__ = ["ROUTES", "start_job"]
 

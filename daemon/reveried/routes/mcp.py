@@ -17,10 +17,10 @@ from reverie.errors import ReverieError, ValidationError
 from reveried.http.call_reply_and_stream_types import Reply, Stream
 from reveried.http.route_table_and_dispatch import Route
 from reveried.log import logger
-from reveried.mcp import client_identity, json_rpc_messages, server_description, server_methods
+from reveried.mcp import client_identity, json_rpc_messages, server_description, server_methods_and_user_confirmations
 from reveried.mcp.json_rpc_messages import RpcError
 from reveried.mcp.resources_and_change_notifications import Watch, changes
-from reveried.mcp.server_methods import Question
+from reveried.mcp.server_methods_and_user_confirmations import Question
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -72,7 +72,7 @@ def _parsed(body: bytes) -> Any:
     try:
         check_json(body)
     except ValidationError as error:
-        raise RpcError(json_rpc_messages.PARSE_ERROR, server_methods.sentence(error)) from None
+        raise RpcError(json_rpc_messages.PARSE_ERROR, server_methods_and_user_confirmations.sentence(error)) from None
     return json_rpc_messages.parsed(body)
 
 
@@ -129,16 +129,18 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
         client = client_identity.client_of(call, None if stateless else known, request)
         if client.stateless and request.method == _LISTEN:
             return _listen(call, client, request)
-        result = await server_methods.result(call, client, request)
+        result = await server_methods_and_user_confirmations.result(call, client, request)
         if isinstance(result, Question):
             if not client.stateless:
                 return _ask(call, client, request, result)
-            result = server_methods.question_result(result)
+            result = server_methods_and_user_confirmations.question_result(result)
         return _success(request, result, client)
     except RpcError as error:
         return _failure(number, error, stateless=stateless)
     except ReverieError as error:
-        wrapped = RpcError(json_rpc_messages.INTERNAL_ERROR, server_methods.sentence(error), error=error.code)
+        wrapped = RpcError(
+            json_rpc_messages.INTERNAL_ERROR, server_methods_and_user_confirmations.sentence(error), error=error.code
+        )
         return _failure(number, wrapped, stateless=stateless)
 
 
@@ -285,8 +287,12 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
             answer = await asyncio.wait_for(future, QUESTION_S)
         except TimeoutError:
             answer = {}
-        yes = server_methods.agreed(answer)
-        result = await server_methods.call_tool(call, client, request) if yes else server_methods.declined()
+        yes = server_methods_and_user_confirmations.agreed(answer)
+        result = (
+            await server_methods_and_user_confirmations.call_tool(call, client, request)
+            if yes
+            else server_methods_and_user_confirmations.declined()
+        )
         yield _event(json_rpc_messages.success(request, result, server_description.SERVER, stateless=False))
 
     def ended() -> None:

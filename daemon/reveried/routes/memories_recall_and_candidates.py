@@ -10,7 +10,7 @@ from urllib.parse import quote
 from msgspec.structs import asdict
 
 from reverie import wire
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
+from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
@@ -18,7 +18,7 @@ from reverie.usecases import candidate_review
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.reserved_author_names_and_agent_authors import ANY_AGENT
-from reveried.actions import projects_of_folders_requests_and_threads, recall_and_change_memories
+from reveried.actions import find_projects_set_visibility_and_sort_threads, recall_and_change_memories
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -37,7 +37,7 @@ T = TypeVar("T")
 async def list_memories(call: Call) -> Reply:
     """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
     query = call.query_as(wire.MemoryQuery)
-    selection = await projects_of_folders_requests_and_threads.selected(call.services, call.space, query)
+    selection = await find_projects_set_visibility_and_sort_threads.selected(call.services, call.space, query)
     if query.type is None and query.tag is None and selection.visible is None:
         return await record_page(call, MemoryRecord, partial(_listed, call))
     rows = await asyncio.to_thread(
@@ -77,7 +77,7 @@ async def create(call: Call) -> Reply:
         fields=tuple(redacted["fields"].items()),
         project=""
         if body.project is None
-        else await projects_of_folders_requests_and_threads.registered(
+        else await find_projects_set_visibility_and_sort_threads.registered(
             call.services, call.space, body.project, who=call.who
         ),
     )
@@ -146,7 +146,7 @@ async def recall(call: Call) -> Reply:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
 
-    selection = await projects_of_folders_requests_and_threads.selected(call.services, call.space, body)
+    selection = await find_projects_set_visibility_and_sort_threads.selected(call.services, call.space, body)
 
     async def search() -> wire.RecallAnswer:
         answer = await recall_and_change_memories.recall(

@@ -16,7 +16,7 @@ from reverie.usecases import search_results as usecase
 from reverie.usecases.projections import holds_only
 from reverie.usecases.search_and_save_message_indexes import within
 from reverie.usecases.search_results import said_on_days
-from reveried.actions.projects_of_folders_requests_and_threads import known_project, visible
+from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project, visible
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route

@@ -12,7 +12,7 @@ from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
 from reverie.usecases import find_register_and_join_projects, spaces_and_tokens
-from reveried.actions.projects_of_folders_requests_and_threads import known_project, sort
+from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project, sort
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.authentication import token_hash
 from reveried.http.call_reply_and_stream_types import Reply

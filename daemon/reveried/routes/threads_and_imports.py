@@ -9,13 +9,13 @@ from reverie import wire
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import create_append_and_rewind_threads as actions
 from reveried.actions import (
+    agent_trust_for_files_written_by_tool_calls,
+    find_projects_set_visibility_and_sort_threads,
     import_transcript_chunks,
     message_pages_and_outline,
-    projects_of_folders_requests_and_threads,
-    trust_of_memories_saved_by_agents,
 )
+from reveried.actions import create_append_and_rewind_threads as actions
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -47,7 +47,9 @@ async def list_threads(call: Call) -> Reply:
     query = call.query_as(wire.ThreadsQuery)
     project: str | None = None
     if query.project is not None:
-        project = await projects_of_folders_requests_and_threads.known_project(call.services, call.space, query.project)
+        project = await find_projects_set_visibility_and_sort_threads.known_project(
+            call.services, call.space, query.project
+        )
         if project is None:  # a folder that no thread has worked in
             return Reply(wire.Page[wire.Thread]([]))
     page = threads.newest_page if query.order == "newest" else threads.page
@@ -122,7 +124,9 @@ async def append(call: Call) -> Reply:
         idempotency=call.idempotency,
     )
     said = ((message.content, message.at) for message in request.messages)
-    await trust_of_memories_saved_by_agents.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
+    await agent_trust_for_files_written_by_tool_calls.attribute_messages(
+        call.services, call.space, said, who=f"thread:{thread}"
+    )
     return Reply(answer)
 
 

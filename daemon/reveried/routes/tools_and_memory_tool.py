@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 from reverie import tools, wire
 from reverie.errors import Conflict, NotFound, ReverieError, TooLarge, ValidationError
 from reverie.store import DocumentRecord
-from reverie.tools import memory_tool
-from reverie.tools.memory_tool import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View
+from reverie.tools import memory_tool_commands_and_reply_texts
+from reverie.tools.memory_tool_commands_and_reply_texts import (
+    Create,
+    Delete,
+    Insert,
+    MemoryToolError,
+    Rename,
+    StrReplace,
+    View,
+)
 from reverie.usecases.documents import writable_path
 from reveried.actions import documents
 from reveried.actions.caller_of_a_tool import ToolCall, agent_of
@@ -21,7 +29,7 @@ from reveried.http.route_table_and_dispatch import Route
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reverie.tools.memory_tool import MemoryCommand
+    from reverie.tools.memory_tool_commands_and_reply_texts import MemoryCommand
 
 __all__ = ["ROUTES"]
 
@@ -34,7 +42,9 @@ async def _run_memory_command(given: Mapping[str, Any], call: ToolCall) -> wire.
 
     async def work() -> wire.ToolAnswer:
         try:
-            return wire.ToolAnswer(content=await _text(memory_tool.command_of(given), call), is_error=False)
+            return wire.ToolAnswer(
+                content=await _text(memory_tool_commands_and_reply_texts.command_of(given), call), is_error=False
+            )
         except MemoryToolError as error:
             return wire.ToolAnswer(content=str(error), is_error=True)
         except ReverieError as error:
@@ -62,19 +72,21 @@ async def _text(command: MemoryCommand, call: ToolCall) -> str:
 
 
 async def _view(command: View, call: ToolCall) -> str:
-    name = memory_tool.relative(command.path)
+    name = memory_tool_commands_and_reply_texts.relative(command.path)
     document = await _document(call, name)
     if document is not None:
-        return memory_tool.view_file(command.path, document.content, command.view_range)
+        return memory_tool_commands_and_reply_texts.view_file(command.path, document.content, command.view_range)
     sizes = await _sizes(call)
-    if not memory_tool.is_folder(name, sizes):
+    if not memory_tool_commands_and_reply_texts.is_folder(name, sizes):
         raise MemoryToolError(f"The path {command.path} does not exist. Please provide a valid path.")
-    return memory_tool.view_folder(command.path, name, sizes)
+    return memory_tool_commands_and_reply_texts.view_folder(command.path, name, sizes)
 
 
 async def _create(command: Create, call: ToolCall) -> str:
-    name = memory_tool.relative(command.path)
-    if await _document(call, name) is not None or memory_tool.is_folder(name, await _sizes(call)):
+    name = memory_tool_commands_and_reply_texts.relative(command.path)
+    if await _document(call, name) is not None or memory_tool_commands_and_reply_texts.is_folder(
+        name, await _sizes(call)
+    ):
         raise MemoryToolError(f"File {command.path} already exists")
     await _put(call, name, command.file_text, None)
     return f"File created successfully at: {command.path}"
@@ -82,18 +94,22 @@ async def _create(command: Create, call: ToolCall) -> str:
 
 async def _edit(command: StrReplace | Insert, call: ToolCall) -> str:
     """Change a file by its command; if another writer changes it between its reading and the write, try again."""
-    name = memory_tool.relative(command.path)
+    name = memory_tool_commands_and_reply_texts.relative(command.path)
     for left in reversed(range(TRIES)):
         document = await _document(call, name)
         if document is None:
-            if memory_tool.is_folder(name, await _sizes(call)):
+            if memory_tool_commands_and_reply_texts.is_folder(name, await _sizes(call)):
                 raise MemoryToolError(f"The path {command.path} is not a file.")
             raise MemoryToolError(f"The path {command.path} does not exist. Please provide a valid path.")
         if isinstance(command, Insert):
-            after = memory_tool.inserted(document.content, command.insert_line, command.insert_text)
+            after = memory_tool_commands_and_reply_texts.inserted(
+                document.content, command.insert_line, command.insert_text
+            )
             text = f"The file {command.path} has been edited."
         else:
-            after, text = memory_tool.replaced(command.path, document.content, command.old_str, command.new_str)
+            after, text = memory_tool_commands_and_reply_texts.replaced(
+                command.path, document.content, command.old_str, command.new_str
+            )
         try:
             await _put(call, name, after, document)
         except Conflict as conflict:
@@ -105,9 +121,9 @@ async def _edit(command: StrReplace | Insert, call: ToolCall) -> str:
 
 
 async def _delete(command: Delete, call: ToolCall) -> str:
-    name = memory_tool.relative(command.path)
+    name = memory_tool_commands_and_reply_texts.relative(command.path)
     if not name:
-        raise MemoryToolError(f"Cannot delete the {memory_tool.ROOT} directory itself")
+        raise MemoryToolError(f"Cannot delete the {memory_tool_commands_and_reply_texts.ROOT} directory itself")
     try:
         if await _document(call, name) is not None:
             await documents.delete(call.services, call.space, name, who=call.who, if_match=None, origin=call.origin)
@@ -119,11 +135,14 @@ async def _delete(command: Delete, call: ToolCall) -> str:
 
 
 async def _rename(command: Rename, call: ToolCall) -> str:
-    old, new = memory_tool.relative(command.old_path), memory_tool.relative(command.new_path)
+    old, new = (
+        memory_tool_commands_and_reply_texts.relative(command.old_path),
+        memory_tool_commands_and_reply_texts.relative(command.new_path),
+    )
     if not old:
-        raise MemoryToolError(f"Cannot rename the {memory_tool.ROOT} directory itself")
+        raise MemoryToolError(f"Cannot rename the {memory_tool_commands_and_reply_texts.ROOT} directory itself")
     sizes = await _sizes(call)
-    if new in sizes or memory_tool.is_folder(new, sizes):
+    if new in sizes or memory_tool_commands_and_reply_texts.is_folder(new, sizes):
         raise MemoryToolError(f"The destination {command.new_path} already exists")
     try:
         await documents.move(call.services, call.space, old, new, who=call.who, origin=call.origin)

@@ -6,8 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.errors import DiskFull, ReverieError
-from reverie.sync.atomic_exchange import Mismatch, current_sha256, probe, remove_file, write_file
 from reverie.sync.sync_plan_types import Remove, Write
+from reverie.sync.write_and_remove_files_by_atomic_exchange import (
+    Mismatch,
+    current_sha256,
+    probe,
+    remove_file,
+    write_file,
+)
 from reveried.sync_service.in_memory_folder_state import WriteResult
 from reveried.sync_service.retry_backoff import Backoff
 

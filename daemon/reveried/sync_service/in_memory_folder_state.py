@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import copy_name
+from reverie.documents.memory_layout_types_and_conflict_copy_names import copy_name
 from reverie.path_validation import is_reserved
 from reverie.sync.file_stamp_or_refusal import Refusal
 from reverie.sync.scan_and_read_files import FolderNames, covering, read_file, scan, scan_path

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import conflict_copy
-from reverie.sync.atomic_exchange import Written, write_file
+from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
 from reverie.sync.scan_and_read_files import text_refusal
 from reverie.sync.sync_input_types import sha256
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Written, write_file
 
 if TYPE_CHECKING:
-    from reverie.sync.atomic_exchange import Mismatch
     from reverie.sync.check_and_recover_displaced_files import DisplacedFile, OrphanedSave
     from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch
 
 __all__ = ["LateWrite", "LateWrites"]
 

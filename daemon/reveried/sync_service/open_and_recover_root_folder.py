@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.atomic_exchange import Mismatch, write_file
 from reverie.sync.check_and_recover_displaced_files import recover
 from reverie.sync.file_stamp_or_refusal import refusal
 from reverie.sync.open_and_verify_root_folder import Root
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

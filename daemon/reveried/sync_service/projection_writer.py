@@ -16,10 +16,10 @@ import msgspec
 import orjson
 
 from reverie import atomic_no_symlink_file_io
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import conflict_copy
+from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import projections
 

@@ -10,7 +10,7 @@ from reverie import wire
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.store import DocumentRecord
 from reverie.store.redact_encode_and_checksum_records import from_ms
-from reverie.sync.merge_base_search import lines_beyond
+from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_beyond
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reveried.log import logger
 from reveried.sync_service.folder_status import announcement

@@ -24,7 +24,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.adapters.json_value_messages_and_cache import RecentlyUsed, ThreadValues, thread_id, value_message
+from reverie.adapters.json_values_in_threads_and_recently_used_map import (
+    RecentlyUsed,
+    ThreadValues,
+    thread_id,
+    value_message,
+)
 from reverie.client.import_optional_packages import load
 
 if TYPE_CHECKING:

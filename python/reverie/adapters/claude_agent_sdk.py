@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from reverie import time_sorted_and_content_ids, wire
-from reverie.adapters.json_value_messages_and_cache import RecentlyUsed
+from reverie.adapters.json_values_in_threads_and_recently_used_map import RecentlyUsed
 from reverie.client.import_optional_packages import load
 from reverie.errors import NotFound, ValidationError
 

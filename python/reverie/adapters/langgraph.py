@@ -24,7 +24,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie.adapters.json_value_messages_and_cache import ThreadValues, require_finite, thread_id, value_message
+from reverie.adapters.json_values_in_threads_and_recently_used_map import (
+    ThreadValues,
+    require_finite,
+    thread_id,
+    value_message,
+)
 from reverie.client.connection_reuse_retries_and_stream_resume import run_to_end
 from reverie.client.import_optional_packages import load
 from reverie.errors import ValidationError
@@ -36,7 +41,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
     from reverie.client import Client
-    from reverie.client.protocol import Call
+    from reverie.client.http_protocol_and_server_sent_events import Call
 
 __all__ = ["store"]
 

@@ -17,10 +17,10 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
-from reverie.client import calls
+from reverie.client import build_calls_of_all_api_operations
+from reverie.client.caller_tools_and_result_blocks_of_session import Toolbox, failure, result_block
 from reverie.client.connection_reuse_retries_and_stream_resume import run_to_end
 from reverie.client.import_optional_packages import load
-from reverie.client.session_tools import Toolbox, failure, result_block
 from reverie.errors import TooLarge, ValidationError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client.aio import AsyncClient
     from reverie.client.blocking import Client
-    from reverie.client.protocol import Call
-    from reverie.client.session_tools import RunnableTool, Tool
+    from reverie.client.caller_tools_and_result_blocks_of_session import RunnableTool, Tool
+    from reverie.client.http_protocol_and_server_sent_events import Call
 
 __all__ = ["AsyncSession", "Content", "Face", "Loop", "Session", "SessionOptions", "Settings", "Turn"]
 
@@ -124,12 +124,12 @@ class Loop:
     async def append(self, messages: Sequence[dict[str, Any]]) -> wire.Appended:
         """Append messages without asking the model."""
         await self._save()
-        return await self._face.send(calls.append(self._thread, messages, key=_key()))
+        return await self._face.send(build_calls_of_all_api_operations.append(self._thread, messages, key=_key()))
 
     async def assemble(self, query: str | None) -> dict[str, Any]:
         """Return the next request as `send` would send it."""
         await self._save()
-        context = await self._face.send(calls.context(self._thread, query=query))
+        context = await self._face.send(build_calls_of_all_api_operations.context(self._thread, query=query))
         fragment = {name: context.request[name] for name in context.request.keys()}  # noqa: SIM118 - a struct
         settings = self._settings
         if settings.system is not None:
@@ -157,7 +157,11 @@ class Loop:
     async def _offered(self) -> tuple[list[dict[str, Any]], frozenset[str]]:
         """Return the definitions of all tools, and the names of those that the daemon runs."""
         if self._tools is None:
-            own = (await self._face.send(calls.tools())).items if self._settings.own_tools else []
+            own = (
+                (await self._face.send(build_calls_of_all_api_operations.tools())).items
+                if self._settings.own_tools
+                else []
+            )
             self._tools = self._toolbox.with_own(own)
         return self._tools
 
@@ -197,7 +201,9 @@ class Loop:
         try:
             if block.name in own:
                 answer = await self._face.send(
-                    calls.call_tool(block.name, block.input, thread=self._thread, key=_key())
+                    build_calls_of_all_api_operations.call_tool(
+                        block.name, block.input, thread=self._thread, key=_key()
+                    )
                 )
                 return failure(block.id, answer.content) if answer.is_error else result_block(block.id, answer.content)
             if tool is None:
@@ -210,7 +216,7 @@ class Loop:
         """Append the results of a reply's calls; what the daemon never takes is replaced by the reason."""
         message = {"role": "user", "content": results}
         try:
-            size = len(calls.append(self._thread, [message]).body or b"")
+            size = len(build_calls_of_all_api_operations.append(self._thread, [message]).body or b"")
             # A daemon may end the connection in the middle of a body that is too large for it.
             if size <= RESULTS_MAX:
                 await self._keep(message)
@@ -224,7 +230,7 @@ class Loop:
 
     async def _keep(self, message: dict[str, Any], **fields: Any) -> None:
         """Append a message to the thread; where the daemon does not answer, its call stays in `unsaved`."""
-        self.unsaved.append(calls.append(self._thread, [message], key=_key(), **fields))
+        self.unsaved.append(build_calls_of_all_api_operations.append(self._thread, [message], key=_key(), **fields))
         await self._save()
 
     async def _save(self) -> None:

@@ -9,7 +9,7 @@ import socket
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from reverie.client.connection_reuse_retries_and_stream_resume import ApiCalls, AsyncFace, Core
-from reverie.client.protocol import LINE, LINE_MAX_BYTES, REST
+from reverie.client.http_protocol_and_server_sent_events import LINE, LINE_MAX_BYTES, REST
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.client.agent_session_turn_loop import AsyncSession, SessionOptions
-    from reverie.client.protocol import Call
+    from reverie.client.http_protocol_and_server_sent_events import Call
 
 __all__ = ["AsyncClient"]
 

@@ -3,13 +3,13 @@
 from reverie.consolidate.add_or_skip import add_or_skip, candidates_to_add
 from reverie.consolidate.apply_changes_to_memories import apply, document_of, happened_on
 from reverie.consolidate.decide import Decision, Proposal, decide
-from reverie.consolidate.distill_memories_into_dream_archive import (
+from reverie.consolidate.distill_new_memories_into_dream_archive import (
     DreamPlan,
     Source,
 )
-from reverie.consolidate.forgotten_statements_and_mass_deletions import hold_large_deletion
-from reverie.consolidate.memory_size_tiers_and_shrinking import WINDOW_TOKENS, tier
-from reverie.consolidate.oldest_memories_within_dream_budget import DreamBatch, plan_oldest
+from reverie.consolidate.memory_capacity_tiers_with_merge_and_drop import WINDOW_TOKENS, tier
+from reverie.consolidate.plan_dream_of_oldest_memories_within_budget import DreamBatch, plan_oldest
+from reverie.consolidate.user_forgotten_statements_and_mass_deletions import hold_large_deletion
 
 __all__ = [
     "WINDOW_TOKENS",

@@ -22,7 +22,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from reverie.consolidate import memory_size_tiers_and_shrinking
+from reverie.consolidate import memory_capacity_tiers_with_merge_and_drop
 from reverie.consolidate.add_or_skip_episodes import decide_episodes
 from reverie.consolidate.memories_excluded_by_candidate import excluded_memories, opposed_in_session
 from reverie.consolidate.memories_under_consolidation import (
@@ -149,7 +149,7 @@ class _Consolidation:
         before = self.working.fingerprint()
         self._place_all()
         if self.working.fingerprint() != before:
-            memory_size_tiers_and_shrinking.shrink(self.working, self.tier)
+            memory_capacity_tiers_with_merge_and_drop.shrink(self.working, self.tier)
             self._place_all()
 
     def change_of_candidate(self, index: int, item: Item | None) -> Add | Skip:

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.names_of_languages_and_commands import Named, named_in
+from reverie.consolidate.human_languages_and_commands_named_in_wishes import Named, named_in
 from reverie.consolidate.statement_comparison_and_merging import parse_statement
 from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import analyze

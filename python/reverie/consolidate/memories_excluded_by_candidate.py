@@ -13,7 +13,7 @@ Wishes of the person and of a project exclude each other as follows:
 A wish that names nothing of a project is the person's, wherever it was said. Said in a session of a project that has
 the opposite, it answers that, and is taken for as little as it must mean. What a person wrote is not changed: that is a
 proposal. Recall in a project shows the project's wish before the person's:
-`usecases.rank_project_wishes_before_personal`.
+`usecases.add_project_exceptions_before_personal_wishes`.
 
 Values (`retired_values`) are compared inside one project, since another one may still have them.
 """

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import count_and_truncate_tokens
 from reverie.context import excerpt_packing, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context, ceilings, hard_limit, target
+from reverie.context.context_request_as_readable_text import render
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
-from reverie.context.conversation_units import is_user_speech, make_unit, split_units, without_thinking
+from reverie.context.conversation_units_open_turn_and_tail_start import (
+    is_user_speech,
+    make_unit,
+    split_units,
+    without_thinking,
+)
 from reverie.context.neutralize_markup import neutralize_markup
-from reverie.context.request_as_plain_text import render
 from reverie.context.server_and_local_context_edits import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.stored_blocks_to_request_blocks import text_block
 from reverie.context.token_cost import BLOCK, MESSAGE
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts, Placement
-    from reverie.context.conversation_units import Unit
+    from reverie.context.conversation_units_open_turn_and_tail_start import Unit
     from reverie.context.render_context_tiers import Tier
     from reverie.models import Dropped, Passage
 

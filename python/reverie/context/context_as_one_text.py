@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import count_and_truncate_tokens
 from reverie.context.assemble import BEGINNING, WAITING
+from reverie.context.context_request_as_readable_text import block_text, content_blocks
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.render_context_tiers import FRAME
-from reverie.context.request_as_plain_text import block_text, content_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

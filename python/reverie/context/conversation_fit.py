@@ -7,7 +7,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import count_and_truncate_tokens
-from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
+from reverie.context.conversation_units_open_turn_and_tail_start import (
+    Unit,
+    is_user_speech,
+    make_unit,
+    without_thinking,
+)
 from reverie.context.stored_blocks_to_request_blocks import notice_block
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.context.truncate import trim_result

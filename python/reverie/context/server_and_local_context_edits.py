@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
+from reverie.context.conversation_units_open_turn_and_tail_start import (
+    Unit,
+    is_user_speech,
+    make_unit,
+    without_thinking,
+)
 from reverie.context.token_cost import content_cost
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Dropped

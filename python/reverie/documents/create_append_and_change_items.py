@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.apply_item_changes_by_minimal_checked_edits import EditState, edit_items
 from reverie.documents.escaping import bullet, clean, ending_of, one_line, tag
 from reverie.documents.front_matter import change_whole_file
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
-from reverie.documents.minimal_checked_edits import EditState, edit_items
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, is_conflict_copy, kind_of
 from reverie.documents.parser import is_updated_line, parse_document, parse_source
-from reverie.documents.render_headings_sections_and_summaries import (
+from reverie.documents.render_episode_sections_titles_and_summaries import (
     day_of,
     heading_of,
     section,

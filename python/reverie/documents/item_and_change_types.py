@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind
+    from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
     from reverie.models import MemoryType
 
 __all__ = ["Add", "Change", "ChangedDocument", "Delete", "Item", "ParsedDocument", "Update", "Wording"]

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import (
+from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_tag, untagged
+from reverie.documents.front_matter import front_matter_of
+from reverie.documents.item_and_change_types import Item, ParsedDocument
+from reverie.documents.memory_layout_types_and_conflict_copy_names import (
     DocumentKind,
     kind_with_front_matter,
     type_by_name,
     type_of_whole,
 )
-from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_tag, untagged
-from reverie.documents.front_matter import front_matter_of
-from reverie.documents.item_and_change_types import Item, ParsedDocument
 from reverie.documents.summary_line_of_memory_topics import Topics, at_most, shortened, summary_of_topics, topics_of
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import Block, BlockKind, parse, parse_beside

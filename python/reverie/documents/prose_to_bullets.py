@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of
 from reverie.documents.escaping import bullet, clean
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of
 from reverie.documents.parser import parse_source
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from reverie.documents.create_append_and_change_items import apply_changes
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.parser import is_updated_line, parse_source
-from reverie.documents.render_headings_sections_and_summaries import heading_of
+from reverie.documents.render_episode_sections_titles_and_summaries import heading_of
 from reverie.documents.summary_and_updated_lines import copy_header, update_header
 from reverie.errors import ValidationError
 from reverie.match_and_edit_markdown_blocks import BlockKind

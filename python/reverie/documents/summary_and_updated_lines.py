@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind
+from reverie.documents.apply_item_changes_by_minimal_checked_edits import inserted, start_of_body
 from reverie.documents.escaping import ending_of
-from reverie.documents.minimal_checked_edits import inserted, start_of_body
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
 from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of
 from reverie.documents.summary_line_of_memory_topics import at_most
 from reverie.lazy_regex import lazy_regex

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import count_and_truncate_tokens
 from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
-from reverie.evals.render_context_or_knowledge_text import context_of
+from reverie.evals.context_or_knowledge_text_after_transcript import context_of
 from reverie.evals.transcript_cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.lazy_regex import lazy_regex

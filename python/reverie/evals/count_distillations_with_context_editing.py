@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from reverie.context import Limits, tail_start
 from reverie.context.assembly_inputs_and_token_ceilings import target
 from reverie.context.conversation_fit import fit_conversation, floor_cost
-from reverie.context.conversation_units import is_user_speech, split_units, without_thinking
+from reverie.context.conversation_units_open_turn_and_tail_start import is_user_speech, split_units, without_thinking
 from reverie.context.server_and_local_context_edits import cleared_cost
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.conversation_units import Unit
+    from reverie.context.conversation_units_open_turn_and_tail_start import Unit
     from reverie.models import Json, Message
 
 __all__ = ["ABSOLUTE_CAP", "BESIDE", "DISTIL_AT", "Frequency", "frequency", "one_thread"]

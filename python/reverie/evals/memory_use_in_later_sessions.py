@@ -25,11 +25,11 @@ from reverie.distill.extractive.sentences_and_specific_names import specific_nam
 from reverie.errors import ReverieError
 from reverie.importers.detect_and_read_line_format import folder_of
 from reverie.importers.find_and_read_transcript_files import read_entries, read_identity
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
-from reverie.usecases import consolidation_plan
+from reverie.usecases import screen_candidates_and_plan_consolidation
 from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
 from reverie.usecases.passed_command_counts import CommandCounts, counted
@@ -122,13 +122,13 @@ class _Store:
         facts = Extractive().facts(messages)
         uses_before = list(self.commands.get(session.project, ()))
         counts = counted(CommandCounts(others=uses_before), facts, redactor)
-        plan = consolidation_plan.decide(
+        plan = screen_candidates_and_plan_consolidation.decide(
             self.snapshot,
             candidates(facts, {}, {}, session.began, [*counts.others, *counts.own]),
             redactor=redactor,
             at=session.began,
             random=number.to_bytes(16, "big"),
-            thread=consolidation_plan.Origin(session.name, session.project or None),
+            thread=screen_candidates_and_plan_consolidation.Origin(session.name, session.project or None),
             messages=messages,
         )
         self.commands[session.project] = merged_uses(uses_before, counts.own)

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-_REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `context_window_usage`
+_REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `context_window_usage_and_distillation_due`
 
 
 def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.importers.claude_code import is_command
 from reverie.importers.count_message_tokens import message_tokens
 from reverie.importers.detect_rewound_branches import rewound_positions
-from reverie.importers.join_entries_and_pair_tool_results import without_repeats
+from reverie.importers.join_main_line_entries_and_pair_tool_results import without_repeats
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Entry, EntryKind, Json, Message
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from reverie.errors import ModelFailed
-from reverie.language_model.prompts import REFLECT
+from reverie.language_model.read_versioned_prompt_files import REFLECT
 from reverie.language_model.requests_and_answers import (
     ANSWER_BYTES_MAX,
     ModelAnswer,

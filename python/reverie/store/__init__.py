@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from reverie.store.document_memory_and_dream_record_structs import (
+from reverie.store.group_commit import Done, Failed, Write
+from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
+from reverie.store.memory_document_dream_and_candidate_records import (
     AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,
@@ -21,9 +23,7 @@ from reverie.store.document_memory_and_dream_record_structs import (
     RegionRecord,
     RetiredRecord,
 )
-from reverie.store.group_commit import Done, Failed, Write
-from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
-from reverie.store.project_session_and_maintenance_record_structs import (
+from reverie.store.project_session_maintenance_and_usage_records import (
     BackupEntry,
     BackupsCursor,
     BatchedCall,

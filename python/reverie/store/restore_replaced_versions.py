@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, NotFound
+from reverie.store.prune_old_versions_and_purge_threads import THREAD_KINDS
 from reverie.store.record_kinds_and_rules import RULES, Key, Kind
-from reverie.store.retention_and_thread_purge import THREAD_KINDS
 from reverie.store.typed_record_base_and_operation_records import OperationRecord
 
 if TYPE_CHECKING:

@@ -123,7 +123,9 @@ class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OutlineRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of a thread's outline; its fields: `importers.thread_parts_for_message_pages`. Key: (thread, part).
+    """A part of a thread's outline. Key: (thread, part).
+
+    Its fields are those of `importers.outline_of_parts_for_reading_message_pages`.
 
     Part 0 is the last one, which may still grow: `parts` counts those before it, numbered from 1, and `created_at` is
     the thread's, since a thread may be deleted and created again under its id.

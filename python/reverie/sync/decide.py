@@ -35,7 +35,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.sync.find_merge_base_of_save import is_unrecorded_write, merge_base
-from reverie.sync.merge_base_search import lines_beyond, without_unsure_lines
+from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_beyond, without_unsure_lines
 from reverie.sync.plan_file_and_document_merge import converge, disk_writes, if_changed, three_way_merge, with_notice
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.sync_input_types import Baseline, Save, is_own_write, sha256

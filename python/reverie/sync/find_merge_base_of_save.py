@@ -3,7 +3,7 @@
 Git knows the base of a merge, because a commit names its parent. A saved file names nothing: an editor that was opened
 before an agent wrote, and never reloaded, saves a text that lacks the agent's lines. Merged against the last agreed
 text, each of those lines would look like a deletion by the person. So the base is guessed from the text itself, by the
-rule of `merge_base_search`, among the texts that the disk has shown.
+rule of `merge_base_search_by_lines_not_yet_seen`, among the texts that the disk has shown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.sync.merge_base_search import Candidate, find_base, have_common_lines
+from reverie.sync.merge_base_search_by_lines_not_yet_seen import Candidate, find_base, have_common_lines
 from reverie.sync.sync_input_types import Save, Version, sha256
 
 if TYPE_CHECKING:

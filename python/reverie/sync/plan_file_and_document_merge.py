@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import conflict_copy
+from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
 from reverie.sync.sync_input_types import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
 from reverie.three_way_merge import merge3

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from reverie.sync.decide import decide, written_again
 from reverie.sync.find_merge_base_of_save import is_earlier_version
-from reverie.sync.merge_base_search import lines_beyond
+from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_beyond
 from reverie.sync.plan_file_and_document_merge import converge, three_way_merge
 from reverie.sync.rename_detection import (
     copy_plan,

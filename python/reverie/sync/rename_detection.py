@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import copy_name, is_conflict_copy
+from reverie.documents.memory_layout_types_and_conflict_copy_names import copy_name, is_conflict_copy
 from reverie.sync.decide import is_unchanged_in_store
 from reverie.sync.find_merge_base_of_save import merge_base
 from reverie.sync.plan_file_and_document_merge import applied, conflict_plan, relocated, three_way_merge

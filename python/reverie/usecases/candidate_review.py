@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.canonical_json import canonical
 from reverie.consolidate.apply_changes_to_memories import document_of
-from reverie.consolidate.forgotten_statements_and_mass_deletions import Forgotten, ForgottenStatement, Nearness
+from reverie.consolidate.user_forgotten_statements_and_mass_deletions import Forgotten, ForgottenStatement, Nearness
 from reverie.documents.item_and_change_types import Update, Wording
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import Conflict, NotFound
@@ -21,8 +21,8 @@ from reverie.models import Update as UpdateMemory
 from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange, Write
 from reverie.usecases import memory_changes
 from reverie.usecases.candidate_word_origins import WHY
-from reverie.usecases.harmful_agent_statements_and_errors import harm_of_file
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forget_rejected
+from reverie.usecases.risky_grants_and_orders_in_files_and_errors import harm_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

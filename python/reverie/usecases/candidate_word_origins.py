@@ -19,7 +19,7 @@ from reverie.distill.extractive.typed_and_pasted_text import message_typed_and_p
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
-from reverie.usecases.harmful_agent_statements_and_errors import gives_orders
+from reverie.usecases.risky_grants_and_orders_in_files_and_errors import gives_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,20 +9,24 @@ from reverie import count_and_truncate_tokens
 from reverie.canonical_json import canonical, sha256
 from reverie.context import Limits, Parts, assemble, tail_start
 from reverie.distill import render_and_trim_working_state as state_text
-from reverie.distill import summary as summary_text
+from reverie.distill import summary_format_and_line_choice_by_novelty as summary_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Section
 from reverie.redact import Redactor
-from reverie.usecases import consolidation_plan, consolidation_snapshot_and_commit, passed_command_counts
+from reverie.usecases import (
+    consolidation_snapshot_and_commit,
+    passed_command_counts,
+    screen_candidates_and_plan_consolidation,
+)
 from reverie.usecases.candidate_word_origins import without_recalled
-from reverie.usecases.choose_context_parts_for_token_limit import open_turn
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
+from reverie.usecases.distill_and_assemble_context_for_token_limit import open_turn
 from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
-from reverie.usecases.summary_by_model import SummaryWork
+from reverie.usecases.summary_by_model_completed_by_rules import SummaryWork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -233,13 +237,13 @@ def _memories(
     last_seq = job.entries[-1][0]
     if job.outcomes is None:
         unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])
-        plan = consolidation_plan.decide(
+        plan = screen_candidates_and_plan_consolidation.decide(
             job.memories,
             Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own], quoted=True),
             redactor=redactor,
             at=job.at,
             random=job.random,
-            thread=consolidation_plan.Origin(job.thread, job.project),
+            thread=screen_candidates_and_plan_consolidation.Origin(job.thread, job.project),
             messages=unlearnt,
         )
         return plan, last_seq
@@ -268,7 +272,7 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         redactor=Redactor(job.literals),
         at=job.at,
         random=job.random,
-        thread=consolidation_plan.Origin(job.thread, job.project),
+        thread=screen_candidates_and_plan_consolidation.Origin(job.thread, job.project),
         reflection=job.reflection,
     )
 

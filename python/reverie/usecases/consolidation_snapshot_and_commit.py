@@ -1,6 +1,6 @@
 """Consolidation: the snapshot of memories that candidates are decided against, and the commit of the plan.
 
-The decision is in `consolidation_plan` and runs in the compute process.
+The decision is in `screen_candidates_and_plan_consolidation` and runs in the compute process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 from reverie import wire
 from reverie.compression_and_text_deltas import pack, unpack
 from reverie.consolidate.apply_changes_to_memories import document_of
-from reverie.consolidate.forgotten_statements_and_mass_deletions import ForgottenStatement
+from reverie.consolidate.user_forgotten_statements_and_mass_deletions import ForgottenStatement
 from reverie.documents.find_part_for_new_memories_of_full_document import is_full, open_part
 from reverie.errors import Conflict, Damaged
 from reverie.store import (

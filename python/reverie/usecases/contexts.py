@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from reverie import count_and_truncate_tokens, wire
-from reverie.consolidate.forgotten_statements_and_mass_deletions import lines_without, statements_in
+from reverie.consolidate.user_forgotten_statements_and_mass_deletions import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
 from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Message, Note, WorkingState
 from reverie.store import (
     DigestRecord,
@@ -34,10 +34,10 @@ from reverie.store import (
 )
 from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import threads
-from reverie.usecases.choose_context_parts_for_token_limit import DistillationCache, sized_context
 from reverie.usecases.distill import distillation_of
+from reverie.usecases.distill_and_assemble_context_for_token_limit import DistillationCache, sized_context
 from reverie.usecases.open_sealed_thread_entries import OpenedEntries, SealedEntry, sealed_after
-from reverie.usecases.opening_index_without_forgotten_memories import current_index
+from reverie.usecases.stored_opening_index_without_forgotten_words import current_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind
 from reverie.documents.escaping import bullet, untagged
 from reverie.documents.find_part_for_new_memories_of_full_document import is_full, numbered, open_part, parts_of
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
 from reverie.store import DocumentRecord, Kind
 from reverie.text_caches import text_cache
 

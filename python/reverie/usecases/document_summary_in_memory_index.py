@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
 from reverie.documents.parser import parse_source, summary_of
 from reverie.documents.summary_and_updated_lines import written_summary
 from reverie.documents.summary_line_of_memory_topics import shortened

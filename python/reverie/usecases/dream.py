@@ -111,8 +111,8 @@ def decide(job: DreamJob) -> DreamPlan:
     Raises:
         TokenBudgetExceeded: with the least budget that would do.
     """
-    from reverie.language_model.prompts import CONSOLIDATE
-    from reverie.usecases import consolidation_plan
+    from reverie.language_model.read_versioned_prompt_files import CONSOLIDATE
+    from reverie.usecases import screen_candidates_and_plan_consolidation
     from reverie.usecases.dream_changes_by_model import archive_with, model_changes
 
     batch = _batch(job)
@@ -137,7 +137,7 @@ def decide(job: DreamJob) -> DreamPlan:
         for change in archive.changes
         if not isinstance(change, Update | Delete) or not _is_named(asked, change.id)
     ]
-    memories = consolidation_plan.plan_changes(
+    memories = screen_candidates_and_plan_consolidation.plan_changes(
         job.memories, [*asked.changes, *by_rule], at=job.at, proposals=asked.proposals
     )
     memories.fallback = asked.fallback
@@ -167,7 +167,7 @@ def requests(job: DreamJob) -> list[ModelRequest]:
 
 def _batch(job: DreamJob) -> DreamBatch:
     """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
-    from reverie.consolidate.oldest_memories_within_dream_budget import plan_oldest
+    from reverie.consolidate.plan_dream_of_oldest_memories_within_budget import plan_oldest
 
     records = {record.id: record for record in job.memories.memories}
     return plan_oldest(
@@ -180,8 +180,8 @@ def _batch(job: DreamJob) -> DreamBatch:
 
 def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, ModelRequest]]:
     """Return the pages that a model is asked about, with their requests; none without a model or an archive."""
-    from reverie.usecases.consolidation_plan import tier_of
     from reverie.usecases.dream_changes_by_model import asked_pages
+    from reverie.usecases.screen_candidates_and_plan_consolidation import tier_of
 
     if job.outcomes is None or batch.plan is None:
         return []

@@ -13,8 +13,8 @@ from reverie.canonical_json import canonical, sha256
 from reverie.consolidate import Proposal
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import ModelFailed
-from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage, Nearby, memory_pages
+from reverie.language_model.consolidation_request_and_answer import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.models import Delete, Update
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reverie.consolidate import DreamPlan as ArchivePlan
-    from reverie.consolidate.forgotten_statements_and_mass_deletions import ForgottenStatement
+    from reverie.consolidate.user_forgotten_statements_and_mass_deletions import ForgottenStatement
     from reverie.language_model.requests_and_answers import ModelRequest, Outcome
     from reverie.models import Change, Memory, Tier
 

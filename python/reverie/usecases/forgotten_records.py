@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.forgotten_statements_and_mass_deletions import (
+from reverie.consolidate.user_forgotten_statements_and_mass_deletions import (
     REJECTED,
     ForgottenStatement,
     episode_text,

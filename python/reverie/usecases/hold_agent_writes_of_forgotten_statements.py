@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reverie.consolidate.forgotten_statement_words import stems_in_order
-from reverie.consolidate.forgotten_statements_and_mass_deletions import (
+from reverie.consolidate.user_forgotten_statements_and_mass_deletions import (
     Forgotten,
     ForgottenStatement,
     statement_key,
     statement_keys,
     statements_in,
 )
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
+from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex

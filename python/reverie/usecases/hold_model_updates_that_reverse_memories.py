@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate import Proposal
-from reverie.consolidate.dropped_denials import is_supported, is_wish_or_choice, reversals
+from reverie.consolidate.denials_dropped_or_reversed_by_new_words import is_supported, is_wish_or_choice, reversals
 from reverie.documents.project_document_paths import memory_project
 from reverie.models import MemoryType, Update
 from reverie.usecases.candidate_word_origins import texts_of

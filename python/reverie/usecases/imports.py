@@ -19,9 +19,11 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.redact_encode_and_checksum_records import verified_sealed
-from reverie.usecases import context_window_usage, inherited_notes_and_digest, threads
+from reverie.usecases import context_window_usage_and_distillation_due as context_usage
 from reverie.usecases import ignored_folders_and_recording_pauses as privacy
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
+from reverie.usecases import inherited_notes_and_user_digest_of_new_thread as inherited
+from reverie.usecases import threads
 from reverie.usecases.git_remote_from_transcript import remote_of
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
 
@@ -81,7 +83,7 @@ class Opening:
     project: str | None = None
     moves: bool = False
     index: str | None = None
-    seed: inherited_notes_and_digest.Seed = field(default_factory=inherited_notes_and_digest.Seed)
+    seed: inherited.Seed = field(default_factory=inherited.Seed)
 
 
 class ChunkPlan(msgspec.Struct):
@@ -281,7 +283,7 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
-            plan.usage_tokens, plan.tokens_at_usage = context_window_usage.tokens_of(entry.usage), live
+            plan.usage_tokens, plan.tokens_at_usage = context_usage.tokens_of(entry.usage), live
         if plan.title is None and entry.role == "user":
             plan.title = imported_threads.title_of(_text(entry.content))
 
@@ -370,16 +372,13 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         return
     thread = threads.get(writer, thread_id)
     if thread.last_seq == 0:
-        inherited_notes_and_digest.put(writer, thread_id, opening.seed)
+        inherited.put(writer, thread_id, opening.seed)
         thread = replace(thread, index=opening.index, carried=[note.id for note in opening.seed.notes])
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
-    distillations = thread.distillations
-    for index, text, at in plan.summaries:
-        distillations += 1
-        summary = DistillationRecord(
-            number=distillations, imported=True, text=text, through_seq=first + index - 1, at=at
-        )
-        writer.save(summary, (thread_id, distillations))
+    for number, (index, text, at) in enumerate(plan.summaries, thread.distillations + 1):
+        through = first + index - 1
+        summary = DistillationRecord(number=number, imported=True, text=text, through_seq=through, at=at)
+        writer.save(summary, (thread_id, number))
     usage = thread.usage
     if plan.usage_tokens:
         usage = UsageRecord(tokens=plan.usage_tokens, live=thread.live_tokens + plan.tokens_at_usage)
@@ -389,7 +388,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         message_count=thread.message_count + plan.messages,
         tokens=thread.tokens + plan.tokens,
         live_tokens=thread.live_tokens + plan.tokens,
-        distillations=distillations,
+        distillations=thread.distillations + len(plan.summaries),
         title=thread.title or plan.title,
         model=plan.model or thread.model,
         project=opening.project if opening.moves else thread.project or opening.project,

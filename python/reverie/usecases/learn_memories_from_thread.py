@@ -123,7 +123,7 @@ def requests(job: LearnJob) -> list[ModelRequest]:
 def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.extractive import Extractive
-    from reverie.usecases import consolidation_plan
+    from reverie.usecases import screen_candidates_and_plan_consolidation
     from reverie.usecases.candidate_word_origins import FoundOrigins, without_recalled
 
     if job.outcomes is not None:
@@ -143,7 +143,7 @@ def decide(job: LearnJob) -> LearnPlan:
             counts=passed_command_counts.counted(job.counts, Extractive().facts(read), redactor),
         )
     extracted = job.extracted or extract(job)
-    usable = consolidation_plan.screen_readable(
+    usable = screen_candidates_and_plan_consolidation.screen_readable(
         job.memories, extracted.candidates, FoundOrigins(extracted.candidates, extracted.outside), at=job.at
     )
     return LearnPlan(
@@ -152,7 +152,9 @@ def decide(job: LearnJob) -> LearnPlan:
         since=job.learnt_through,
         last_seq=extracted.last_seq,
         counts=extracted.counts,
-        memories=consolidation_plan.decide_screened(job.memories, usable, at=job.at, random=job.random),
+        memories=screen_candidates_and_plan_consolidation.decide_screened(
+            job.memories, usable, at=job.at, random=job.random
+        ),
     )
 
 
@@ -164,7 +166,7 @@ def extract(job: LearnJob) -> Extracted:
     from reverie.distill.extractive import Extractive
     from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
     from reverie.usecases.candidate_word_origins import Origins, without_recalled
-    from reverie.usecases.consolidation_plan import Origin, readable_of
+    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
 
     messages = without_recalled(active_messages(job.thread, job.entries))
     redactor = Redactor(job.literals)
@@ -187,8 +189,8 @@ def extract(job: LearnJob) -> Extracted:
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return the plan of memories by the model's answers, or the requests that still have no answer."""
     from reverie.usecases.candidate_word_origins import without_recalled
-    from reverie.usecases.consolidation_plan import Origin
     from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
+    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin
 
     return work_on(
         MemoryWork(

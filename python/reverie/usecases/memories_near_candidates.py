@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.memories_under_consolidation import VALUES, WISHES, said_in
-from reverie.consolidate.memory_size_tiers_and_shrinking import similarity_to_merge
+from reverie.consolidate.memory_capacity_tiers_with_merge_and_drop import similarity_to_merge
 from reverie.consolidate.opposite_wishes import parse_wish
 from reverie.consolidate.retired_values import parse_retirement
 from reverie.consolidate.statement_comparison_and_merging import parse_statement

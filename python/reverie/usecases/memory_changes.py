@@ -10,8 +10,8 @@ from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.apply_changes_to_memories import document_of
 from reverie.documents import parse_document
 from reverie.documents.create_append_and_change_items import apply_changes, new_document
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory

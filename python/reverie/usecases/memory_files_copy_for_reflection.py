@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import documents, exact_text_replacement
 from reverie.documents.create_append_and_change_items import append_entry
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.id_matching import match_ids
-from reverie.documents.memory_md import ordered
+from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
+from reverie.documents.update_own_lines_of_memory_md import ordered
 from reverie.errors import ModelFailed, ReverieError
-from reverie.language_model.extraction import CONTENT_CHARS_MAX
+from reverie.language_model.extraction_request_and_checked_answer import CONTENT_CHARS_MAX
 from reverie.models import MemoryType
 from reverie.usecases.agent_read_versions_and_write_merge import part_of
 from reverie.usecases.documents import check_storable, writable_path

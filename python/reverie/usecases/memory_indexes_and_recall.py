@@ -17,7 +17,7 @@ from reverie import full_text_memory_recall
 from reverie.errors import ReverieError
 from reverie.full_text_index import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
-from reverie.usecases.rank_project_wishes_before_personal import nearer_wishes_first
+from reverie.usecases.add_project_exceptions_before_personal_wishes import nearer_wishes_first
 from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:

@@ -12,7 +12,12 @@ import msgspec
 
 from reverie import wire
 from reverie.importers.detect_and_read_line_format import json_object_of
-from reverie.importers.thread_parts_for_message_pages import OutlinePart, is_continued, messages_of_part, outline
+from reverie.importers.outline_of_parts_for_reading_message_pages import (
+    OutlinePart,
+    is_continued,
+    messages_of_part,
+    outline,
+)
 from reverie.models import EntryKind
 from reverie.usecases import threads
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry

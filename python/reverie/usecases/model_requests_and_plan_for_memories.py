@@ -28,32 +28,32 @@ from reverie.distill.extractive.parse_messages_into_steps import Interrupted, To
 from reverie.distill.extractive.typed_and_pasted_text import typed_by_person
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed
-from reverie.language_model import consolidation as consolidating
-from reverie.language_model import extraction
+from reverie.language_model import consolidation_request_and_answer as consolidating
+from reverie.language_model import extraction_request_and_checked_answer
 from reverie.language_model.consolidation_pages_with_nearby_memories import Nearby, neighbourhood
 from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
-from reverie.usecases import candidate_review, consolidation_plan
+from reverie.usecases import candidate_review, screen_candidates_and_plan_consolidation
 from reverie.usecases.consolidation_snapshot_and_commit import empty_plan, forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
 from reverie.usecases.memory_changes import memory_of
-from reverie.usecases.reflection_turns import reflect
+from reverie.usecases.next_reflection_turn_or_plan import reflect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.language_model.consolidation import PageChanges
-    from reverie.language_model.extraction import WrongMemory
+    from reverie.language_model.consolidation_request_and_answer import PageChanges
+    from reverie.language_model.extraction_request_and_checked_answer import WrongMemory
     from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
     from reverie.language_model.thread_text_in_pages import Page
     from reverie.models import Candidate, Change, Memory, Message, Tier
     from reverie.redact import Redactor
     from reverie.store import CandidateRecord
-    from reverie.usecases.consolidation_plan import Origin
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
+    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin
 
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 
@@ -102,7 +102,7 @@ def work_on(work: MemoryWork) -> Worked:
     nearby = Nearby(existing)
     nearby_memories = [nearby.known(_topics(page), project) for page in pages]
     asked = [
-        extraction.extract_request(page, near, number=number, of=len(pages))
+        extraction_request_and_checked_answer.extract_request(page, near, number=number, of=len(pages))
         for number, (page, near) in enumerate(zip(pages, nearby_memories, strict=True), 1)
     ]
     if missing := _unanswered(asked, work.outcomes):
@@ -112,10 +112,10 @@ def work_on(work: MemoryWork) -> Worked:
         plan = empty_plan(work.snapshot)
         plan.fallback = read.fallback
         return Worked([], plan, 0, more=bool(pages))
-    screened = consolidation_plan.screened(
+    screened = screen_candidates_and_plan_consolidation.screened(
         work.snapshot, read.candidates, redactor=work.redactor, at=work.at, thread=work.thread, messages=work.messages
     )
-    tier = consolidation_plan.tier_of(existing, work.snapshot.window)
+    tier = screen_candidates_and_plan_consolidation.tier_of(existing, work.snapshot.window)
     consolidation = _Consolidation(work, screened.usable, existing, tier, wrong=read.wrong, nearby=nearby)
     if missing := consolidation.unanswered():
         return Worked(missing)
@@ -124,7 +124,7 @@ def work_on(work: MemoryWork) -> Worked:
         plan.fallback = "nothing was learnt yet: the answer that consolidates it is not there"
         return Worked([], plan, 0, more=True)
     decision, notes = consolidation.decide()
-    plan = consolidation_plan.plan_decision(
+    plan = screen_candidates_and_plan_consolidation.plan_decision(
         work.snapshot, screened, decision, existing=existing, tier=tier, at=work.at, random=work.random
     )
     plan.waiting += _quarantined(work, read.waiting)
@@ -145,7 +145,7 @@ def _quarantined(work: MemoryWork, waiting: Sequence[tuple[Candidate, str]]) -> 
     """Return the records of candidates that only a person may accept, redacted, without those that were forgotten."""
     records = []
     for candidate, why in waiting:
-        screened = consolidation_plan.screened(
+        screened = screen_candidates_and_plan_consolidation.screened(
             work.snapshot, [candidate], redactor=work.redactor, at=work.at, thread=work.thread, messages=()
         )
         records += [candidate_review.quarantined(usable, why, at=work.at) for usable in screened.usable]
@@ -175,7 +175,7 @@ class _Extraction(NamedTuple):
         for page, near, request in zip(pages, known, asked, strict=True):
             try:
                 outcome = work.outcomes[request.id]
-                result = extraction.extracted(
+                result = extraction_request_and_checked_answer.extracted(
                     outcome, page, near, at=work.at, redactor=work.redactor, typed=typed_by_person
                 )
             except ModelFailed as error:

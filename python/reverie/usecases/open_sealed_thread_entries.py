@@ -13,7 +13,7 @@ import msgspec
 import orjson
 
 from reverie.errors import Damaged
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed

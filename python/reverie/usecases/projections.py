@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from reverie import count_and_truncate_tokens, documents, render_index_text_and_json_files, wire
 from reverie.documents import DocumentEntry
 from reverie.documents.create_append_and_change_items import is_listed
-from reverie.documents.memory_md import update_memory_list
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
 from reverie.documents.summary_line_of_memory_topics import summary_line
+from reverie.documents.update_own_lines_of_memory_md import update_memory_list
 from reverie.render_index_text_and_json_files import ArchiveEntry
 from reverie.store import (
     ArchiveRecord,

@@ -33,7 +33,7 @@ from reverie.store import (
     ThreadRecord,
     Write,
 )
-from reverie.store.retention_and_thread_purge import purge_thread
+from reverie.store.prune_old_versions_and_purge_threads import purge_thread
 from reverie.sync.sync_input_types import Baseline, Save
 from reverie.usecases import consolidation_snapshot_and_commit, imported_thread_ids_and_deletion_marks, runs
 from reverie.usecases.forgotten_records import forget

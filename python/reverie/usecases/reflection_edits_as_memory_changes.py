@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.consolidate.apply_changes_to_memories import UPDATES_KEPT
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
+from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
-from reverie.language_model.extraction import time_of, why_waiting
+from reverie.language_model.extraction_request_and_checked_answer import time_of, why_waiting
 from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes
-from reverie.language_model.prompts import REFLECT
+from reverie.language_model.read_versioned_prompt_files import REFLECT
 from reverie.lazy_regex import lazy_regex
 from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Update
-from reverie.usecases import candidate_review, consolidation_plan
+from reverie.usecases import candidate_review, screen_candidates_and_plan_consolidation
 from reverie.usecases.consolidation_snapshot_and_commit import forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from reverie.language_model.thread_text_in_pages import SourceEntry
     from reverie.models import Change, Message
     from reverie.redact import Redactor
-    from reverie.usecases.consolidation_plan import Origin
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.memory_files_copy_for_reflection import Block
+    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin
 
 __all__ = ["Reflected", "plan_of"]
 
@@ -63,7 +63,7 @@ def plan_of(
     """
     reader = _Reader(reflected, redactor, at)
     candidates, candidates_in_review = reader.candidates()
-    screened = consolidation_plan.screened(
+    screened = screen_candidates_and_plan_consolidation.screened(
         snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages
     )
     by_id = {memory.id: memory for memory in existing}
@@ -93,19 +93,19 @@ def plan_of(
         path = paths.get((memory.type, memory.content, memory_project(memory)))
         return replace(memory, provenance=provenance, document=path or memory.document)
 
-    plan = consolidation_plan.plan_decision(
+    plan = screen_candidates_and_plan_consolidation.plan_decision(
         snapshot,
         screened,
         Decision((*memories, *added), tuple(proposals)),
         existing=existing,
-        tier=consolidation_plan.tier_of(existing, snapshot.window),
+        tier=screen_candidates_and_plan_consolidation.tier_of(existing, snapshot.window),
         at=at,
         random=random,
         revise=revise,
     )
     for candidate, why in candidates_in_review:
         candidate.provenance.pop("path")
-        waiting = consolidation_plan.screened(
+        waiting = screen_candidates_and_plan_consolidation.screened(
             snapshot, [candidate], redactor=redactor, at=at, thread=thread, messages=()
         )
         plan.waiting += [

@@ -14,7 +14,7 @@ from reverie.path_validation import is_reserved as is_projected
 from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Write
 from reverie.sync.sync_input_types import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.sync.sync_plan_types import Plan, Put
-from reverie.usecases import open_resolve_and_restore_conflicts
+from reverie.usecases import conflict_lifecycle_with_undo_and_rollback
 from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 
@@ -317,10 +317,10 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
         )
         # Moves before deletions: a moved copy is a deletion of its old path, which must not close its conflict.
         moves = {move.old: move.new for move in plan.moves}
-        open_resolve_and_restore_conflicts.follow_moves(writer, moves, [put.path for put in plan.puts])
+        conflict_lifecycle_with_undo_and_rollback.follow_moves(writer, moves, [put.path for put in plan.puts])
         for copy in plan.copies:
-            open_resolve_and_restore_conflicts.open_(writer, copy, new_id("cnf"), at)
-        open_resolve_and_restore_conflicts.close_deleted(writer, deleted)
+            conflict_lifecycle_with_undo_and_rollback.open_(writer, copy, new_id("cnf"), at)
+        conflict_lifecycle_with_undo_and_rollback.close_deleted(writer, deleted)
         for notice in plan.notices:
             if notice.kept:
                 writer.event("lines.kept", {"path": notice.path, "lines": notice.kept})

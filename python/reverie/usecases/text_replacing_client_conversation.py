@@ -20,11 +20,11 @@ from reverie.distill import render_and_trim_working_state as state_text
 from reverie.distill.extractive.parse_messages_into_steps import read_trace
 from reverie.importers import claude_code, codex
 from reverie.importers.count_message_tokens import with_token_counts
-from reverie.importers.join_entries_and_pair_tool_results import blocks_of, main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import blocks_of, main_line
 from reverie.importers.parse_and_repair_json_line import Unreadable
 from reverie.models import EntryKind
 from reverie.usecases import contexts
-from reverie.usecases.choose_context_parts_for_token_limit import sized_context
+from reverie.usecases.distill_and_assemble_context_for_token_limit import sized_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie.errors import Damaged
-from reverie.importers.thread_parts_for_message_pages import OutlinePart, is_continued, outline
+from reverie.importers.outline_of_parts_for_reading_message_pages import OutlinePart, is_continued, outline
 from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
 from reverie.usecases import threads
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry

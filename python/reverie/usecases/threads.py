@@ -13,18 +13,18 @@ from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.build_entry_with_id_and_time import rfc3339_utc
 from reverie.importers.count_message_tokens import message_tokens
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
-from reverie.store.retention_and_thread_purge import purge_thread
+from reverie.store.prune_old_versions_and_purge_threads import purge_thread
 from reverie.usecases import (
     consolidation_snapshot_and_commit,
-    context_window_usage,
+    context_window_usage_and_distillation_due,
     find_register_and_join_projects,
     imported_thread_ids_and_deletion_marks,
-    inherited_notes_and_digest,
+    inherited_notes_and_user_digest_of_new_thread,
 )
-from reverie.usecases.inherited_notes_and_digest import Seed
+from reverie.usecases.inherited_notes_and_user_digest_of_new_thread import Seed
 from reverie.usecases.open_sealed_thread_entries import opened_entry
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         message_count=thread.message_count,
         tokens=thread.tokens,
         distillations=thread.distillations,
-        context=context_window_usage.context_use(thread, window),
+        context=context_window_usage_and_distillation_due.context_use(thread, window),
         cleared=None
         if thread.cleared is None
         else wire.Cleared(edits=thread.cleared.edits, tokens=thread.cleared.tokens),
@@ -151,7 +151,7 @@ def create(
         if writer.exists(Kind.THREAD, (thread.id,)):
             raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
         writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
-        inherited_notes_and_digest.put(writer, thread.id, inherited)
+        inherited_notes_and_user_digest_of_new_thread.put(writer, thread.id, inherited)
         return get(writer, thread.id)
 
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency, answers=ThreadRecord)
@@ -248,7 +248,9 @@ def append(
         if thread.model and after.factor is not None and after.factor != thread.factor:
             writer.save(after.factor, FactorRecord.key(thread.model))
         writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-        return wire.Appended(first_seq=first, last_seq=last, context=context_window_usage.context_use(after, window))
+        return wire.Appended(
+            first_seq=first, last_seq=last, context=context_window_usage_and_distillation_due.context_use(after, window)
+        )
 
     return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency, answers=wire.Appended)
 
@@ -261,7 +263,7 @@ def after_append(
     added = sum(entry.tokens for entry in speech)
     usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
     return replace(
-        context_window_usage.after_append(thread, thread.live_tokens + added, usage, edits),
+        context_window_usage_and_distillation_due.after_append(thread, thread.live_tokens + added, usage, edits),
         updated_at=at,
         last_seq=last_seq,
         message_count=thread.message_count + len(speech),

@@ -26,16 +26,16 @@ from reverie.store import (
 )
 from reverie.store.restore_replaced_versions import undo_operation
 from reverie.usecases import (
+    conflict_lifecycle_with_undo_and_rollback,
     documents,
-    history_and_retention,
+    history_differences_archives_and_retention,
     move_threads_to_projects_and_undo,
-    open_resolve_and_restore_conflicts,
 )
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
 from reverie.usecases.memory_changes import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.reset_thread_counters_after_undone_distillation import reset_counters
-from reverie.usecases.rewind_to_branch import undo_rewind
+from reverie.usecases.rewind_later_entries_to_branch_and_undo import undo_rewind
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def undo(
     """
 
     def body(writer: Writer) -> Json:
-        operation = history_and_retention.get(writer, seq)
+        operation = history_differences_archives_and_retention.get(writer, seq)
         if operation.why == WHY_LISTED:
             raise Conflict(
                 f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
@@ -104,7 +104,7 @@ def undo(
         for path in paths:
             hold_forgotten(writer, writer.load(DocumentRecord, (path,)), who=who)
         move_threads_to_projects_and_undo.undo(writer, operation)
-        open_resolve_and_restore_conflicts.revert(writer, operation, paths)
+        conflict_lifecycle_with_undo_and_rollback.revert(writer, operation, paths)
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:
                 reset_counters(writer, change)
@@ -128,7 +128,7 @@ def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
     answer = wire.UndoAnswer(
         operation=_new_operation(writer),
         undone=str(operation.seq),
-        changes=history_and_retention.change_answers(operation) if writer.changed else [],
+        changes=history_differences_archives_and_retention.change_answers(operation) if writer.changed else [],
     )
     json: Json = msgspec.to_builtins(answer)
     return json
@@ -274,7 +274,7 @@ def rollback(
         raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
 
     def body(writer: Writer) -> wire.RollbackAnswer:
-        history_and_retention.require(writer, seq)
+        history_differences_archives_and_retention.require(writer, seq)
         if path is not None:
             documents.versions(writer, path)
         records = 0
@@ -286,7 +286,7 @@ def rollback(
             records = 0 if path is not None else _roll_back_records(writer, seq)
         for changed in paths:
             hold_forgotten(writer, writer.load(DocumentRecord, (changed,)), who=who)
-        open_resolve_and_restore_conflicts.restore(writer, seq, paths, whole=path is None and memory is None)
+        conflict_lifecycle_with_undo_and_rollback.restore(writer, seq, paths, whole=path is None and memory is None)
         return wire.RollbackAnswer(operation=_new_operation(writer), to=str(seq), documents=paths, records=records)
 
     return Write(
@@ -311,7 +311,7 @@ def _roll_back_documents(
 
     Raises NotFound if a version of that time is no longer stored.
     """
-    texts = history_and_retention.texts_at(writer, operation, paths=paths)
+    texts = history_differences_archives_and_retention.texts_at(writer, operation, paths=paths)
     return put_texts(
         writer,
         texts,

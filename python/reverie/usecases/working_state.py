@@ -19,7 +19,7 @@ from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.full_text_memory_recall import query_for
 from reverie.importers.detect_rewound_branches import belongs_to_tree
-from reverie.importers.join_entries_and_pair_tool_results import main_line, tool_ids
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line, tool_ids
 from reverie.importers.slash_commands_and_queued_messages import is_queue_operation, with_asides
 from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write

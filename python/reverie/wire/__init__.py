@@ -1,5 +1,19 @@
 """The requests and responses of the HTTP API as typed structs; no I/O."""
 
+from reverie.wire.agent_runs_files_and_working_memory import (
+    CreateRun,
+    PutRunFile,
+    PutWorkingMemory,
+    Run,
+    RunContext,
+    RunEnd,
+    RunFile,
+    RunFileSource,
+    RunFileText,
+    RunOmitted,
+    RunResult,
+    RunsQuery,
+)
 from reverie.wire.base_structs_pages_and_errors import (
     ABSENT,
     LIMIT_DEFAULT,
@@ -35,17 +49,6 @@ from reverie.wire.contexts_states_and_notes import (
     ThreadDigest,
     WorkingState,
 )
-from reverie.wire.distillation import (
-    DistillAnswer,
-    DistillRequest,
-    ModelMessage,
-    ModelRequest,
-    ModelRequests,
-    ModelRequestsQuery,
-    PastDistillation,
-    SummaryText,
-    TailSize,
-)
 from reverie.wire.documents_conflicts_and_sync import (
     AppendEntry,
     Conflict,
@@ -75,7 +78,7 @@ from reverie.wire.documents_conflicts_and_sync import (
     SyncStatus,
 )
 from reverie.wire.dreams import CreateSchedule, DreamAnswer, DreamOptions, DreamRecord, Failure, Schedule, StartDream
-from reverie.wire.health_status_and_jobs import (
+from reverie.wire.health_status_backups_and_jobs import (
     BackupMade,
     Compacted,
     CreateBackup,
@@ -104,7 +107,7 @@ from reverie.wire.history_undo_and_events import (
     RollbackAnswer,
     UndoAnswer,
 )
-from reverie.wire.memories_recall_and_candidates import (
+from reverie.wire.memories_recall_changes_and_candidates import (
     RECALL_LIMIT_DEFAULT,
     AddChange,
     Candidate,
@@ -133,20 +136,6 @@ from reverie.wire.memories_recall_and_candidates import (
     UpdateChange,
 )
 from reverie.wire.parsing import parse, parse_query, plain
-from reverie.wire.runs import (
-    CreateRun,
-    PutRunFile,
-    PutWorkingMemory,
-    Run,
-    RunContext,
-    RunEnd,
-    RunFile,
-    RunFileSource,
-    RunFileText,
-    RunOmitted,
-    RunResult,
-    RunsQuery,
-)
 from reverie.wire.search import (
     SEARCH_LIMIT_DEFAULT,
     SEARCH_LIMIT_MAX,
@@ -158,14 +147,7 @@ from reverie.wire.search import (
     SearchRequest,
     SearchThread,
 )
-from reverie.wire.sessions_and_hooks import (
-    HOOK_MAX_BYTES,
-    AgentClient,
-    HookQuery,
-    Session,
-    SessionsQuery,
-    StartSession,
-)
+from reverie.wire.sessions_and_hooks import HOOK_MAX_BYTES, AgentClient, HookQuery, Session, SessionsQuery, StartSession
 from reverie.wire.spaces_tokens_projects_and_privacy import (
     ChangePrivacy,
     CreateSpace,
@@ -176,6 +158,17 @@ from reverie.wire.spaces_tokens_projects_and_privacy import (
     ProjectsSorted,
     Space,
     Token,
+)
+from reverie.wire.thread_distillation_and_model_requests import (
+    DistillAnswer,
+    DistillRequest,
+    ModelMessage,
+    ModelRequest,
+    ModelRequests,
+    ModelRequestsQuery,
+    PastDistillation,
+    SummaryText,
+    TailSize,
 )
 from reverie.wire.threads_messages_and_imports import (
     CHUNK_MAX_BYTES,

@@ -12,7 +12,7 @@ from reverie.client import Client
 from reverie.context import render
 from reverie.errors import Conflict
 from reverie.evals import context_text
-from reveried.cli.send_session_files_to_import import import_file
+from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.daemon import running_daemon
 from support.generated_sessions import generated_files
 from support.shared import SHARED, real_sessions

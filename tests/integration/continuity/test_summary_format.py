@@ -15,8 +15,8 @@ import pytest
 
 from reverie import count_and_truncate_tokens
 from reverie.context import render
+from reverie.evals.context_or_knowledge_text_after_transcript import context_of
 from reverie.evals.continuity import score
-from reverie.evals.render_context_or_knowledge_text import context_of
 from reverie.evals.transcript_cuts import Cut, find_cuts
 from reverie.importers.find_and_read_transcript_files import read_entries
 from support.generated_sessions import generated_files

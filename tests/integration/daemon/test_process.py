@@ -20,7 +20,7 @@ LAZY = (
     *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
     *(
         f"reverie.distill.extractive.{name}"
-        for name in ("rules_distiller", "cue_phrases", "preferences", "working_state_cue_phrases")
+        for name in ("rules_distiller", "cue_phrases", "preferences", "classify_sentences_by_working_state_cues")
     ),
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.language_model.extraction import Answer
+from reverie.language_model.extraction_request_and_checked_answer import Answer
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, new_request
 from reverie.language_model.strict_answer_reader import read_answer
 from reveried.config_schema import BY_NAME

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from reverie.errors import ValidationError
 from reveried.proxy import client_and_provider_connection
 from reveried.proxy.connect_to_provider import upstream
-from reveried.proxy.http_heads import RequestHead
+from reveried.proxy.http_request_heads_and_proxy_responses import RequestHead
 from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
 from support.waiting import wait_until
 

@@ -13,8 +13,8 @@ import pytest
 
 from reverie import linux_syscalls
 from reverie.errors import Forbidden
-from reverie.sync.atomic_exchange import DisplacedFile, Mismatch, Written, write_file
 from reverie.sync.scan_and_read_files import FileContent, read_file
+from reverie.sync.write_and_remove_files_by_atomic_exchange import DisplacedFile, Mismatch, Written, write_file
 from reverie.three_way_merge import merge3
 from support import racing_editor
 from support.soak import count

@@ -18,7 +18,7 @@ import pytest
 
 from reverie import linux_syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
-from reverie.sync.atomic_exchange import Written, recover, write_file
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Written, recover, write_file
 from support.soak import count
 from support.spaces import open_root, swap_files
 from support.strace import tracer
@@ -196,7 +196,7 @@ def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
     code = (
         "import sys; from pathlib import Path; from support.spaces import *\n"
-        "from reverie.sync.atomic_exchange import *\n"
+        "from reverie.sync.write_and_remove_files_by_atomic_exchange import *\n"
         "with open_root(Path(sys.argv[1])) as root:\n"
         "    sync_write(root, 'facts/x.md', b'one'); done = sync_write(root, 'facts/x.md', b'two', b'one')\n"
         "    assert done.displaced.settle() is None and done.displaced.settled\n"

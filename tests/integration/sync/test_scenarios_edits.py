@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.sync.atomic_exchange import Mismatch, remove_file, write_file
 from reverie.sync.scan_and_read_files import read_file, scan_path
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, remove_file, write_file
 from support.spaces import digest, file_content, refusal_reason, rescan, scan_and_read, sync_write, user_write
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import pytest
 
 from reverie import linux_syscalls
 from reverie.errors import Forbidden
-from reverie.sync.atomic_exchange import remove_file, write_file
 from reverie.sync.scan_and_read_files import Stamp, read_file, scan_path
+from reverie.sync.write_and_remove_files_by_atomic_exchange import remove_file, write_file
 from support.shared import shared_rows
 from support.spaces import (
     digest,

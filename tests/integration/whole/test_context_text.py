@@ -10,7 +10,7 @@ from reverie.context.context_as_one_text import TEXT_TIERS
 from reverie.context.render_context_tiers import FRAME
 from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts_states_and_notes import TIERS
-from reveried.cli import send_session_files_to_import as importing
+from reveried.cli import send_new_bytes_of_session_files_to_import as importing
 from support.http_checks import check_refused
 from support.session_writer import SessionWriter, text_block
 

@@ -9,7 +9,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.harmful_agent_statements_and_errors import harm_of_file
+from reverie.usecases.risky_grants_and_orders_in_files_and_errors import harm_of_file
 from support.daemon import running_daemon
 from support.file_texts import bytes_below
 from support.poison import DEMANDS, MARK, pasted, through_tools

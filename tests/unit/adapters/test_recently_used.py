@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.adapters.json_value_messages_and_cache import RecentlyUsed
+from reverie.adapters.json_values_in_threads_and_recently_used_map import RecentlyUsed
 
 
 class Value:

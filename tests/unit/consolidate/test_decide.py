@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.consolidate import apply, decide, memory_size_tiers_and_shrinking
+from reverie.consolidate import apply, decide, memory_capacity_tiers_with_merge_and_drop
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 OLD = "2026-01-01T00:00:00.000Z"
@@ -239,10 +239,10 @@ def related_pairs(number: int) -> list[Memory]:
 
 def test_shrinking_is_bounded_and_continues_in_later_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run merges no more than its bound of memories; after many runs most pairs are merged."""
-    monkeypatch.setattr(memory_size_tiers_and_shrinking, "COMPARED_MAX", 40)
+    monkeypatch.setattr(memory_capacity_tiers_with_merge_and_drop, "COMPARED_MAX", 40)
     memories = related_pairs(100)
     for run in range(60):
-        reduction_max = memory_size_tiers_and_shrinking.REDUCTION_MAX
+        reduction_max = memory_capacity_tiers_with_merge_and_drop.REDUCTION_MAX
         new = [said(" ".join(f"run{run}{letter}" for letter in "abcdef"), "observation")]
         changes = decide(new, memories, HEAVY).changes
         assert sum(change.action == "DELETE" for change in changes) <= 41 * reduction_max

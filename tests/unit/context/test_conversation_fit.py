@@ -6,7 +6,7 @@ import pytest
 
 from reverie import count_and_truncate_tokens
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
-from reverie.context.conversation_units import split_units
+from reverie.context.conversation_units_open_turn_and_tail_start import split_units
 from reverie.context.truncate import shorten, trim_result, truncate_text
 from reverie.models import Dropped
 from support.talk import Talk

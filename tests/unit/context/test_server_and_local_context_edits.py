@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reverie.context import Limits, Parts, assemble
-from reverie.context.conversation_units import split_units
+from reverie.context.conversation_units_open_turn_and_tail_start import split_units
 from reverie.context.server_and_local_context_edits import PLACEHOLDER, clear, server_edits, tool_uses_to_clear
 from support.api_rules import violations
 from support.talk import Talk

@@ -19,7 +19,7 @@ from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.projections import ProjectListings
 from reveried import config
 from reveried.actions import distill, import_transcript_chunks, learn_memories_from_thread, undo_rollback_and_retention
-from reveried.actions.trust_of_memories_saved_by_agents import OpenCalls
+from reveried.actions.agent_trust_for_files_written_by_tool_calls import OpenCalls
 from reveried.commit_worker import Worker
 from reveried.compute_process import Compute
 from support.generated_sessions import generate

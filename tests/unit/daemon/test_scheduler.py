@@ -16,8 +16,8 @@ from reverie.store import ScheduleRecord, Store
 from reveried import scheduler as module
 from reveried.clock import FileClock, SystemClock, clock_of, text_of
 from reveried.commit_worker import Worker
-from reveried.read_tokens_spaces_and_schedules import StoredSchedules, spaces_of
 from reveried.scheduler import Scheduler, system_zone
+from reveried.stored_tokens_spaces_and_schedules import StoredSchedules, spaces_of
 from support.scheduling import NIGHT, ManualClock, Table, run, settle
 
 if TYPE_CHECKING:

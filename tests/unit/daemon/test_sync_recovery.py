@@ -15,7 +15,7 @@ from reverie.store import Store
 from reverie.sync import check_and_recover_displaced_files
 from reverie.sync.check_and_recover_displaced_files import SwapName
 from reverie.usecases import documents
-from reverie.usecases.open_resolve_and_restore_conflicts import open_conflicts
+from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import open_conflicts
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 

@@ -16,8 +16,8 @@ import pytest
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
 from reverie.redact import Redactor
 from reverie.store import Kind, Store
-from reverie.sync.atomic_exchange import write_file
 from reverie.sync.open_and_verify_root_folder import SPACE_FILE, Root
+from reverie.sync.write_and_remove_files_by_atomic_exchange import write_file
 from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import documents
 from reveried.sync_service import projection_writer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive.commit_titles_problems_and_lessons import Message, read_message
+from reverie.distill.extractive.commit_kind_title_problem_and_lesson import Message, read_message
 from reverie.distill.extractive.shell_commands_and_commits import Commit
 
 

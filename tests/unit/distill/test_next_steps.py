@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive import Extractive, working_state_cue_phrases
+from reverie.distill.extractive import Extractive, classify_sentences_by_working_state_cues
 from reverie.models import NO_RESULT, Section
 from support.thread import Thread
 
@@ -192,7 +192,7 @@ def test_the_task_chain_is_the_plan_around_the_step_in_hand() -> None:
 )
 def test_other_lists_are_no_plans(text: str) -> None:
     """A numbered list that is a report, findings or the steps of a bug gives no plan steps."""
-    assert working_state_cue_phrases.enumerated_steps(text) == []
+    assert classify_sentences_by_working_state_cues.enumerated_steps(text) == []
 
 
 def test_what_a_review_lists_was_not_done() -> None:
@@ -221,7 +221,7 @@ def test_what_a_review_lists_was_not_done() -> None:
 )
 def test_choices_of_a_person(sentence: str, is_choice: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """A person's sentence is a choice if it picks a way of doing something, not if it only orders work or asks."""
-    assert working_state_cue_phrases.is_choice_of_person(sentence) == is_choice
+    assert classify_sentences_by_working_state_cues.is_choice_of_person(sentence) == is_choice
 
 
 def test_the_best_way_is_a_decision_once_somebody_takes_it() -> None:

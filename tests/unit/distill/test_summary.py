@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import summary
+from reverie.distill import summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import Extractive
 from reverie.models import Distillation, Section, Summary
 from support.thread import Thread, logger_fix
@@ -33,7 +33,7 @@ def distilled(thread: Thread, number: int = 1, previous: Distillation | None = N
 
 def test_text_has_the_seven_sections_in_order() -> None:
     """A rendered summary has its number, and seven sections in order, `None.` in empty ones."""
-    shown = summary.render(Summary(7, {Section.TASK_CONTEXT: ("a task", "its goal")}))
+    shown = summary_format_and_line_choice_by_novelty.render(Summary(7, {Section.TASK_CONTEXT: ("a task", "its goal")}))
     assert shown.startswith("# Conversation Summary (Distillation #7)\n\n## Task Context\n- a task\n- its goal\n\n")
     assert [line for line in shown.split("\n") if line.startswith("## ")] == HEADINGS
     assert shown.count("- None.") == 6
@@ -42,8 +42,11 @@ def test_text_has_the_seven_sections_in_order() -> None:
 def test_rendered_text_parses_to_the_same_summary() -> None:
     """A rendered summary parses to an equal one; any other text parses to None."""
     original = distilled(logger_fix(), 3).summary
-    assert summary.parse(summary.render(original)) == original
-    assert summary.parse("# Something else\n\n## Task Context\n- x") is None
+    assert (
+        summary_format_and_line_choice_by_novelty.parse(summary_format_and_line_choice_by_novelty.render(original))
+        == original
+    )
+    assert summary_format_and_line_choice_by_novelty.parse("# Something else\n\n## Task Context\n- x") is None
 
 
 def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> None:
@@ -52,8 +55,8 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
         section: tuple(f"{section.value} line {number}, said at length" for number in range(200)) for section in Section
     }
     for ceiling in (120, 300, 1_000):
-        packed = summary.pack(1, lines, ceiling)
-        assert count_and_truncate_tokens.count(summary.render(packed)) <= ceiling
+        packed = summary_format_and_line_choice_by_novelty.pack(1, lines, ceiling)
+        assert count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(packed)) <= ceiling
         for section in Section:
             assert packed.sections[section] == lines[section][: len(packed.sections[section])]
         assert ceiling < 300 or all(packed.sections[section] for section in Section)
@@ -64,7 +67,9 @@ def test_lines_with_new_words_are_packed_first() -> None:
     sentence = "the reader closes every archive before the writer opens the next one, which keeps handles few"
     fresh = "uploads resume after a restart because their offsets are stored beside checksums of each part"
     again = tuple(f"{sentence} ({number})" for number in range(8))
-    packed = summary.pack(1, {Section.DECISIONS: again, Section.CORRECTIONS: ("No.", "Maybe so.", fresh)}, 120)
+    packed = summary_format_and_line_choice_by_novelty.pack(
+        1, {Section.DECISIONS: again, Section.CORRECTIONS: ("No.", "Maybe so.", fresh)}, 120
+    )
     assert packed.sections[Section.DECISIONS] == again[:1]
     assert fresh in packed.sections[Section.CORRECTIONS]
 
@@ -77,24 +82,35 @@ def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> No
     rules = Summary(
         2,
         {
-            Section.TASK_CONTEXT: (f"{summary.NOW}resume uploads", again),
-            Section.CURRENT_STATE: (f"{summary.SAID}Done.", new, "The proxy drops headers"),
-            Section.OPEN_THREADS: (f"{summary.NEXT}write the tests",),
+            Section.TASK_CONTEXT: (f"{summary_format_and_line_choice_by_novelty.NOW}resume uploads", again),
+            Section.CURRENT_STATE: (
+                f"{summary_format_and_line_choice_by_novelty.SAID}Done.",
+                new,
+                "The proxy drops headers",
+            ),
+            Section.OPEN_THREADS: (f"{summary_format_and_line_choice_by_novelty.NEXT}write the tests",),
         },
     )
     before = Summary(1, {Section.CURRENT_STATE: ("The proxy drops headers",)})
 
-    lines = summary.additions(rules, before)
+    lines = summary_format_and_line_choice_by_novelty.additions(rules, before)
     assert [line for _, line in lines] == [again, new]
-    full = summary.complete(own, lines, 1_000)
+    full = summary_format_and_line_choice_by_novelty.complete(own, lines, 1_000)
     assert full.sections[Section.TASK_CONTEXT] == (*own.sections[Section.TASK_CONTEXT], again)
     assert full.sections[Section.CURRENT_STATE] == (new,)
     assert full.sections[Section.OPEN_THREADS] == ()
 
-    room = count_and_truncate_tokens.count(summary.render(full)) - 1
-    assert new in summary.complete(own, lines, room).sections[Section.CURRENT_STATE]
+    room = count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(full)) - 1
+    assert new in summary_format_and_line_choice_by_novelty.complete(own, lines, room).sections[Section.CURRENT_STATE]
     for ceiling in range(70, room + 2, 7):
-        assert count_and_truncate_tokens.count(summary.render(summary.complete(own, lines, ceiling))) <= ceiling
+        assert (
+            count_and_truncate_tokens.count(
+                summary_format_and_line_choice_by_novelty.render(
+                    summary_format_and_line_choice_by_novelty.complete(own, lines, ceiling)
+                )
+            )
+            <= ceiling
+        )
 
 
 def test_summary_of_a_task() -> None:
@@ -222,7 +238,7 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     result = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )
-    assert count_and_truncate_tokens.count(summary.render(result.summary)) <= 250
+    assert count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(result.summary)) <= 250
     assert result.passages == ()
     assert replace(result, passages=()) == result
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_by_name
 from reverie.documents.find_part_for_new_memories_of_full_document import (
     PART_BYTES_MAX,
     PART_ITEMS_MAX,
@@ -16,6 +15,7 @@ from reverie.documents.find_part_for_new_memories_of_full_document import (
     open_part,
     room,
 )
+from reverie.documents.memory_layout_types_and_conflict_copy_names import type_by_name
 from reverie.models import MemoryType
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
+from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project
-from reverie.documents.render_headings_sections_and_summaries import heading_of
+from reverie.documents.render_episode_sections_titles_and_summaries import heading_of
 from reverie.models import Memory, MemoryType
 
 

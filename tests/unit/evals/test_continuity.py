@@ -10,9 +10,9 @@ import pytest
 from reverie import count_and_truncate_tokens
 from reverie.context import render
 from reverie.errors import ValidationError
+from reverie.evals.context_or_knowledge_text_after_transcript import context_of
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity
 from reverie.evals.continuity_picture import svg
-from reverie.evals.render_context_or_knowledge_text import context_of
 from reverie.evals.transcript_cuts import find_cuts
 from reverie.importers.find_and_read_transcript_files import read_entries
 from support.compacted import compacted_session

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.adapters.json_value_messages_and_cache import thread_id
+from reverie.adapters.json_values_in_threads_and_recently_used_map import thread_id
 from reverie.errors import ValidationError
 from reverie.time_sorted_and_content_ids import content_id, new_id, of_session
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.importers.detect_rewound_branches import is_prompt, rewound_positions
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Entry, EntryKind
 from support.transcripts import Transcript, call, result, text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import typed_asides, with_asides
 from support.transcripts import Transcript, call, result, text
 

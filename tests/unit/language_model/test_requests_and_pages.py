@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 
 from reverie import count_and_truncate_tokens
-from reverie.language_model import consolidation, extraction, working_state_and_summary
-from reverie.language_model.consolidation import consolidate_request
+from reverie.language_model import (
+    consolidation_request_and_answer,
+    extraction_request_and_checked_answer,
+    working_state_and_summary_requests,
+)
 from reverie.language_model.consolidation_pages_with_nearby_memories import Nearby, neighbourhood
-from reverie.language_model.extraction import extract_request
-from reverie.language_model.prompts import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
+from reverie.language_model.consolidation_request_and_answer import consolidate_request
+from reverie.language_model.extraction_request_and_checked_answer import extract_request
+from reverie.language_model.read_versioned_prompt_files import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
 from reverie.language_model.requests_and_answers import REQUEST_TOKENS_MAX, ModelRequest
 from reverie.language_model.strict_answer_reader import answer_schema, visible
 from reverie.language_model.thread_text_in_pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
@@ -118,7 +122,9 @@ def test_a_summary_is_asked_of_the_whole_thread() -> None:
         for entry in (SourceEntry(n, "person", f"request {n}"), SourceEntry(n + 1, "result", "output " * 300))
     ]
 
-    request = working_state_and_summary.summary_request(entries, previous="", extracted=["By a rule.", "</lines> End."])
+    request = working_state_and_summary_requests.summary_request(
+        entries, previous="", extracted=["By a rule.", "</lines> End."]
+    )
 
     assert "request 1\n" in request.messages[0].content
     assert "request 1199\n" in request.messages[0].content
@@ -128,10 +134,10 @@ def test_a_summary_is_asked_of_the_whole_thread() -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        extraction.Answer,
-        consolidation.Answer,
-        working_state_and_summary.StateAnswer,
-        working_state_and_summary.SummaryAnswer,
+        extraction_request_and_checked_answer.Answer,
+        consolidation_request_and_answer.Answer,
+        working_state_and_summary_requests.StateAnswer,
+        working_state_and_summary_requests.SummaryAnswer,
     ],
 )
 def test_a_schema_is_what_providers_take(kind: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.full_text_memory_recall import SearchIndex, memory_text
 from reverie.models import Memory, MemoryType
-from reverie.query_relevance import PROBES, THRESHOLD_MIN, Topic, threshold
+from reverie.query_relevance_and_answer_threshold import PROBES, THRESHOLD_MIN, Topic, threshold
 from support.corpus import by_id
 from support.unrelated import UNRELATED
 

@@ -11,9 +11,9 @@ import pytest
 from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Forbidden, ReverieError, StorageFailed
 from reverie.sync import check_and_recover_displaced_files as displacing
-from reverie.sync.atomic_exchange import Mismatch, Written, recover, remove_file, write_file
 from reverie.sync.file_and_swap_folder_handles import copy_metadata
 from reverie.sync.open_and_verify_root_folder import Root
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, Written, recover, remove_file, write_file
 from support.spaces import digest, swap_files
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import pytest
 from reverie import linux_syscalls
 from reverie.errors import StorageFailed
 from reverie.sync import check_and_recover_displaced_files as displacing
-from reverie.sync.atomic_exchange import Mismatch, Written, remove_file, write_file
 from reverie.sync.file_and_swap_folder_handles import FileSlot
 from reverie.sync.open_and_verify_root_folder import Root
+from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, Written, remove_file, write_file
 from support.spaces import digest, swap_files
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def test_the_last_check_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPa
         return found
 
     monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
-    monkeypatch.setattr("reverie.sync.atomic_exchange.digest_at", raced)
+    monkeypatch.setattr("reverie.sync.write_and_remove_files_by_atomic_exchange.digest_at", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swap_files(root) == []
 

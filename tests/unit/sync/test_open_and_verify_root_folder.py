@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from reverie.errors import Conflict, StorageFailed
-from reverie.sync.atomic_exchange import write_file
 from reverie.sync.open_and_verify_root_folder import SPACE_FILE, Root
+from reverie.sync.write_and_remove_files_by_atomic_exchange import write_file
 
 if TYPE_CHECKING:
     from pathlib import Path

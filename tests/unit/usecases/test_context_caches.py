@@ -8,8 +8,8 @@ from reverie.models import Entry, EntryKind, Role, WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import contexts
-from reverie.usecases.choose_context_parts_for_token_limit import DistillationCache
 from reverie.usecases.contexts import ContextJob, Room
+from reverie.usecases.distill_and_assemble_context_for_token_limit import DistillationCache
 from reverie.usecases.open_sealed_thread_entries import entry_record
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.errors import Damaged
 from reverie.importers import plan_chunk
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import seal

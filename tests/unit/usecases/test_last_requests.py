@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie import count_and_truncate_tokens
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.usecases.text_replacing_client_conversation import HEADING, REQUEST_TOKENS, last_requests
 from support.transcripts import Transcript, call, result, text, thread_entries
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.evals.render_context_or_knowledge_text import knowledge_text
-from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.evals.context_or_knowledge_text_after_transcript import knowledge_text
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.redact import Redactor
 from reverie.usecases.model_requests_and_plan_for_memories import source_of
 from support.transcripts import Transcript, call, result, text

@@ -10,7 +10,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.store import DocumentRecord
 from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion
-from reverie.usecases import memory_changes, open_resolve_and_restore_conflicts
+from reverie.usecases import conflict_lifecycle_with_undo_and_rollback, memory_changes
 from reverie.usecases.write_documents_and_memories import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         region = ConflictRegion("- Role: pilot\n", "- Role: cook\n", 0)
         write(
             made,
-            lambda writer: open_resolve_and_restore_conflicts.open_(
+            lambda writer: conflict_lifecycle_with_undo_and_rollback.open_(
                 writer, ConflictCopy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT
             ),
         )
@@ -100,7 +100,7 @@ def test_what_a_person_wrote_into_a_conflict_copy_counts(store: Store, keep: Lit
     ids = count(1)
 
     def resolve(seen: tuple[str, str]) -> None:
-        made = open_resolve_and_restore_conflicts.resolve(
+        made = conflict_lifecycle_with_undo_and_rollback.resolve(
             "default",
             "cnf_1",
             keep=keep,

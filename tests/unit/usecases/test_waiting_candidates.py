@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import CandidateRecord, Done, Kind, Reader, Store, Write
-from reverie.usecases import candidate_review, waiting_candidate_counts
-from reverie.usecases.waiting_candidate_counts import WaitingCandidates
+from reverie.usecases import candidate_review, counts_of_candidates_waiting_for_review
+from reverie.usecases.counts_of_candidates_waiting_for_review import WaitingCandidates
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pyte
             with monkeypatch.context() as patched:
                 patched.setattr(Reader, "records", None)
                 assert waiting.count(reader) == 5
-        monkeypatch.setattr(waiting_candidate_counts, "BEHIND_MAX", 1)
+        monkeypatch.setattr(counts_of_candidates_waiting_for_review, "BEHIND_MAX", 1)
         for _ in range(3):
             candidates.add()
         with store.reader("default") as reader:

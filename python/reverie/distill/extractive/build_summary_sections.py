@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.current_request import current_request
+from reverie.distill.extractive.current_request_and_agreed_proposals import current_request
 from reverie.distill.extractive.next_steps import last_question, steps_ahead
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, specific_names
 from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.thread_facts import substantial_requests
-from reverie.distill.summary import (
+from reverie.distill.summary_format_and_line_choice_by_novelty import (
     ASKED,
     BEGAN,
     DOING,

@@ -36,7 +36,7 @@ from reverie.models import Candidate, MemoryType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.answered_questions import AnsweredQuestion
+    from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.models import CommandUse
 

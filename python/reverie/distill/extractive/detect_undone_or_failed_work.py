@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.commits_undone_by_git import taken_back
+from reverie.distill.extractive.commits_and_files_undone_by_git import taken_back
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import specific_names

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import file_tag
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.commit_titles_problems_and_lessons import (
+from reverie.distill.extractive.commit_kind_title_problem_and_lesson import (
     TITLE_WORDS_MIN,
     commit_title,
     is_tiny,

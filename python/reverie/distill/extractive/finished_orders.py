@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.finished_todo_items import have_checks_run, runs_checks
+from reverie.distill.extractive.classify_sentences_by_working_state_cues import begins_with_verb
+from reverie.distill.extractive.done_but_unticked_todo_items import have_checks_run, runs_checks
 from reverie.distill.extractive.sentences_and_specific_names import sentences
 from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
-from reverie.distill.extractive.working_state_cue_phrases import begins_with_verb
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:

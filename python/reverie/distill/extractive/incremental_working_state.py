@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import shell_commands_and_commits, working_state_cue_phrases
-from reverie.distill.extractive.answered_questions import AnsweredQuestion  # noqa: TC001 - decoded by type
-from reverie.distill.extractive.current_request import opens_task
+from reverie.distill.extractive import classify_sentences_by_working_state_cues, shell_commands_and_commits
+from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion  # noqa: TC001 - decoded by type
+from reverie.distill.extractive.current_request_and_agreed_proposals import opens_task
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
     READS,
@@ -230,7 +230,9 @@ class ThreadFold:
 def _requests(found: Sequence[Utterance]) -> list[Utterance]:
     """Return the requests that a state can need: the first, the last new task, a few newest, the very last."""
     asked = substantial_requests(found)
-    opener = next((said for said in reversed(asked) if working_state_cue_phrases.is_new_task(said.text)), None)
+    opener = next(
+        (said for said in reversed(asked) if classify_sentences_by_working_state_cues.is_new_task(said.text)), None
+    )
     task = next((said for said in reversed(asked) if opens_task(said)), None)
     newest: dict[str, Utterance] = {}
     for said in reversed(asked):

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.commit_titles_problems_and_lessons import commit_title, is_fix, read_message
+from reverie.distill.extractive.commit_kind_title_problem_and_lesson import commit_title, is_fix, read_message
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, specific_names
 from reverie.lazy_regex import lazy_regex
 

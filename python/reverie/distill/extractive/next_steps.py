@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import announced_intents, cue_phrases, working_state_cue_phrases
-from reverie.distill.extractive.announced_step import (
+from reverie.distill.extractive import announced_intents, classify_sentences_by_working_state_cues, cue_phrases
+from reverie.distill.extractive.announced_step_still_in_progress import (
     CHECKS,
     STILL_DOING,
     announced_step,
@@ -14,7 +14,7 @@ from reverie.distill.extractive.announced_step import (
     is_published,
     passed_check,
 )
-from reverie.distill.extractive.current_request import (
+from reverie.distill.extractive.current_request_and_agreed_proposals import (
     ITEM_CHARS,
     REMARK_CHARS,
     THEN,
@@ -28,8 +28,8 @@ from reverie.distill.extractive.current_request import (
     telling_request,
     words_of_request,
 )
+from reverie.distill.extractive.done_but_unticked_todo_items import has_passed, is_overtaken, runs_checks
 from reverie.distill.extractive.finished_orders import unfinished_part
-from reverie.distill.extractive.finished_todo_items import has_passed, is_overtaken, runs_checks
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
 from reverie.distill.extractive.questions_and_options import open_questions
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
@@ -40,7 +40,7 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.distill.extractive.answered_questions import AnsweredQuestion
+    from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.distill.extractive.todo_list import TodoItem
     from reverie.distill.render_and_trim_working_state import StateItem
@@ -94,7 +94,7 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
         last_steps = [mark for mark in facts.nexts if mark.seq == last.seq]
         if last_steps or len(sentences(last.text)) > _THOUGHT_SENTENCES or last.role == "user":
             return [
-                (clip(working_state_cue_phrases.without_label(mark.text), ITEM_CHARS), mark.seq)
+                (clip(classify_sentences_by_working_state_cues.without_label(mark.text), ITEM_CHARS), mark.seq)
                 for mark in last_steps[-2:]
             ]
         failing = _failing_check(facts, facts.requests[-1].seq if facts.requests else 0)
@@ -136,7 +136,8 @@ def _is_newer_than_plan(facts: ThreadFacts) -> bool:
     in_progress = any(item.status == "in_progress" for item in plan)
     said = asked[-1].text
     return not in_progress or (
-        working_state_cue_phrases.is_new_task(said) and working_state_cue_phrases.asks_in_words(said)
+        classify_sentences_by_working_state_cues.is_new_task(said)
+        and classify_sentences_by_working_state_cues.asks_in_words(said)
     )
 
 
@@ -181,7 +182,7 @@ def current_plan(facts: ThreadFacts) -> list[TodoItem]:
 
 def _is_resumed(facts: ThreadFacts) -> bool:
     """Return True if the person came back to the list after a task in between: "ok, let's keep going"."""
-    return bool(facts.requests) and working_state_cue_phrases.is_go_ahead(facts.requests[-1].text)
+    return bool(facts.requests) and classify_sentences_by_working_state_cues.is_go_ahead(facts.requests[-1].text)
 
 
 def _is_left_open(facts: ThreadFacts) -> bool:
@@ -205,7 +206,9 @@ def _order(facts: ThreadFacts) -> str:
     agreed = said.answers or agreement(said.seq, facts)
     if agreed:
         return "" if cue_phrases.is_correction(said.text) else f"{_AGREED}{clip(agreed, 2 * ITEM_CHARS)}"
-    if working_state_cue_phrases.asks_for_nothing(said.text) or working_state_cue_phrases.is_mere_remark(said.text):
+    if classify_sentences_by_working_state_cues.asks_for_nothing(
+        said.text
+    ) or classify_sentences_by_working_state_cues.is_mere_remark(said.text):
         return ""
     asked = words_of_request(said, 2 * ITEM_CHARS)
     is_short = words_of(said.text) <= _FEW_WORDS and not said.choice and not cue_phrases.is_housekeeping(said.text)

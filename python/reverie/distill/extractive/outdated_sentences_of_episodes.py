@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive.commit_titles_problems_and_lessons import is_correction, read_message, says_change
+from reverie.distill.extractive.commit_kind_title_problem_and_lesson import is_correction, read_message, says_change
 from reverie.distill.extractive.detect_undone_or_failed_work import common_words
 from reverie.distill.extractive.later_commits_on_earlier_work import names_in
 from reverie.distill.extractive.sentences_and_specific_names import specific_names

@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import summary
+from reverie.distill import summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import (
-    collect_candidate_excerpt_lines,
+    classify_sentences_by_working_state_cues,
     cue_phrases,
     excerpt_ranking,
-    working_state_cue_phrases,
+    split_thread_into_candidate_excerpt_lines,
 )
 from reverie.distill.extractive.build_summary_sections import summary_sections, tone_lines
 from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
@@ -82,16 +82,23 @@ class Extractive:
         """
         facts = self.facts(messages)
         trace = facts.trace
-        packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
+        packed = summary_format_and_line_choice_by_novelty.pack(
+            number, summary_sections(facts, previous.summary if previous else None), summary_tokens
+        )
         kept = [line for section in packed.sections.values() for line in section]
         if total_tokens is not None:
             passage_tokens = max(
-                0, min(passage_tokens, total_tokens - count_and_truncate_tokens.count(summary.render(packed)))
+                0,
+                min(
+                    passage_tokens,
+                    total_tokens
+                    - count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(packed)),
+                ),
             )
         return Distillation(
             summary=packed,
             passages=excerpt_ranking.rank_excerpts(
-                list(collect_candidate_excerpt_lines.candidate_lines(trace)),
+                list(split_thread_into_candidate_excerpt_lines.candidate_lines(trace)),
                 asked=[said for said in trace.said("user") if not said.refusal],
                 stays=kept,
                 tail_from_seq=tail_from_seq,
@@ -146,7 +153,7 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
         if len(said.text.split()) >= 5
         and not cue_phrases.is_question(said.text)
         and not is_follow_up(said.text)
-        and not working_state_cue_phrases.is_only_for_good(said.text)
+        and not classify_sentences_by_working_state_cues.is_only_for_good(said.text)
     ]
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)

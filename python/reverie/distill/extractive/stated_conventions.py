@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.detect_decisions_with_stated_grounds import REASON, is_grounded_decision
+from reverie.distill.extractive.check_decision_has_stated_grounds import REASON, is_grounded_decision
 from reverie.distill.extractive.stated_convention_forms import FORMS
 from reverie.lazy_regex import lazy_regex
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import (
     blocker_phrases,
+    classify_sentences_by_working_state_cues,
     cue_phrases,
     shell_commands_and_commits,
     todo_list,
-    working_state_cue_phrases,
 )
 from reverie.distill.extractive.announced_intents import last_reply
-from reverie.distill.extractive.answered_questions import answered_questions
+from reverie.distill.extractive.answered_questions_of_ask_tool import answered_questions
 from reverie.distill.extractive.finished_orders import actions_done
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
 from reverie.distill.extractive.parse_messages_into_steps import (
@@ -36,7 +36,7 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from reverie.distill.extractive.answered_questions import AnsweredQuestion
+    from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion
     from reverie.distill.extractive.mistakes_from_corrections_and_failures import FixedFailure
     from reverie.distill.extractive.shell_commands_and_commits import Commit, Run
     from reverie.distill.extractive.todo_list import TodoItem
@@ -73,10 +73,12 @@ _TESTS = (
     ("failures", cue_phrases.is_failure),
     (
         "outcomes",
-        lambda sentence: cue_phrases.is_outcome(sentence) or working_state_cue_phrases.is_finished_review(sentence),
+        lambda sentence: (
+            cue_phrases.is_outcome(sentence) or classify_sentences_by_working_state_cues.is_finished_review(sentence)
+        ),
     ),
-    ("decisions", working_state_cue_phrases.is_choice_of_agent),
-    ("weighed", working_state_cue_phrases.is_weighed_choice),
+    ("decisions", classify_sentences_by_working_state_cues.is_choice_of_agent),
+    ("weighed", classify_sentences_by_working_state_cues.is_weighed_choice),
     ("nexts", cue_phrases.is_next_step),
     ("findings", cue_phrases.is_finding),
     ("remarks", cue_phrases.is_statement),
@@ -186,7 +188,11 @@ def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
 
 def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
     """Return requests that ask for something, "push" and "/review" too; not approvals and one-word answers."""
-    return [said for said in requests if not said.answers and not working_state_cue_phrases.asks_for_nothing(said.text)]
+    return [
+        said
+        for said in requests
+        if not said.answers and not classify_sentences_by_working_state_cues.asks_for_nothing(said.text)
+    ]
 
 
 def _link_answers(steps: Iterable[Step], before: Pending) -> Iterator[Step]:
@@ -315,7 +321,7 @@ def _agrees(said: Utterance) -> bool:
     """Return True if a person's message accepts what was proposed before it."""
     if said.answers or cue_phrases.is_question(said.text):
         return bool(said.answers)
-    return cue_phrases.is_approval(said.text) or working_state_cue_phrases.is_agreement(said.text)
+    return cue_phrases.is_approval(said.text) or classify_sentences_by_working_state_cues.is_agreement(said.text)
 
 
 def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
@@ -337,7 +343,7 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
         is_long = len(sentence.split()) >= _CHOICE_WORDS or _REJECTS.search(sentence) is not None
-        is_choice = working_state_cue_phrases.is_choice_of_person(sentence)
+        is_choice = classify_sentences_by_working_state_cues.is_choice_of_person(sentence)
         is_choice = is_choice and (is_long or not cue_phrases.is_uninformative(sentence))
         if is_choice or (other is not None and decision_in(sentence, other.name)):
             kinds["decisions"].append(mark)
@@ -356,14 +362,14 @@ def _classify_agent(
             kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=number))
         kind = _kind(sentence)
         if kind:
-            is_review = read_as is _LOOKING_ON and working_state_cue_phrases.is_finished_review(sentence)
+            is_review = read_as is _LOOKING_ON and classify_sentences_by_working_state_cues.is_finished_review(sentence)
             kinds[kind if is_review else read_as.get(kind, kind)].append(
                 KeySentence(one_line(sentence), said.seq, said.at, place=number)
             )
 
 
 def _kind(sentence: str) -> str:
-    if len(sentence) < _MIN_SENTENCE and not working_state_cue_phrases.is_numbered_step(sentence):
+    if len(sentence) < _MIN_SENTENCE and not classify_sentences_by_working_state_cues.is_numbered_step(sentence):
         return ""
     if len(sentence) > MAX_SENTENCE or sentence.endswith(":") or cue_phrases.is_intent(sentence):
         return ""
@@ -375,9 +381,11 @@ def _enumerated(trace: Trace) -> list[KeySentence]:
     for step in reversed(trace.steps):
         match step:
             case Utterance():
-                steps = working_state_cue_phrases.enumerated_steps(step.text, by_person=step.role == "user")
+                steps = classify_sentences_by_working_state_cues.enumerated_steps(
+                    step.text, by_person=step.role == "user"
+                )
             case ToolCall(tool="ExitPlanMode"):
-                steps = working_state_cue_phrases.enumerated_steps(f"Plan:\n{step.word('plan')}")
+                steps = classify_sentences_by_working_state_cues.enumerated_steps(f"Plan:\n{step.word('plan')}")
             case _:
                 continue
         if steps:

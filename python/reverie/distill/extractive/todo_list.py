@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.finished_todo_items import mark_touched, mark_written
+from reverie.distill.extractive.done_but_unticked_todo_items import mark_touched, mark_written
 from reverie.distill.extractive.sentences_and_specific_names import clip
 from reverie.lazy_regex import lazy_regex
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import blocker_phrases, shell_commands_and_commits, working_state_cue_phrases
-from reverie.distill.extractive.current_request import (
+from reverie.distill.extractive import (
+    blocker_phrases,
+    classify_sentences_by_working_state_cues,
+    shell_commands_and_commits,
+)
+from reverie.distill.extractive.current_request_and_agreed_proposals import (
     ITEM_CHARS,
     TASK_CHARS,
     THEN,
@@ -111,7 +115,7 @@ def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, in
         return current_request(facts), facts.answers[-1].seq if facts.answers else 0
     since = asked[-1].seq
     task = _task_without_suffixes(before)
-    if task and not any(working_state_cue_phrases.is_new_task(said.text) for said in asked):
+    if task and not any(classify_sentences_by_working_state_cues.is_new_task(said.text) for said in asked):
         last = latest_remark(asked[-1], facts)
         return f"{clip(task, TASK_CHARS - len(last))}{THEN}{last}", since
     return current_request(facts), since
@@ -137,9 +141,11 @@ def _task_chain(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
     asked = [
         said
         for said in substantial_requests(facts.requests)
-        if not working_state_cue_phrases.is_only_for_good(said.text)
+        if not classify_sentences_by_working_state_cues.is_only_for_good(said.text)
     ]
-    tasks = [said for said in asked if said is asked[0] or working_state_cue_phrases.is_new_task(said.text)]
+    tasks = [
+        said for said in asked if said is asked[0] or classify_sentences_by_working_state_cues.is_new_task(said.text)
+    ]
     chain = [(clip(first_sentence(said.text), ITEM_CHARS), said.seq) for said in tasks]
     return _newest([*state_items(before, "task_chain"), *chain], _MAX_CHAIN)
 
@@ -158,7 +164,7 @@ def _completed(facts: ThreadFacts) -> list[StateItem]:
     reported = [
         mark
         for mark in facts.outcomes
-        if working_state_cue_phrases.is_finished_step(mark.text)
+        if classify_sentences_by_working_state_cues.is_finished_step(mark.text)
         and not any(commit.sha in mark.text for commit in facts.commits)
     ]
     done += [(clip(mark.text.rstrip("."), ITEM_CHARS), mark.seq) for mark in reported[-3:]]
