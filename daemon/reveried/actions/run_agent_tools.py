@@ -78,7 +78,7 @@ async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.Too
 
 
 def _answer(result: Json) -> wire.ToolAnswer:
-    """Return a result as the text of a `tool_result`: text as it is, anything else as JSON."""
+    """Return the answer of a tool call that succeeded: its result as text, anything but text as JSON."""
     text = result if isinstance(result, str) else orjson.dumps(result, default=msgspec.to_builtins).decode()
     return wire.ToolAnswer(content=text, is_error=False)
 

@@ -293,7 +293,7 @@ class WorkingSet:
 def neighbours(
     candidates: Iterable[Candidate], statements: Iterable[Statement], existing: Sequence[Memory]
 ) -> list[Memory]:
-    """Return the existing memories that at least one candidate can be compared with, in their order.
+    """Return the existing memories that share a word, text or wish with a candidate and its project, in their order.
 
     They share a word that carries meaning, the subject, the text or what is wished with a candidate, and are of a
     candidate's project or of the person: all that `identical`, `similar` and `opposed` can find for one. `statements`
@@ -332,7 +332,7 @@ def _keys(kind: MemoryType, statement: Statement, project: str) -> Iterator[tupl
 
 
 def scope_of(kind: MemoryType, *, user: bool, project: str) -> str:
-    """Return the scope of a memory, inside which items are compared: `fact@harbour`, `fact:user`, `mistake`.
+    """Return the scope in which items are compared, type and project: `fact@harbour`, `fact:user`, `mistake`.
 
     It is the type, `:user` for a fact about the user, and the project, if it belongs to one.
     """

@@ -215,10 +215,7 @@ def names_in_context(text: str, cut: Cut) -> frozenset[str]:
 
 
 def mean_over_sessions(rows: Iterable[tuple[str, float | None]]) -> Mean | None:
-    """Return the mean of each session's mean, None without rows; rows are (session, share).
-
-    None if no row has a share.
-    """
+    """Return the mean of the sessions' means in percent, with its standard error; None if no row has a share."""
     by_session: dict[str, list[float]] = {}
     for session, share in rows:
         if share is not None:

@@ -324,7 +324,7 @@ class Reader:
         self._verified.require(self.transaction, self.transaction.space, scope)
 
     def _walk(self, kind: Kind, prefix: Key, after: Key | None, *, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
-        """Return an iterator over whole keys and bytes under `prefix`, after verifying that none is missing."""
+        """Return an iterator over whole keys and bytes under `prefix`. Raises Damaged where one is missing."""
         rule = RULES[kind]
         space = self.transaction.space
         whole = kind_prefix(space, kind) + encode_key(prefix, hashed=rule.hashed)

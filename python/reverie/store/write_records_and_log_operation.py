@@ -317,7 +317,7 @@ class Writer(Reader):
                 self.transaction.remove(Kind.VERSION, version_raw, deletion)
 
     def _changed(self, kind: Kind, key: Key, raw: bytes, old: RawRecord | None, after: int | None) -> _Change:
-        """Note a change of one key; of several in one write `before` is the first one's, `after` the last one's."""
+        """Note the change of a key: of several in this write `before` is the first one's, `after` the last one's."""
         change = self._changes.get((kind, raw))
         if change is None:
             change = self._changes[kind, raw] = _Change(key, None if old is None else old.operation, after)

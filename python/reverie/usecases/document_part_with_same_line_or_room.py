@@ -136,7 +136,7 @@ class PartIndex:
             del self._parts[named]
 
     def _parts_of(self, reader: Reader, path: str) -> _Parts:
-        """Return the known parts of the document at `path`; unknown ones are read from the store."""
+        """Return which parts of the document at `path` are full, and the hashes of their lines; read once."""
         parts = self._parts.get(path)
         if parts is None:
             if len(self._parts) >= _DOCUMENTS_MAX:

@@ -280,7 +280,7 @@ class FixedFailure:
 def match_failures(
     runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]
 ) -> tuple[list[FixedFailure], list[Run]]:
-    """Return the failures that a later run of the same purpose passed, and the last runs of those still failing."""
+    """Return the failures that edits and a later passing run of their purpose fixed, and the runs that still fail."""
     fixes: list[FixedFailure] = []
     first_runs: dict[tuple[Purpose, str], Run] = {}
     last_runs: dict[tuple[Purpose, str], Run] = {}

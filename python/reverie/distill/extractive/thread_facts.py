@@ -302,10 +302,7 @@ def _prose_in_call(call: ToolCall) -> Iterator[str]:
 
 
 def proposal_in(text: str) -> str:
-    """Return the proposal a "yes" to `text` accepts: the question at its end, else its last sentences.
-
-    Empty where nothing is asked or offered.
-    """
+    """Return the question or offer at the end of `text` that a "yes" accepts, or an empty text."""
     question = open_questions(text)
     if len(question.split()) >= _LONG_QUESTION:
         return question
