@@ -33,8 +33,8 @@ from reverie.text_caches import clear_text_caches
 from reverie.usecases import consolidation_snapshot_and_commit, screen_candidates_and_plan_consolidation
 from reverie.usecases.consolidation_snapshot_and_commit import DocumentText, MemorySnapshot
 from reverie.usecases.memories_near_candidates import NearestMemories
-from reverie.usecases.memory_changes import record_of
 from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.remember_change_forget_and_read_memories import record_of
 from reveried.compute_process import GC_THRESHOLDS
 from support.filled_store import WIDE_WINDOW, commit_plan, fill, mixed_candidates, plan_of_mixed_changes
 from support.stores import SPACE

@@ -35,8 +35,8 @@ from reverie.redact import Redactor
 from reverie.store import Store, Write, seal
 from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import threads, working_state
-from reverie.usecases.memory_changes import record_of
 from reverie.usecases.open_sealed_thread_entries import entry_record
+from reverie.usecases.remember_change_forget_and_read_memories import record_of
 from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file

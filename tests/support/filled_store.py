@@ -11,7 +11,7 @@ from reverie.models import Add, Candidate, Delete, MemoryType, Tier, Update
 from reverie.store import Failed, Kind, MemoryRecord, Write
 from reverie.usecases import consolidation_snapshot_and_commit, screen_candidates_and_plan_consolidation
 from reverie.usecases.candidate_review import Screened
-from reverie.usecases.memory_changes import memory_of
+from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 from support.stores import AT, SPACE
 
 if TYPE_CHECKING:

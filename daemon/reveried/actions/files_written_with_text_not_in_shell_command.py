@@ -161,7 +161,7 @@ def paths_with_unknown_words(command: str, roots: Iterable[str], folder: str = "
 
 
 def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Iterator[str]:
-    """Yield the files, and with a slash at the end the places, that a command may write.
+    """Yield the files, and with a slash the folders, that a command may write with words that it does not have.
 
     `folder` is where the command begins, relative to the folder.
     """

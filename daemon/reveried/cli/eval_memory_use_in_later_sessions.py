@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reveried.cli.eval_texts_continuity_and_distillation_counts import print_unread, session_files, unread_json
+from reveried.cli.eval_context_knowledge_continuity_frequency import print_unread, session_files, unread_json
 from reveried.cli.output import counted, print_json, print_table, say, step_progress
 from reveried.cli.shared_options import Json, Paths
 

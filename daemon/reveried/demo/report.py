@@ -53,7 +53,7 @@ _TYPES = {
 
 
 class Report:
-    """Prints the demo page by page."""
+    """Prints the demo to the console, one section for each step."""
 
     def __init__(self, out: Console | None = None) -> None:
         self._out = out if out is not None else console()

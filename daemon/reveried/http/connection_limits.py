@@ -70,7 +70,7 @@ class Admission:
         self.refused[reason] = self.refused.get(reason, 0) + 1
 
     def reserve(self, size: int) -> None:
-        """Reserve `size` bytes of memory for a request body.
+        """Reserve `size` bytes of memory for a request body; without so many left raise Busy at once.
 
         Raises:
             Busy: the bodies of all connections would exceed `limits.bodies_bytes`.

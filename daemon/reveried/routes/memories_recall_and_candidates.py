@@ -15,8 +15,8 @@ from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import candidate_review
-from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
+from reverie.usecases import remember_change_forget_and_read_memories as usecase
 from reverie.usecases.reserved_author_names_and_agent_authors import ANY_AGENT
 from reveried.actions import find_projects_set_visibility_and_sort_threads, recall_and_change_memories
 from reveried.execute_use_cases import answer_once, read

@@ -145,7 +145,7 @@ def _text(content: Any) -> dict[str, Any]:
 
 
 def _tool_use(call: str, name: str, arguments: Any) -> dict[str, Any] | None:
-    """Return a call as a block, or None for one that a request of the Messages API cannot have."""
+    """Return a call as a `tool_use` block, or None if its id, name or arguments are not valid in the Messages API."""
     try:
         given = orjson.loads(arguments) if isinstance(arguments, str) else arguments
     except orjson.JSONDecodeError:

@@ -258,7 +258,7 @@ def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) ->
 
 
 def _fit_tail(parts: Parts, limits: Limits, units: list[Unit]) -> FittedConversation:
-    """Return the preserved tail fitted into its own limit; an oversized last message is shortened there."""
+    """Return the conversation with the messages preserved by a distillation fitted into their own limit."""
     if parts.distilled_at_seq is None:
         return FittedConversation(units)
     old = [unit for unit in units if unit.seq <= parts.distilled_at_seq]

@@ -93,7 +93,7 @@ class Quotable:
         self._texts = [(entry, plain(entry.text)) for entry in entries]
 
     def entry_with(self, quote: str, seq: int = 0) -> SourceEntry | None:
-        """Return the entry that contains a quote: entry `seq` if it does, else a person's or agent's first; or None.
+        """Return the entry that contains a quote, or None: entry `seq` before others, a person's before an agent's.
 
         The quote must begin and end at words of the entry, and be long enough, or one of its clauses.
         """

@@ -104,7 +104,7 @@ class Root:
         self._check_space_file(self._read_space_file())
 
     def find(self) -> None:
-        """Check, by path alone, that the folder and its space file are there. From any thread, also when closed.
+        """Check, by path alone, that the folder is the opened one and has its space file. From any thread, also closed.
 
         Raises as `verify`.
         """

@@ -34,7 +34,7 @@ from reverie.usecases import (
     move_threads_to_projects_and_undo,
 )
 from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
-from reverie.usecases.memory_changes import memory_of, record_of
+from reverie.usecases.remember_change_forget_and_read_memories import memory_of, record_of
 from reverie.wire.spaces_tokens_projects_and_privacy import ProjectMove
 
 if TYPE_CHECKING:

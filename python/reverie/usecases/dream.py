@@ -20,7 +20,7 @@ from reverie.store import DreamRecord, FailureRecord, Kind, Write
 from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import consolidation_snapshot_and_commit
 from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
-from reverie.usecases.memory_changes import memory_of
+from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 from reverie.usecases.token_usage_ledger import record_use
 
 if TYPE_CHECKING:

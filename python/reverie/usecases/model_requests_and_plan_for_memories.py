@@ -39,8 +39,8 @@ from reverie.usecases import candidate_review, screen_candidates_and_plan_consol
 from reverie.usecases.consolidation_snapshot_and_commit import empty_plan, forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
-from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.next_reflection_turn_or_plan import reflect
+from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

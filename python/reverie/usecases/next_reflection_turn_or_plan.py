@@ -36,9 +36,9 @@ from reverie.language_model.requests_and_answers import (
 from reverie.language_model.thread_text_in_pages import Quotable, pages_of
 from reverie.language_model.tool_turn_request_and_calls import FACTS_HEADING, read_turn, turn_request
 from reverie.usecases.consolidation_snapshot_and_commit import empty_plan
-from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.memory_files_copy_for_reflection import Folder, Refused
 from reverie.usecases.reflection_edits_as_memory_changes import Reflected, plan_of
+from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -39,8 +39,8 @@ from reverie.usecases.consolidation_snapshot_and_commit import (
     MemorySnapshot,
     forgotten_statements,
 )
-from reverie.usecases.memory_changes import memory_of, record_of
 from reverie.usecases.personal_or_project_scope_of_candidate import concerns_person
+from reverie.usecases.remember_change_forget_and_read_memories import memory_of, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

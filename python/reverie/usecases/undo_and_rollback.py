@@ -32,8 +32,8 @@ from reverie.usecases import (
     move_threads_to_projects_and_undo,
 )
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
-from reverie.usecases.memory_changes import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
+from reverie.usecases.remember_change_forget_and_read_memories import edit_block, wording
 from reverie.usecases.reset_thread_counters_after_undone_distillation import reset_counters
 from reverie.usecases.rewind_later_entries_to_branch_and_undo import undo_rewind
 from reverie.usecases.write_documents_and_memories import NewText, put_texts

@@ -13,7 +13,7 @@ from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Write
 from reverie.usecases import document_part_with_same_line_or_room, documents, undo_and_rollback
-from reverie.usecases import memory_changes as memories
+from reverie.usecases import remember_change_forget_and_read_memories as memories
 from reverie.usecases.document_part_with_same_line_or_room import PartIndex, part_index
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.stores import AT, opened

@@ -15,8 +15,8 @@ from reverie.store import Kind, MemoryRecord
 from reverie.usecases import consolidation_snapshot_and_commit, screen_candidates_and_plan_consolidation
 from reverie.usecases.capacity_tier_from_estimated_memory_tokens import EstimatedTokens
 from reverie.usecases.memories_near_candidates import NearestMemories
-from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
 from support.soak import count
 from support.stores import AT, SPACE, after, opened

@@ -291,7 +291,7 @@ def _for_information(line: str) -> re.Match[str] | None:
 
 
 def _names_two(line: str) -> re.Match[str] | None:
-    """Return the match of a sentence that says which of two identifiers or quoted names something has, else None."""
+    """Return the match of a sentence that corrects a name ("it is called `a`, not `b`"), else None."""
     match = _CALLED.match(line.rstrip(".!"))
     names = [match[part] for part in ("one", "other")] if match else []
     are_names = all(name.count("`") == len("``") or specific_names(name) for name in names)

@@ -68,7 +68,7 @@ def record_of(memory: Memory) -> MemoryRecord:
 
 
 def wording(record: MemoryRecord) -> Wording:
-    """Return the words of a memory's block."""
+    """Return a stored memory's content, tags, title and fields."""
     return Wording(record.content, record.tags, record.title, record.fields)
 
 
