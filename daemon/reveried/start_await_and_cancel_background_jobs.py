@@ -214,7 +214,5 @@ async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
     except ReverieError as error:
         job.state, job.failure = "failed", _without_frames(error)
     except Exception as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon
-        logger("reveried.start_await_and_cancel_background_jobs").error(
-            "a job failed unexpectedly", job=job.kind, exc_info=error
-        )
+        logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
         job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reverie.full_text_memory_recall import RECALL_TOKENS
 from reverie.models import MemoryType
-from reverie.usecases import remember_change_forget_and_read_memories
+from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
 from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted, submit_or_hold
 from reveried.keyed_locks_and_shared_waits import wait_together
 
@@ -36,9 +36,9 @@ async def remember(
     author: Author,
     document: str | None,
     idempotency: tuple[str, str] | None,
-) -> remember_change_forget_and_read_memories.RememberedMemory:
+) -> memory_changes.RememberedMemory:
     """Create a memory, unless the document has the same one; return its record."""
-    write = remember_change_forget_and_read_memories.remember(
+    write = memory_changes.remember(
         space,
         candidate,
         who=who,
@@ -67,7 +67,7 @@ async def change(
 ) -> MemoryRecord:
     """Change the content or the tags of a memory; return its record."""
     read = _stored_memory(services, space, memory_id)
-    write = remember_change_forget_and_read_memories.change(
+    write = memory_changes.change(
         space, memory_id, content=redacted(services, content), tags=tags, who=who, author=author, read=read
     )
     return await commit_write(services, space, read.document, write)
@@ -76,7 +76,7 @@ async def change(
 async def forget(services: Services, space: str, memory_id: str, *, who: str, author: Author) -> wire.MemoryDeleted:
     """Delete a memory from its document."""
     read = _stored_memory(services, space, memory_id)
-    write = remember_change_forget_and_read_memories.forget(space, memory_id, who=who, author=author, read=read)
+    write = memory_changes.forget(space, memory_id, who=who, author=author, read=read)
     return await commit_write(services, space, read.document, write, deletes=read.content)
 
 
@@ -141,4 +141,4 @@ def _recalled(services: Services, reader: Reader, found: Found[MemoryRecord], *,
 def _stored_memory(services: Services, space: str, memory_id: str) -> MemoryRecord:
     """Return the version of a memory that the caller can have read: without a person's save that is not committed."""
     with services.store.reader(space) as reader:
-        return remember_change_forget_and_read_memories.get(reader, memory_id)
+        return memory_changes.get(reader, memory_id)

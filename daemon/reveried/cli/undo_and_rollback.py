@@ -87,7 +87,7 @@ def _for_good(operation: wire.Operation) -> str:
 
 
 def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | None]:
-    """Return the newest operation that can be undone, and the newest one after it that cannot, else None for that.
+    """Return the newest operation that can be undone, and the newest after it that cannot (None if there is none).
 
     What is only recorded beside the work is neither. A redo, the undo of an undo, is undone itself: what it made again
     has changed since the operation that made it first, whose name it gets.

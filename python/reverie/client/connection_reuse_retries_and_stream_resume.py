@@ -58,7 +58,7 @@ class Connection(Protocol):
         """Write a whole request. A broken pipe is ignored: the daemon may answer before it has read a body."""
 
     async def read(self, want: int) -> bytes:
-        """Return `want` bytes; for the constants LINE and REST of `protocol` a line, or all up to the end."""
+        """Return `want` bytes; a line for `LINE`, all up to the end for `REST` (constants of the protocol module)."""
 
     async def close(self) -> None:
         """Close the connection."""

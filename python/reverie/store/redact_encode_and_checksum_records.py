@@ -341,7 +341,7 @@ def fast_bodies(records: list[tuple[bytes, bytes]]) -> list[bytes | None]:
 
 
 def fast_sealed(key: bytes, record: bytes) -> bytes | None:
-    """Return the sealed bytes of a record kept in place, its body not verified; None for others, as `fast_body`."""
+    """Return the sealed bytes of a record in place, its body not verified; None for others or a damaged head."""
     if sha256(key + record[HASH_BYTES:_HEAD]).digest()[:HASH_BYTES] != record[:HASH_BYTES]:
         return None
     return record[_FIXED:] if record[_HEAD : _HEAD + 2] in _IN_PLACE else None

@@ -19,7 +19,7 @@ from reverie.models import Candidate, MemoryType
 from reverie.models import Delete as DeleteMemory
 from reverie.models import Update as UpdateMemory
 from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange, Write
-from reverie.usecases import remember_change_forget_and_read_memories
+from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
 from reverie.usecases.candidate_word_origins import WHY
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forget_rejected
 from reverie.usecases.risky_grants_and_orders_in_files_and_errors import harm_of_file
@@ -108,9 +108,7 @@ def refused(reader: Reader, held: HeldForPerson, *, at: str) -> CandidateRecord:
     new, old = held.memory, reader.load(MemoryRecord, (held.memory.id,))
     if old is None or old.content == new.content or (old.title, old.fields) != (new.title, new.fields):
         return quarantined(held.candidate, held.why, at=at, reason="forgotten")
-    change = _pending(
-        UpdateMemory(old.id, new.content, new.tags), {old.id: remember_change_forget_and_read_memories.memory_of(old)}
-    )
+    change = _pending(UpdateMemory(old.id, new.content, new.tags), {old.id: memory_changes.memory_of(old)})
     return _record("forgotten", held.why, [change], at=at)
 
 
@@ -376,31 +374,24 @@ def _decided(
 def _made(writer: Writer, change: PendingChange, reason: str, *, who: str, new_id: Callable[[], str]) -> Iterator[str]:
     """Apply one change of an accepted candidate; yield the id of the memory that was written."""
     if change.memory is None:
-        write = remember_change_forget_and_read_memories.remember(
-            writer.space, _candidate(change), who=who, author="person", new_id=new_id
-        )
+        write = memory_changes.remember(writer.space, _candidate(change), who=who, author="person", new_id=new_id)
         record = write.body(writer)
         if not record.existed:
             writer.save(
-                replace(
-                    remember_change_forget_and_read_memories.get(writer, record.id),
-                    provenance={**change.provenance, "by": who},
-                ),
+                replace(memory_changes.get(writer, record.id), provenance={**change.provenance, "by": who}),
                 (record.id,),
             )
         yield record.id
         return
-    memory = remember_change_forget_and_read_memories.get(writer, change.memory)
+    memory = memory_changes.get(writer, change.memory)
     if change.action == "DELETE":
-        remember_change_forget_and_read_memories.remove(writer, memory, author=memory.trust)
+        memory_changes.remove(writer, memory, author=memory.trust)
         return
     words = Wording(change.content, change.tags, memory.title, memory.fields)
     # A memory keeps its trust, as nobody has weighed each word of a set with many updates; who wants what was forgotten
     # has.
     author = "person" if reason == "forgotten" else memory.trust
-    remember_change_forget_and_read_memories.edit_block(
-        writer, memory.document, Update(memory.id, words), author=author, provenance={"by": who}
-    )
+    memory_changes.edit_block(writer, memory.document, Update(memory.id, words), author=author, provenance={"by": who})
     yield memory.id
 
 

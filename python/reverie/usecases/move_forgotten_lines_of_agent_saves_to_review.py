@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from reverie.documents import session_of
 from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
-from reverie.usecases import candidate_review, remember_change_forget_and_read_memories
+from reverie.usecases import candidate_review
+from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forgotten_again
 
 if TYPE_CHECKING:
@@ -54,4 +55,4 @@ def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]
     for memory, candidate in held:
         waiting = candidate_review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
         candidate_review.keep_waiting(writer, [waiting])
-        remember_change_forget_and_read_memories.remove(writer, memory, author="engine")
+        memory_changes.remove(writer, memory, author="engine")

@@ -20,7 +20,12 @@ LAZY = (
     *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
     *(
         f"reverie.distill.extractive.{name}"
-        for name in ("rules_distiller", "cue_phrases", "preferences", "classify_sentences_by_working_state_cues")
+        for name in (
+            "rules_distiller",
+            "cue_phrases",
+            "standing_preferences",
+            "classify_sentences_by_working_state_cues",
+        )
     ),
 )
 

@@ -52,10 +52,14 @@ class Space:
             if path.is_file() and not path.relative_to(self.root).parts[0].startswith((".", "archives"))
         }
 
+    def has_the_documents_as_files(self) -> bool:
+        """Return True if the files, without two that are no documents, are the documents of the store."""
+        return {path: text for path, text in self.files().items() if path not in PROJECTED} == self.documents()
+
     def agree(self) -> Any:
-        """Sync the whole folder and assert that store and files are equal."""
+        """Sync the whole folder and wait until store and files are equal: MEMORY.md is written after the others."""
         outcome = self.client.sync_now()
-        assert self.files().items() >= self.documents().items()
+        wait_until(lambda: self.files().items() >= self.documents().items(), "equal files and documents")
         return outcome
 
 
@@ -74,11 +78,11 @@ PROJECTED = {"MEMORY-INDEX.json", "memory/long-term-memory.json"}
 def test_the_folder_equals_the_store(space: Space) -> None:
     """The folder has each document, projection and archive as the store has them, and the marker file; also later."""
     first = space.files()
-    assert {path: text for path, text in first.items() if path not in PROJECTED} == space.documents()
+    wait_until(space.has_the_documents_as_files, "the file of MEMORY.md")
     second = space.learn()
 
     assert space.files() != first
-    assert {path: text for path, text in space.files().items() if path not in PROJECTED} == space.documents()
+    wait_until(space.has_the_documents_as_files, "the file of MEMORY.md, which is written after what was learnt")
     memories = orjson.loads(space.files()["memory/long-term-memory.json"])
     assert {item["id"] for item in memories} == {item.id for item in space.client.memories(limit=1000).items}
     for archive in space.client.archives().items:

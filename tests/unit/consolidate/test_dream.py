@@ -148,8 +148,10 @@ def test_four_hundred_memories_do_not_fit_a_hundred_tokens() -> None:
     many = [fact(n, f"Module {n} is covered by its own test file number {n}") for n in range(400)]
     with pytest.raises(TokenBudgetExceeded) as caught:
         dream(many, 100)
-    assert caught.value.minimum_required > 100
-    assert dream(many, caught.value.minimum_required).tokens_used <= caught.value.minimum_required
+    least = caught.value.minimum_required
+    assert dream(many, least).tokens_used <= least
+    with pytest.raises(TokenBudgetExceeded):
+        dream(many, least - 1)
 
 
 def test_without_new_memories_there_is_no_plan() -> None:
@@ -186,9 +188,9 @@ def test_earlier_archives_can_be_distilled_again() -> None:
     assert sorted(entry["content"] for entry in plan.body["memories"]).count(MEMORIES[0].content) == 1
 
 
-def test_a_million_memories_keep_the_budget() -> None:
+def test_very_many_memories_keep_the_budget() -> None:
     """Of far more memories than any budget holds, some are taken; special tokens and long runs are text."""
-    number = count(20_000, 1_000_000)
+    number = count(20_000, 200_000)
     many = [fact(n, f"Memory number {n} says <|endoftext|> and 事実 🙂") for n in range(number)]
     plan = dream(many, 1_000)
     assert 10 * len(plan.sources) < plan.tokens_used <= 1_000

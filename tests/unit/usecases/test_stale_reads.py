@@ -10,7 +10,8 @@ import pytest
 from reverie.errors import Conflict
 from reverie.store import DocumentRecord
 from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion
-from reverie.usecases import conflict_lifecycle_with_undo_and_rollback, remember_change_forget_and_read_memories
+from reverie.usecases import conflict_lifecycle_with_undo_and_rollback
+from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
 from reverie.usecases.write_documents_and_memories import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
@@ -63,16 +64,12 @@ def text(store: Store, path: str = PATH) -> str | None:
 def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) -> None:
     """Changing or deleting a memory is refused if its words changed since they were read; read again, it is changed."""
     with store.reader("default") as reader:
-        [memory_id] = [
-            held
-            for held, _ in _blocks(store)
-            if "pilot" in remember_change_forget_and_read_memories.get(reader, held).content
-        ]
-        seen = remember_change_forget_and_read_memories.get(reader, memory_id)
+        [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memory_changes.get(reader, held).content]
+        seen = memory_changes.get(reader, memory_id)
     saves(store, {PATH: MINE.replace("pilot", "pilot and baker")})
 
     def change(seen: MemoryRecord) -> None:
-        made = remember_change_forget_and_read_memories.change(
+        made = memory_changes.change(
             "default", memory_id, content="Role: none", tags=None, who="x", author="agent", read=seen
         )
         commits(store, made)
@@ -82,12 +79,12 @@ def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) ->
     with pytest.raises(Conflict, match="changed just now"):
         commits(
             store,
-            remember_change_forget_and_read_memories.forget("default", memory_id, who="x", author="agent", read=seen),
+            memory_changes.forget("default", memory_id, who="x", author="agent", read=seen),
         )
     assert "pilot and baker" in str(text(store))
 
     with store.reader("default") as reader:
-        seen = remember_change_forget_and_read_memories.get(reader, memory_id)
+        seen = memory_changes.get(reader, memory_id)
     saves(store, {PATH: MINE.replace("pilot", "pilot and baker").replace("Ada", "Eve")})
     change(seen)
     assert "Role: none" in str(text(store))
