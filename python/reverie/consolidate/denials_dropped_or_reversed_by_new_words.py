@@ -215,7 +215,7 @@ def _kept(clause: _Clause, denied: Iterable[_Clause]) -> frozenset[str]:
 
 
 def _unsaid(stems: Iterable[str], said: frozenset[str]) -> list[str]:
-    """Return those of `stems` that are not in `said`, not even as another form of the word ("corran" and "corre")."""
+    """Return the stems of which `said` has no form at all: of "corran" it has one if "corre" is in it."""
     return [stem for stem in stems if stem not in said and not any(_is_same_word(stem, other) for other in said)]
 
 

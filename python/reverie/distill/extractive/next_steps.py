@@ -287,9 +287,10 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _finish(facts: ThreadFacts, since: int) -> str:
-    """Return "finish what was asked (tests passed, committed): ", with what was done since the last message.
+    """Return how a next step begins, "finish what was asked (tests passed, committed): ", or an empty text.
 
-    Without the brackets if there were only edits, and empty if there were none.
+    In brackets is what was done since the last message. There are none if there were only edits, and the text is empty
+    if there were no edits either.
     """
     words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=since)
     done = ["tests passed"] if passed_check(words, facts) == "tests" else []
