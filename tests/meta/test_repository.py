@@ -1,4 +1,4 @@
-"""Rules of the repository: one version number, module docstrings, size limits, and forbidden words."""
+"""Rules of the repository: one version number, module docstrings and forbidden words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
-LINES_MAX = 400
-FUNCTION_LINES_MAX = 70
 
 
 def tracked(*suffixes: str) -> list[Path]:
@@ -49,32 +45,6 @@ def test_every_module_has_a_docstring() -> None:
     ]
 
     assert silent == []
-
-
-@pytest.mark.parametrize("suffix", [".py", ".rs"])
-def test_files_stay_small(suffix: str) -> None:
-    """No file is longer than the limit."""
-    tables = {"rust/core/src/tokens/char_classes.rs"}
-    long = {
-        str(path.relative_to(ROOT)): count
-        for path in tracked(suffix)
-        if (count := len(path.read_text().splitlines())) > LINES_MAX and str(path.relative_to(ROOT)) not in tables
-    }
-
-    assert long == {}
-
-
-def test_functions_stay_short() -> None:
-    """No function of the two distributions is longer than the limit."""
-    long = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
-        for path in modules()
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION_LINES_MAX
-    ]
-
-    assert long == []
 
 
 def test_only_the_wrappers_import_the_native_module() -> None:
