@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from reverie.distill import render_and_trim_working_state
+from reverie.distill import state_text as render_and_trim_working_state
 from reverie.errors import Conflict, ModelFailed, ReverieError
 from reverie.redact import Redactor
 from reverie.usecases import threads, working_state

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import render_and_trim_working_state, summary_format_and_line_choice_by_novelty
+from reverie.distill import state_text as render_and_trim_working_state
+from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
-from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.distill.sentences import clip
+from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 

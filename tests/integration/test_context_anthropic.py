@@ -11,8 +11,8 @@ import pytest
 from reverie.client import Client
 from reverie.context import Limits, Parts, RecallLine, assemble, tail_start
 from reverie.distill.extractive import Extractive
-from reverie.distill.render_and_trim_working_state import render as state_text
-from reverie.distill.summary_format_and_line_choice_by_novelty import render as summary_text
+from reverie.distill.state_text import render as state_text
+from reverie.distill.summary_text import render as summary_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reverie.consolidate import Decision, apply, decide, document_of
-from reverie.consolidate.memories_under_consolidation import neighbours
-from reverie.consolidate.statement_comparison_and_merging import parse_statement
+from reverie.consolidate.statements import parse_statement
+from reverie.consolidate.working_set import neighbours
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.soak import count
 

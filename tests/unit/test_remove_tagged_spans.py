@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from reverie.distill.extractive.parse_messages_into_steps import user_speech
+from reverie.distill.steps import user_speech
 from reverie.remove_tagged_spans import without_tagged
 
 OPENING = re.compile(r"<(a|bb|c_\w+)>")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import sentence_word_analysis
-from reverie.consolidate import opposite_wishes, retired_values, statement_comparison_and_merging
+from reverie.consolidate import opposite_wishes, retired_values
+from reverie.consolidate import statements as statement_comparison_and_merging
 from reverie.context import token_cost
 from reverie.documents import parser
 from reverie.sync import merge_base_search_by_lines_not_yet_seen

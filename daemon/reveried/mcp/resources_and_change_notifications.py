@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from reverie.distill import render_and_trim_working_state
+from reverie.distill import state_text as render_and_trim_working_state
 from reverie.errors import NotFound, ValidationError
 from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import projections, working_state

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.decide import Decision
-from reverie.consolidate.memories_under_consolidation import WorkingSet, scope_of
-from reverie.consolidate.statement_comparison_and_merging import Relation, Statement, parse_statement, relate
+from reverie.consolidate.statements import Relation, Statement, parse_statement, relate
+from reverie.consolidate.working_set import WorkingSet, scope_of
 from reverie.models import Add, Candidate, Change, Keep, Memory, MemoryType, Skip
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.apply_changes_to_memories import happened_on
-from reverie.consolidate.statement_comparison_and_merging import Statement, overlap, parse_statement
+from reverie.consolidate.apply import happened_on
+from reverie.consolidate.statements import Statement, overlap, parse_statement
 from reverie.documents.project_document_paths import memory_project
 from reverie.models import Add, Candidate, Memory, MemoryType, Skip
 

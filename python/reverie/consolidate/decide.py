@@ -22,20 +22,11 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from reverie.consolidate import memory_capacity_tiers_with_merge_and_drop
+from reverie.consolidate import capacity as memory_capacity_tiers_with_merge_and_drop
 from reverie.consolidate.add_or_skip_episodes import decide_episodes
 from reverie.consolidate.memories_excluded_by_candidate import excluded_memories, opposed_in_session
-from reverie.consolidate.memories_under_consolidation import (
-    Item,
-    WorkingSet,
-    is_older,
-    neighbours,
-    said_in,
-    scope_of,
-    scopes_of,
-)
 from reverie.consolidate.opposite_wishes import Opposition
-from reverie.consolidate.statement_comparison_and_merging import (
+from reverie.consolidate.statements import (
     Relation,
     Statement,
     is_generic,
@@ -45,6 +36,15 @@ from reverie.consolidate.statement_comparison_and_merging import (
     relate,
     resolves,
     says_resolved,
+)
+from reverie.consolidate.working_set import (
+    Item,
+    WorkingSet,
+    is_older,
+    neighbours,
+    said_in,
+    scope_of,
+    scopes_of,
 )
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 

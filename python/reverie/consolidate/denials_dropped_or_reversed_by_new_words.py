@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.consolidate.forgotten_statement_words import stems_in_order
+from reverie.consolidate.statement_words import stems_in_order
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:

@@ -22,17 +22,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.memories_under_consolidation import VALUES, WISHES, is_older, said_in, scope_of
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
 from reverie.consolidate.retired_values import parse_retirement, retires
+from reverie.consolidate.working_set import VALUES, WISHES, is_older, said_in, scope_of
 from reverie.documents.project_document_paths import PERSON
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.consolidate.memories_under_consolidation import Item, WorkingSet
-    from reverie.consolidate.statement_comparison_and_merging import Statement
+    from reverie.consolidate.statements import Statement
+    from reverie.consolidate.working_set import Item, WorkingSet
     from reverie.models import Candidate
 
 __all__ = ["excluded_memories", "opposed_in_session"]

@@ -1,6 +1,6 @@
 """The excerpts of a context: which ranked lines of the messages left out fit in the room, and their text by file.
 
-Which lines are worth quoting is decided before, in `reverie.distill.extractive.excerpt_ranking`.
+Which lines are worth quoting is decided before, in `reverie.distill.excerpts`.
 """
 
 from __future__ import annotations

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import git_repositories
-from reverie.consolidate.memories_under_consolidation import WISHES
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
-from reverie.consolidate.statement_comparison_and_merging import Relation, overlap, parse_statement, relate
+from reverie.consolidate.statements import Relation, overlap, parse_statement, relate
+from reverie.consolidate.working_set import WISHES
+from reverie.distill.candidates import candidates
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.candidates_from_threads_and_files import candidates
-from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses, merged_uses, split_command
-from reverie.distill.extractive.sentences_and_specific_names import specific_names
+from reverie.distill.procedures import command_uses, merged_uses, split_command
+from reverie.distill.sentences import specific_names
 from reverie.errors import ReverieError
 from reverie.importers.detect_and_read_line_format import folder_of
 from reverie.importers.find_and_read_transcript_files import read_entries, read_identity
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from reverie.consolidate.statement_comparison_and_merging import Statement
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.consolidate.statements import Statement
+    from reverie.distill.facts import ThreadFacts
     from reverie.models import CommandUse
     from reverie.store import MemoryRecord
 

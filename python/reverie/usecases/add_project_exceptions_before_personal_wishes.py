@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.consolidate.memories_under_consolidation import WISHES
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
+from reverie.consolidate.working_set import WISHES
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.full_text_memory_recall import RECALL_TOKENS
 from reverie.models import MemoryType

@@ -21,7 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.consolidate.statement_comparison_and_merging import parse_statement
+from reverie.consolidate.statements import parse_statement
 from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project, moved_to_project
 from reverie.errors import Conflict
 from reverie.git_repositories import Checkout, main_folder, readable_names, slug

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.canonical_json import canonical
-from reverie.consolidate.apply_changes_to_memories import document_of
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import Forgotten, ForgottenStatement, Nearness
+from reverie.consolidate.apply import document_of
+from reverie.consolidate.forgotten import Forgotten, ForgottenStatement, Nearness
 from reverie.documents.item_and_change_types import Update, Wording
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import Conflict, NotFound

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from reverie.context.render_context_tiers import DISTILLED, FRAME
-from reverie.distill.extractive.parse_messages_into_steps import text_of
-from reverie.distill.extractive.typed_and_pasted_text import message_typed_and_pasted, typed_and_pasted
+from reverie.distill.own_words import message_typed_and_pasted, typed_and_pasted
+from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze

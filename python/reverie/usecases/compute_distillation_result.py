@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import count_and_truncate_tokens
 from reverie.canonical_json import canonical, sha256
 from reverie.context import Limits, Parts, assemble, tail_start
-from reverie.distill import render_and_trim_working_state as state_text
-from reverie.distill import summary_format_and_line_choice_by_novelty as summary_text
+from reverie.distill import state_text, summary_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line

@@ -12,8 +12,8 @@ import msgspec
 
 from reverie import wire
 from reverie.compression_and_text_deltas import pack, unpack
-from reverie.consolidate.apply_changes_to_memories import document_of
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import ForgottenStatement
+from reverie.consolidate.apply import document_of
+from reverie.consolidate.forgotten import ForgottenStatement
 from reverie.documents.find_part_for_new_memories_of_full_document import is_full, open_part
 from reverie.errors import Conflict, Damaged
 from reverie.store import (

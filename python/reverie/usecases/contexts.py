@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from reverie import count_and_truncate_tokens, wire
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import lines_without, statements_in
+from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
-from reverie.distill import render_and_trim_working_state as state_text
+from reverie.distill import state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Message, Note, WorkingState

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import count_and_truncate_tokens
 from reverie.context import assemble, ceilings, open_turn_start, tail_start
-from reverie.distill import summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ def requests(job: DreamJob) -> list[ModelRequest]:
 
 def _batch(job: DreamJob) -> DreamBatch:
     """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
-    from reverie.consolidate.plan_dream_of_oldest_memories_within_budget import plan_oldest
+    from reverie.consolidate.dream_plan import plan_oldest
 
     records = {record.id: record for record in job.memories.memories}
     return plan_oldest(

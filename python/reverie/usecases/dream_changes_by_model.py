@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reverie.consolidate import DreamPlan as ArchivePlan
-    from reverie.consolidate.user_forgotten_statements_and_mass_deletions import ForgottenStatement
+    from reverie.consolidate.forgotten import ForgottenStatement
     from reverie.language_model.requests_and_answers import ModelRequest, Outcome
     from reverie.models import Change, Memory, Tier
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import (
+from reverie.consolidate.forgotten import (
     REJECTED,
     ForgottenStatement,
     episode_text,

@@ -65,7 +65,7 @@ def _outputs_in(entries: Sequence[Entry], folder: str) -> Iterator[str]:
 
 def _is_in_folder(call: dict[str, Any], here: str, folder: str) -> bool:
     """Return True for a call whose command makes git talk to a remote, all of it in `folder`; it begins in `here`."""
-    from reverie.distill.extractive.classify_and_translate_tools import canonical_calls
+    from reverie.distill.tools import canonical_calls
 
     given = call.get("input")
     if not isinstance(given, dict):

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from reverie.consolidate.forgotten_statement_words import stems_in_order
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import (
+from reverie.consolidate.forgotten import (
     Forgotten,
     ForgottenStatement,
     statement_key,
     statement_keys,
     statements_in,
 )
+from reverie.consolidate.statement_words import stems_in_order
 from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate import Proposal
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import Forgotten
+from reverie.consolidate.forgotten import Forgotten
 from reverie.documents.project_document_paths import memory_project
 from reverie.models import Candidate, MemoryType, Update
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reverie.consolidate.user_forgotten_statements_and_mass_deletions import ForgottenStatement
+    from reverie.consolidate.forgotten import ForgottenStatement
     from reverie.models import Delete, Memory
 
 __all__ = ["updates_near_forgotten"]

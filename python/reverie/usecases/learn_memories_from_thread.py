@@ -163,8 +163,8 @@ def extract(job: LearnJob) -> Extracted:
 
     Raises Damaged where an entry's bytes fail their checksum.
     """
+    from reverie.distill.candidates import candidates, quoted_wishes
     from reverie.distill.extractive import Extractive
-    from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
     from reverie.usecases.candidate_word_origins import Origins, without_recalled
     from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.memories_under_consolidation import VALUES, WISHES, said_in
-from reverie.consolidate.memory_capacity_tiers_with_merge_and_drop import similarity_to_merge
+from reverie.consolidate.capacity import similarity_to_merge
 from reverie.consolidate.opposite_wishes import parse_wish
 from reverie.consolidate.retired_values import parse_retirement
-from reverie.consolidate.statement_comparison_and_merging import parse_statement
+from reverie.consolidate.statements import parse_statement
+from reverie.consolidate.working_set import VALUES, WISHES, said_in
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Tier

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
-from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
-from reverie.distill.extractive.typed_and_pasted_text import typed_by_person
+from reverie.distill.own_words import typed_by_person
+from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import consolidation_request_and_answer as consolidating

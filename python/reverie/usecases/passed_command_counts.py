@@ -17,7 +17,7 @@ from reverie.models import CommandUse
 from reverie.store import RecordCache, ThreadRecord
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.facts import ThreadFacts
     from reverie.redact import Redactor
     from reverie.store import Reader
 
@@ -69,7 +69,7 @@ def _of_thread(thread: ThreadRecord) -> _OfThread:
 
 def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:
     """Return the counts increased by the commands that passed in `facts`; secrets in them are redacted."""
-    from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses, merged_uses
+    from reverie.distill.procedures import command_uses, merged_uses
 
     new = [
         replace(use, command=redactor.text(use.command), description=redactor.text(use.description))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import count_and_truncate_tokens, wire
-from reverie.distill.extractive.parse_messages_into_steps import ToolCall, read_trace, text_of
+from reverie.distill.steps import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.thread_text_in_pages import SourceEntry
 from reverie.lazy_regex import lazy_regex

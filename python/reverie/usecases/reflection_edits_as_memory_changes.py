@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
-from reverie.consolidate.apply_changes_to_memories import UPDATES_KEPT
+from reverie.consolidate.apply import UPDATES_KEPT
 from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction_request_and_checked_answer import time_of, why_waiting

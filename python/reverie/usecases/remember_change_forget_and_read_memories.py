@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie import count_and_truncate_tokens, wire
-from reverie.consolidate.apply_changes_to_memories import document_of
+from reverie.consolidate.apply import document_of
 from reverie.documents import parse_document
 from reverie.documents.create_append_and_change_items import apply_changes, new_document
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording

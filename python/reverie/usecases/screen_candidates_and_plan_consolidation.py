@@ -17,7 +17,7 @@ from reverie import (
     wire,
 )
 from reverie.consolidate import Decision
-from reverie.consolidate.memories_under_consolidation import SAID_IN
+from reverie.consolidate.working_set import SAID_IN
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem

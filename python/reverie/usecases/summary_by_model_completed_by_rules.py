@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reverie.distill import summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.language_model.working_state_and_summary_requests import answered_summary, summary_request
 from reverie.usecases.model_requests_and_plan_for_memories import source_of
 

@@ -16,8 +16,8 @@ from reverie import count_and_truncate_tokens, wire
 from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts
 from reverie.context.context_as_one_text import text_of_tokens
 from reverie.context.truncate import shorten
-from reverie.distill import render_and_trim_working_state as state_text
-from reverie.distill.extractive.parse_messages_into_steps import read_trace
+from reverie.distill import state_text
+from reverie.distill.steps import read_trace
 from reverie.importers import claude_code, codex
 from reverie.importers.count_message_tokens import with_token_counts
 from reverie.importers.join_main_line_entries_and_pair_tool_results import blocks_of, main_line

@@ -15,7 +15,7 @@ import msgspec
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.context import open_turn_start
-from reverie.distill import render_and_trim_working_state as state_text
+from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.full_text_memory_recall import query_for
 from reverie.importers.detect_rewound_branches import belongs_to_tree
@@ -30,7 +30,7 @@ from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reverie.distill.extractive.incremental_working_state import ThreadFold
+    from reverie.distill.fold import ThreadFold
     from reverie.models import Entry, Message
     from reverie.store import Reader, ThreadRecord, Writer
 
@@ -210,7 +210,7 @@ def _start_of(job: StateJob) -> Checkpoint:
 
 def _fold_of(data: bytes) -> ThreadFold:
     """Decode a checkpoint's `ThreadFold`, the working state gathered so far; no bytes are a new, empty one."""
-    from reverie.distill.extractive.incremental_working_state import ThreadFold
+    from reverie.distill.fold import ThreadFold
 
     return from_msgpack(data, ThreadFold) if data else ThreadFold()
 

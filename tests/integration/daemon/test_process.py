@@ -18,15 +18,7 @@ from support.waiting import wait_until
 
 LAZY = (
     *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
-    *(
-        f"reverie.distill.extractive.{name}"
-        for name in (
-            "rules_distiller",
-            "cue_phrases",
-            "standing_preferences",
-            "classify_sentences_by_working_state_cues",
-        )
-    ),
+    *(f"reverie.distill.{name}" for name in ("distiller", "cues", "facts")),
 )
 
 

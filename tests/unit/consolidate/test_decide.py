@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.consolidate import apply, decide, memory_capacity_tiers_with_merge_and_drop
+from reverie.consolidate import apply, decide
+from reverie.consolidate import capacity as memory_capacity_tiers_with_merge_and_drop
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 OLD = "2026-01-01T00:00:00.000Z"

@@ -14,7 +14,7 @@ import pytest
 
 from reverie import canonical_json, count_and_truncate_tokens, wire
 from reverie.consolidate import DreamPlan, apply, plan_oldest
-from reverie.consolidate.distill_new_memories_into_dream_archive import counted_sources, distilled, fitted
+from reverie.consolidate.dream_archive import counted_sources, distilled, fitted
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Delete, Memory, MemoryType
 from reverie.redact import Redactor

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from reverie.consolidate import DreamBatch, DreamPlan, plan_oldest
-from reverie.consolidate.distill_new_memories_into_dream_archive import counted_sources, distilled, fitted
-from reverie.consolidate.plan_dream_of_oldest_memories_within_budget import BATCH_MIN
+from reverie.consolidate.dream_archive import counted_sources, distilled, fitted
+from reverie.consolidate.dream_plan import BATCH_MIN
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Memory, MemoryType
 from support.soak import count

@@ -7,8 +7,8 @@ import itertools
 
 import pytest
 
-from reverie.consolidate.forgotten_statement_words import statement_key, statement_keys, stems_in_order
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import Forgotten, ForgottenStatement, Nearness
+from reverie.consolidate.forgotten import Forgotten, ForgottenStatement, Nearness
+from reverie.consolidate.statement_words import statement_key, statement_keys, stems_in_order
 from reverie.models import Candidate, MemoryType
 
 FEE = "The mooring fee is 40 euros"

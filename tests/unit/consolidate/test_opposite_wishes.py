@@ -8,7 +8,7 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
-from reverie.consolidate.statement_comparison_and_merging import Relation, parse_statement, relate
+from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
 OLD, NEW = "2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z"

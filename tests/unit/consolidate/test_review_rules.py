@@ -8,7 +8,7 @@ from itertools import permutations
 import pytest
 
 from reverie.consolidate import Decision, hold_large_deletion
-from reverie.consolidate.user_forgotten_statements_and_mass_deletions import (
+from reverie.consolidate.forgotten import (
     Forgotten,
     ForgottenStatement,
     Nearness,

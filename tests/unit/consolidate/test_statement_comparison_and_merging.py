@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.consolidate.statement_comparison_and_merging import (
+from reverie.consolidate.statements import (
     Relation,
     is_generic,
     merge_statements,

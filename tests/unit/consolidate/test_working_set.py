@@ -8,8 +8,8 @@ from importlib import import_module
 import pytest
 
 from reverie.consolidate import decide
-from reverie.consolidate.memories_under_consolidation import WorkingSet, scope_of
-from reverie.consolidate.statement_comparison_and_merging import parse_statement
+from reverie.consolidate.statements import parse_statement
+from reverie.consolidate.working_set import WorkingSet, scope_of
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 AT = "2026-03-05T09:00:00.000Z"

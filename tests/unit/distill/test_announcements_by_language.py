@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reverie.distill.extractive.typed_and_pasted_text import typed_and_pasted
 from reverie.distill.extractive.words_for_texts_by_language import TEXT_WORDS
+from reverie.distill.own_words import typed_and_pasted
 
 WISH = "From now on always use quay instead of npm."
 LATER, BROKEN, CARE = (mark.upper() for mark in ("todo", "fixme", "xxx"))

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.distill import Distiller
-from reverie.distill.extractive import Extractive, messages_that_open_a_task, shell_commands_and_commits, todo_list
-from reverie.distill.extractive.parse_messages_into_steps import read_trace, user_speech
-from reverie.distill.extractive.shell_commands_and_commits import Purpose
+from reverie.distill import commands as shell_commands_and_commits
+from reverie.distill import todo as todo_list
+from reverie.distill.commands import Purpose
+from reverie.distill.extractive import Extractive, messages_that_open_a_task
+from reverie.distill.steps import read_trace, user_speech
 from support.thread import Thread
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.steps import ToolCall
 
 
 def calls(thread: Thread) -> tuple[ToolCall, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from reverie.distill.commands import Commit
 from reverie.distill.extractive.commit_kind_title_problem_and_lesson import Message, read_message
-from reverie.distill.extractive.shell_commands_and_commits import Commit
 
 
 def message(body: str) -> Message:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.distill.extractive import cue_phrases
+from reverie.distill import cues as cue_phrases
 from support.soak import count
 
 PATTERNS = ("FINDING", "FAILURE", "OUTCOME", "NEXT")

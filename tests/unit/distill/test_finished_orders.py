@@ -8,8 +8,8 @@ from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.announced_intents import is_contentless
 from reverie.distill.extractive.classify_sentences_by_working_state_cues import is_mere_remark
 from reverie.distill.extractive.finished_orders import actions_done, unfinished_part
-from reverie.distill.extractive.parse_messages_into_steps import ToolCall, read_trace
-from reverie.distill.extractive.questions_and_options import chosen_option
+from reverie.distill.questions import chosen_option
+from reverie.distill.steps import ToolCall, read_trace
 from reverie.models import NO_RESULT
 from support.thread import Thread
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive.shell_commands_and_commits import here_documents, without_here_documents
+from reverie.distill.commands import here_documents, without_here_documents
 
 
 @pytest.mark.parametrize(

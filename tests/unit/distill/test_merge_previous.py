@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import Extractive
 from reverie.models import Distillation, Section
 from support.thread import Thread

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reverie.distill.cues import is_acknowledgement
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.classify_sentences_by_working_state_cues import is_new_task, is_only_for_good
-from reverie.distill.extractive.cue_phrases import is_acknowledgement
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from support.thread import Thread
 

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import summary_format_and_line_choice_by_novelty
-from reverie.distill.summary_format_and_line_choice_by_novelty import content_words, line_weight, order_by_novelty
+from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill.summary_text import content_words, line_weight, order_by_novelty
 
 
 def greedy(lines: list[str]) -> list[int]:

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.standing_preferences import preference_sentence
+from reverie.distill.wishes import preference_sentence
 from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread
 

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses, merged_uses, split_command
+from reverie.distill.procedures import command_uses, merged_uses, split_command
 from reverie.models import Add, Candidate, CommandUse, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.thread import Thread
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive.sentences_and_specific_names import sentences
+from reverie.distill.sentences import sentences
 
 
 @pytest.mark.parametrize(

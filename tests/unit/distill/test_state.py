@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import render_and_trim_working_state
-from reverie.distill.extractive import Extractive, cue_phrases, messages_that_open_a_task
+from reverie.distill import cues as cue_phrases
+from reverie.distill import state_text as render_and_trim_working_state
+from reverie.distill.extractive import Extractive, messages_that_open_a_task
 from reverie.models import StateSources, WorkingState
 from support.thread import Thread, logger_fix
 

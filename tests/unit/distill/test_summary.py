@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import Extractive
 from reverie.models import Distillation, Section, Summary
 from support.thread import Thread, logger_fix

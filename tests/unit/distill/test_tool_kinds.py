@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.parse_messages_into_steps import read_trace
+from reverie.distill.steps import read_trace
 from reverie.models import MemoryType
 from support.thread import Thread
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie import count_and_truncate_tokens
-from reverie.distill.extractive.thread_facts import ThreadFacts, gather_facts
+from reverie.distill.facts import ThreadFacts, gather_facts
 from reverie.usecases.text_replacing_client_conversation import CompactionJob, decide
 from support.transcripts import call, result, text
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.parse_messages_into_steps import Trace
+    from reverie.distill.steps import Trace
 
 TOKENS = 3_000
 ASKED = [f"Please repair crane {number}, and tell me whether its hook is bent." for number in range(12)]
@@ -57,6 +57,6 @@ def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(found)
         return gather_facts(found)
 
-    monkeypatch.setattr("reverie.distill.extractive.rules_distiller.gather_facts", counted)
+    monkeypatch.setattr("reverie.distill.distiller.gather_facts", counted)
     decide(CompactionJob("claude-code", conversation("abcdefgh    "), TOKENS))
     assert len(read) == 1

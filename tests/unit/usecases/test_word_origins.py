@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from reverie.context.render_context_tiers import FRAME
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.typed_and_pasted_text import typed_and_pasted
+from reverie.distill.own_words import typed_and_pasted
 from reverie.models import Candidate, MemoryType
 from reverie.usecases.candidate_word_origins import Origins, without_recalled
 from support.talk import Talk

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import render_and_trim_working_state as state_text
+from reverie.distill import state_text
 from reverie.errors import ValidationError
 from reverie.models import StateSources, WorkingState
 from reverie.store import WorkingStateRecord

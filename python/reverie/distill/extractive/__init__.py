@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.rules_distiller import Extractive
+    from reverie.distill.distiller import Extractive
 
 __all__ = ["Extractive"]
 
@@ -18,6 +18,6 @@ def __getattr__(name: str) -> object:
     """Return the class `Extractive`. Raises AttributeError for any other name."""
     if name != "Extractive":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from reverie.distill.extractive.rules_distiller import Extractive
+    from reverie.distill.distiller import Extractive
 
     return Extractive

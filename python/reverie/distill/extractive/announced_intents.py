@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.parse_messages_into_steps import Utterance
-from reverie.distill.extractive.sentences_and_specific_names import sentences
+from reverie.distill.sentences import sentences
+from reverie.distill.steps import Utterance
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.parse_messages_into_steps import Step
+    from reverie.distill.steps import Step
 
 __all__ = ["is_contentless", "is_inspection", "is_only_pointer", "last_reply", "stated_intent"]
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive import announced_intents, classify_sentences_by_working_state_cues, cue_phrases
+from reverie.distill import cues as cue_phrases
+from reverie.distill.extractive import announced_intents, classify_sentences_by_working_state_cues
 from reverie.distill.extractive.done_but_unticked_todo_items import have_checks_run, runs_checks
 from reverie.distill.extractive.finished_orders import unfinished_part
-from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
-from reverie.distill.extractive.sentences_and_specific_names import clip, sentences, specific_names
+from reverie.distill.sentences import clip, sentences, specific_names
+from reverie.distill.steps import ToolCall, Utterance
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.facts import ThreadFacts
 
 __all__ = ["CHECKS", "STILL_DOING", "announced_step", "edits_since", "is_published", "passed_check"]
 

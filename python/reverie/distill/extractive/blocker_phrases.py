@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from reverie.distill.extractive import cue_phrases
+from reverie.distill import cues as cue_phrases
 from reverie.lazy_regex import lazy_regex
 
 __all__ = ["is_blocker", "is_unblocked"]

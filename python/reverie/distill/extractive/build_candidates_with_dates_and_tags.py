@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.sentences_and_specific_names import one_line, specific_names
+from reverie.distill.sentences import one_line, specific_names
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate
 

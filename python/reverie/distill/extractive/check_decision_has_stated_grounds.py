@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from reverie.distill.extractive.sentences_and_specific_names import specific_names
+from reverie.distill.sentences import specific_names
 from reverie.lazy_regex import lazy_regex
 
 __all__ = ["REASON", "is_grounded_decision"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from reverie.distill.extractive import cue_phrases
+from reverie.distill import cues as cue_phrases
 from reverie.distill.extractive.messages_that_open_a_task import is_for_good, opens_task
 from reverie.distill.extractive.order_verbs_and_general_rules import VERB
-from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
+from reverie.distill.sentences import clip, sentences
 from reverie.lazy_regex import lazy_regex
 
 __all__ = [

@@ -6,19 +6,19 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
-from reverie.distill.extractive.shell_commands_and_commits import (
+from reverie.distill.commands import (
     here_documents,
     masked_here_documents,
     without_signatures,
 )
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.sentences import clip, one_line, sentences, unwrapped
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reverie.distill.extractive.shell_commands_and_commits import Commit
+    from reverie.distill.commands import Commit
 
 __all__ = [
     "TITLE_WORDS_MIN",

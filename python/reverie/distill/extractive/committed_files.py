@@ -12,15 +12,15 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
+from reverie.distill.commands import without_here_documents
+from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Trace
-    from reverie.distill.extractive.shell_commands_and_commits import Commit
+    from reverie.distill.commands import Commit
+    from reverie.distill.steps import ToolCall, Trace
 
 __all__ = ["CommittedFiles"]
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import classify_sentences_by_working_state_cues, cue_phrases
+from reverie.distill import cues as cue_phrases
+from reverie.distill.extractive import classify_sentences_by_working_state_cues
 from reverie.distill.extractive.finished_orders import unfinished_part
-from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
-from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.facts import substantial_requests
+from reverie.distill.sentences import clip, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.parse_messages_into_steps import Utterance
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.facts import ThreadFacts
+    from reverie.distill.steps import Utterance
 
 __all__ = [
     "ITEM_CHARS",

@@ -13,7 +13,7 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.parse_messages_into_steps import Utterance
+    from reverie.distill.steps import Utterance
 
 __all__ = [
     "ABOUT_WORK",

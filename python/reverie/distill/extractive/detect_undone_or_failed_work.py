@@ -11,22 +11,22 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.classify_and_translate_tools import EDITS
+from reverie.distill import cues as cue_phrases
+from reverie.distill.commands import Purpose
 from reverie.distill.extractive.commits_and_files_undone_by_git import taken_back
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
-from reverie.distill.extractive.sentences_and_specific_names import specific_names
-from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
+from reverie.distill.sentences import specific_names
+from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import is_stop_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.facts import ThreadFacts
+    from reverie.distill.steps import ToolCall
 
 __all__ = ["EndState", "Finished", "common_words", "is_removed"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.shell_commands_and_commits import Purpose
+from reverie.distill.commands import Purpose
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
-    from reverie.distill.extractive.shell_commands_and_commits import Run
-    from reverie.distill.extractive.todo_list import TodoItem
+    from reverie.distill.commands import Run
+    from reverie.distill.steps import ToolCall
+    from reverie.distill.todo import TodoItem
 
 __all__ = ["has_passed", "have_checks_run", "is_overtaken", "mark_touched", "mark_written", "runs_checks"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive.procedures_and_skills_by_command_counts import split_command
-from reverie.distill.extractive.shell_commands_and_commits import is_same_commit, without_here_documents
+from reverie.distill.commands import is_same_commit, without_here_documents
+from reverie.distill.procedures import split_command
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
-    from reverie.distill.extractive.shell_commands_and_commits import Commit
+    from reverie.distill.commands import Commit
+    from reverie.distill.steps import ToolCall
 
 __all__ = ["lasting_ids"]
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases
+from reverie.distill import cues as cue_phrases
+from reverie.distill.commands import without_here_documents
 from reverie.distill.extractive.classify_sentences_by_working_state_cues import begins_with_verb
 from reverie.distill.extractive.done_but_unticked_todo_items import have_checks_run, runs_checks
-from reverie.distill.extractive.sentences_and_specific_names import sentences
-from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.sentences import sentences
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
-    from reverie.distill.extractive.shell_commands_and_commits import Run
+    from reverie.distill.commands import Run
+    from reverie.distill.steps import ToolCall
 
 __all__ = ["actions_done", "unfinished_part"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.sentences import clip, one_line
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 

@@ -7,15 +7,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.commit_kind_title_problem_and_lesson import commit_title, is_fix, read_message
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, specific_names
+from reverie.distill.sentences import clip, one_line, specific_names
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
-    from reverie.distill.extractive.shell_commands_and_commits import Commit
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.commands import Commit
+    from reverie.distill.facts import ThreadFacts
+    from reverie.distill.steps import ToolCall
 
 __all__ = ["LaterCommits", "names_in", "with_id"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reverie.distill.extractive.cue_phrases import (
+from reverie.distill.cues import (
     is_acknowledgement,
     is_approval,
     is_brief,

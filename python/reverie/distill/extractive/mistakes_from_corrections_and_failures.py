@@ -6,31 +6,32 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive import cue_phrases, shell_commands_and_commits
+from reverie.distill import commands as shell_commands_and_commits
+from reverie.distill import cues as cue_phrases
+from reverie.distill.commands import Purpose, is_wrapper_line
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import build_candidate, with_absolute_dates
-from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.detect_talk_that_sets_no_rule import ABOUT_WORK, sincere_messages
 from reverie.distill.extractive.detect_undone_or_failed_work import is_removed
-from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
-from reverie.distill.extractive.sentences_and_specific_names import (
+from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
+from reverie.distill.sentences import (
     clip,
     one_line,
     sentences,
     specific_names,
     word_count,
 )
-from reverie.distill.extractive.shell_commands_and_commits import Purpose, is_wrapper_line
-from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
+from reverie.distill.steps import Interrupted, ToolCall, Utterance
+from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import Step, Trace
-    from reverie.distill.extractive.shell_commands_and_commits import Run
-    from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
+    from reverie.distill.commands import Run
+    from reverie.distill.facts import KeySentence, ThreadFacts
+    from reverie.distill.steps import Step, Trace
     from reverie.models import Candidate
 
 __all__ = ["BROKEN", "FixedFailure", "corrections", "match_failures", "mended_cause", "mended_failures"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.distill.extractive.commit_kind_title_problem_and_lesson import is_correction, read_message, says_change
 from reverie.distill.extractive.detect_undone_or_failed_work import common_words
 from reverie.distill.extractive.later_commits_on_earlier_work import names_in
-from reverie.distill.extractive.sentences_and_specific_names import specific_names
+from reverie.distill.sentences import specific_names
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie.distill.extractive.detect_undone_or_failed_work import EndState, Finished
     from reverie.distill.extractive.later_commits_on_earlier_work import LaterCommits
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.facts import ThreadFacts
 
 __all__ = ["OutdatedSentences"]
 

@@ -14,7 +14,7 @@ from reverie.distill.extractive.introductions_of_pasted_text import (
     is_disguised,
     is_separator,
 )
-from reverie.distill.extractive.sentences_and_specific_names import sentences
+from reverie.distill.sentences import sentences
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import announced_intents, classify_sentences_by_working_state_cues, cue_phrases
+from reverie.distill import cues as cue_phrases
+from reverie.distill.extractive import announced_intents, classify_sentences_by_working_state_cues
 from reverie.distill.extractive.announced_step_still_in_progress import (
     CHECKS,
     STILL_DOING,
@@ -30,20 +31,20 @@ from reverie.distill.extractive.current_request_and_agreed_proposals import (
 )
 from reverie.distill.extractive.done_but_unticked_todo_items import has_passed, is_overtaken, runs_checks
 from reverie.distill.extractive.finished_orders import unfinished_part
-from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
-from reverie.distill.extractive.questions_and_options import open_questions
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
-from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.facts import substantial_requests
+from reverie.distill.questions import open_questions
+from reverie.distill.sentences import clip, first_sentence, sentences
+from reverie.distill.steps import ToolCall, Utterance
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion
-    from reverie.distill.extractive.thread_facts import ThreadFacts
-    from reverie.distill.extractive.todo_list import TodoItem
-    from reverie.distill.render_and_trim_working_state import StateItem
+    from reverie.distill.answers import AnsweredQuestion
+    from reverie.distill.facts import ThreadFacts
+    from reverie.distill.state_text import StateItem
+    from reverie.distill.todo import TodoItem
 
 __all__ = ["ASKS", "CHECKS", "OF_NOW", "current_plan", "last_question", "steps_ahead"]
 

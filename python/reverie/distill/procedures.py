@@ -13,16 +13,16 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from reverie.distill.commands import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import build_candidate, file_tag
-from reverie.distill.extractive.shell_commands_and_commits import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
 from reverie.lazy_regex import lazy_regex
 from reverie.models import CommandUse, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reverie.distill.extractive.shell_commands_and_commits import Run
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.commands import Run
+    from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate
 
 __all__ = ["DOING", "command_uses", "merged_uses", "procedures", "skills", "split_command"]

@@ -7,18 +7,19 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import (
-    blocker_phrases,
-    classify_sentences_by_working_state_cues,
-    cue_phrases,
-    shell_commands_and_commits,
-    todo_list,
-)
+from reverie.distill import commands as shell_commands_and_commits
+from reverie.distill import cues as cue_phrases
+from reverie.distill import todo as todo_list
+from reverie.distill.answers import answered_questions
+from reverie.distill.extractive import blocker_phrases, classify_sentences_by_working_state_cues
 from reverie.distill.extractive.announced_intents import last_reply
-from reverie.distill.extractive.answered_questions_of_ask_tool import answered_questions
 from reverie.distill.extractive.finished_orders import actions_done
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
-from reverie.distill.extractive.parse_messages_into_steps import (
+from reverie.distill.extractive.stated_conventions import decision_in
+from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
+from reverie.distill.questions import chosen_option, offered_options, open_questions
+from reverie.distill.sentences import clip, one_line, sentences, unwrapped
+from reverie.distill.steps import (
     EDITS,
     READS,
     Interrupted,
@@ -27,19 +28,15 @@ from reverie.distill.extractive.parse_messages_into_steps import (
     Trace,
     Utterance,
 )
-from reverie.distill.extractive.questions_and_options import chosen_option, offered_options, open_questions
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
-from reverie.distill.extractive.stated_conventions import decision_in
-from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion
+    from reverie.distill.answers import AnsweredQuestion
+    from reverie.distill.commands import Commit, Run
     from reverie.distill.extractive.mistakes_from_corrections_and_failures import FixedFailure
-    from reverie.distill.extractive.shell_commands_and_commits import Commit, Run
-    from reverie.distill.extractive.todo_list import TodoItem
+    from reverie.distill.todo import TodoItem
 
 __all__ = [
     "KeySentence",

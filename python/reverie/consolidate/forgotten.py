@@ -11,7 +11,8 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.consolidate.forgotten_statement_words import (
+from reverie.consolidate.human_languages_and_commands_named_in_wishes import are_about_others
+from reverie.consolidate.statement_words import (
     behind_label,
     named_things,
     statement_key,
@@ -20,7 +21,6 @@ from reverie.consolidate.forgotten_statement_words import (
     wish_classes,
     wish_stems,
 )
-from reverie.consolidate.human_languages_and_commands_named_in_wishes import are_about_others
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
 

@@ -7,28 +7,26 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import summary_format_and_line_choice_by_novelty
-from reverie.distill.extractive import (
-    classify_sentences_by_working_state_cues,
-    cue_phrases,
-    excerpt_ranking,
-    split_thread_into_candidate_excerpt_lines,
-)
-from reverie.distill.extractive.build_summary_sections import summary_sections, tone_lines
-from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
+from reverie.distill import cues as cue_phrases
+from reverie.distill import excerpt_lines as split_thread_into_candidate_excerpt_lines
+from reverie.distill import excerpts as excerpt_ranking
+from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill.candidates import candidates, quoted_wishes
+from reverie.distill.commands import Purpose
+from reverie.distill.extractive import classify_sentences_by_working_state_cues
 from reverie.distill.extractive.messages_that_open_a_task import is_follow_up
-from reverie.distill.extractive.parse_messages_into_steps import read_trace
-from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
-from reverie.distill.extractive.shell_commands_and_commits import Purpose
-from reverie.distill.extractive.thread_facts import gather_facts
-from reverie.distill.extractive.working_state import working_state
+from reverie.distill.facts import gather_facts
+from reverie.distill.procedures import command_uses
+from reverie.distill.sentences import clip, first_sentence
+from reverie.distill.state import working_state
+from reverie.distill.steps import read_trace
+from reverie.distill.summary import summary_sections, tone_lines
 from reverie.models import Distillation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate, CommandUse, Message, WorkingState
 
 __all__ = ["Extractive"]

@@ -16,8 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reverie import canonical_json, count_and_truncate_tokens
-from reverie.consolidate.memories_under_consolidation import Item, WorkingSet, scope_of
-from reverie.consolidate.statement_comparison_and_merging import Relation, parse_statement, relate
+from reverie.consolidate.statements import Relation, parse_statement, relate
+from reverie.consolidate.working_set import Item, WorkingSet, scope_of
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import Change, Delete, Memory, MemoryType, Update
 from reverie.sentence_word_analysis import analyze, strip_markers

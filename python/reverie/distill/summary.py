@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases
+from reverie.distill import cues as cue_phrases
+from reverie.distill.commands import Purpose
 from reverie.distill.extractive.current_request_and_agreed_proposals import current_request
-from reverie.distill.extractive.next_steps import last_question, steps_ahead
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, specific_names
-from reverie.distill.extractive.shell_commands_and_commits import Purpose
-from reverie.distill.extractive.thread_facts import substantial_requests
-from reverie.distill.summary_format_and_line_choice_by_novelty import (
+from reverie.distill.facts import substantial_requests
+from reverie.distill.next_step import last_question, steps_ahead
+from reverie.distill.sentences import clip, one_line, sentences, specific_names
+from reverie.distill.summary_text import (
     ASKED,
     BEGAN,
     DOING,
@@ -32,7 +32,7 @@ from reverie.models import Section
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
+    from reverie.distill.facts import KeySentence, ThreadFacts
     from reverie.models import Summary
 
 

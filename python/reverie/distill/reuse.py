@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill.extractive.sentences_and_specific_names import specific_names
-from reverie.distill.extractive.split_thread_into_candidate_excerpt_lines import Line, Source
+from reverie.distill.excerpt_lines import Line, Source
+from reverie.distill.sentences import specific_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

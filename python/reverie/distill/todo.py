@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.done_but_unticked_todo_items import mark_touched, mark_written
-from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.distill.sentences import clip
+from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.steps import ToolCall
 
 __all__ = ["TodoItem", "TodoList", "closed_labels", "todo_items"]
 

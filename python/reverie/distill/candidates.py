@@ -7,37 +7,38 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases, standing_preferences
+from reverie.distill import cues as cue_phrases
+from reverie.distill import wishes as standing_preferences
+from reverie.distill.episodes import episodes
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import (
     build_candidate,
     tags_of,
     with_absolute_dates,
     without_duplicates,
 )
-from reverie.distill.extractive.candidates_from_files import file_candidates, is_prose
-from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.detect_talk_that_sets_no_rule import OF_FEELINGS, is_joke, is_reported, sincere_messages
-from reverie.distill.extractive.episodes_of_finished_work import episodes
 from reverie.distill.extractive.labelled_lines_of_files import statement_of
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import corrections, mended_failures
-from reverie.distill.extractive.parse_messages_into_steps import Utterance
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences, quoted_sentences
-from reverie.distill.extractive.procedures_and_skills_by_command_counts import procedures, skills
-from reverie.distill.extractive.sentences_and_specific_names import (
+from reverie.distill.extractive.stated_conventions import decision_in, stated_fact
+from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of, words_of
+from reverie.distill.files import file_candidates, is_prose
+from reverie.distill.procedures import procedures, skills
+from reverie.distill.sentences import (
     clip,
     one_line,
     specific_names,
 )
-from reverie.distill.extractive.stated_conventions import decision_in, stated_fact
-from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of, words_of
+from reverie.distill.steps import Utterance
+from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.answers import AnsweredQuestion
+    from reverie.distill.facts import ThreadFacts
     from reverie.models import CommandUse
 
 __all__ = ["candidates", "quoted_wishes"]

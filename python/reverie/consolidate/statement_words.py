@@ -13,7 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.human_languages_and_commands_named_in_wishes import Named, named_in
-from reverie.consolidate.statement_comparison_and_merging import parse_statement
+from reverie.consolidate.statements import parse_statement
 from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import analyze
 

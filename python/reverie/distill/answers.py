@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line
+from reverie.distill.sentences import clip, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.steps import ToolCall
 
 __all__ = ["AnsweredQuestion", "answered_questions"]
 

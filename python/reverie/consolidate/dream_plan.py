@@ -10,13 +10,13 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from reverie.consolidate.distill_new_memories_into_dream_archive import counted_sources, distilled, fitted
+from reverie.consolidate.dream_archive import counted_sources, distilled, fitted
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.consolidate.distill_new_memories_into_dream_archive import Archive, DreamPlan, Source
+    from reverie.consolidate.dream_archive import Archive, DreamPlan, Source
     from reverie.models import Memory
 
 __all__ = ["BATCH_MIN", "DreamBatch", "plan_oldest"]

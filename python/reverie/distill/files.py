@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import file_tag
 from reverie.distill.extractive.labelled_lines_of_files import is_of_work, labelled_lines, without_tasks
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, word_count
+from reverie.distill.sentences import clip, one_line, sentences, word_count
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import (
-    blocker_phrases,
-    classify_sentences_by_working_state_cues,
-    shell_commands_and_commits,
-)
+from reverie.distill import commands as shell_commands_and_commits
+from reverie.distill.extractive import blocker_phrases, classify_sentences_by_working_state_cues
 from reverie.distill.extractive.current_request_and_agreed_proposals import (
     ITEM_CHARS,
     TASK_CHARS,
@@ -18,17 +15,17 @@ from reverie.distill.extractive.current_request_and_agreed_proposals import (
     latest_remark,
     task_opened,
 )
-from reverie.distill.extractive.next_steps import ASKS, CHECKS, OF_NOW, current_plan, steps_ahead
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
-from reverie.distill.extractive.thread_facts import substantial_requests
-from reverie.distill.render_and_trim_working_state import state_items, trim_to_tokens, with_items
+from reverie.distill.facts import substantial_requests
+from reverie.distill.next_step import ASKS, CHECKS, OF_NOW, current_plan, steps_ahead
+from reverie.distill.sentences import clip, first_sentence
+from reverie.distill.state_text import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
-    from reverie.distill.render_and_trim_working_state import StateItem
+    from reverie.distill.facts import KeySentence, ThreadFacts
+    from reverie.distill.state_text import StateItem
 
 __all__ = ["request_excerpt", "working_state"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences
+from reverie.distill import cues as cue_phrases
+from reverie.distill.sentences import clip, one_line, sentences
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:

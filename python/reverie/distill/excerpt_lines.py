@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Trace, Utterance
-from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.distill.sentences import clip
+from reverie.distill.steps import Interrupted, ToolCall, Trace, Utterance
 from reverie.lazy_regex import lazy_regex
 from reverie.remove_tagged_spans import without_tagged
 

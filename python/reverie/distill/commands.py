@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.distill.sentences import clip
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.steps import ToolCall
 
 __all__ = [
     "TASK_OF_BUILD",

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS, canonical_calls, canonical_result
+from reverie.distill.tools import EDITS, READS, canonical_calls, canonical_result
 from reverie.lazy_regex import lazy_regex
 from reverie.models import NO_RESULT, ORPHAN_RESULT
 from reverie.remove_tagged_spans import without_tagged

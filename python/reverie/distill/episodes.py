@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from reverie.distill.commands import Purpose
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import file_tag
-from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.commit_kind_title_problem_and_lesson import (
     TITLE_WORDS_MIN,
     commit_title,
@@ -29,15 +29,15 @@ from reverie.distill.extractive.later_commits_on_earlier_work import LaterCommit
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import BROKEN, mended_cause
 from reverie.distill.extractive.outdated_sentences_of_episodes import OutdatedSentences
-from reverie.distill.extractive.sentences_and_specific_names import (
+from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.sentences import (
     clip,
     first_sentence,
     sentences,
     specific_names,
     unwrapped,
 )
-from reverie.distill.extractive.shell_commands_and_commits import Purpose
-from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.tools import EDITS
 from reverie.documents.summary_line_of_memory_topics import shortened
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
@@ -45,9 +45,9 @@ from reverie.models import Candidate, MemoryType
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
-    from reverie.distill.extractive.shell_commands_and_commits import Commit
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.commands import Commit
+    from reverie.distill.facts import ThreadFacts
+    from reverie.distill.steps import ToolCall
 
 __all__ = ["episodes"]
 

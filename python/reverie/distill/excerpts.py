@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.reuse_odds_of_names_in_excerpts import list_names, name_weights
-from reverie.distill.extractive.sentences_and_specific_names import specific_names
-from reverie.distill.extractive.split_thread_into_candidate_excerpt_lines import Line, Source
-from reverie.distill.summary_format_and_line_choice_by_novelty import content_words, line_weight
+from reverie.distill import cues as cue_phrases
+from reverie.distill.excerpt_lines import Line, Source
+from reverie.distill.reuse import list_names, name_weights
+from reverie.distill.sentences import specific_names
+from reverie.distill.summary_text import content_words, line_weight
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.parse_messages_into_steps import Utterance
+    from reverie.distill.steps import Utterance
 
 __all__ = ["Coverage", "pick_lines", "rank_excerpts"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.consolidate.opposite_wishes import Wish, parse_wish
 from reverie.consolidate.retired_values import Retirement, parse_retirement
-from reverie.consolidate.statement_comparison_and_merging import Statement, parse_statement, says_resolved
+from reverie.consolidate.statements import Statement, parse_statement, says_resolved
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import Candidate, Memory, MemoryType
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.statement_comparison_and_merging import (
+from reverie.consolidate.statements import (
     Relation,
     is_generic,
     merge_statements,
@@ -24,8 +24,8 @@ from reverie.models import Tier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.consolidate.memories_under_consolidation import Item, WorkingSet
-    from reverie.consolidate.statement_comparison_and_merging import Statement
+    from reverie.consolidate.statements import Statement
+    from reverie.consolidate.working_set import Item, WorkingSet
 
 __all__ = ["REDUCTION_MAX", "WINDOW_TOKENS", "shrink", "similarity_to_merge", "tier"]
 

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases, messages_that_open_a_task
+from reverie.distill import cues as cue_phrases
+from reverie.distill.extractive import messages_that_open_a_task
 from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
 from reverie.distill.extractive.detect_talk_that_sets_no_rule import (
     ABOUT_WORK,
@@ -27,7 +28,6 @@ from reverie.distill.extractive.detect_talk_that_sets_no_rule import (
 from reverie.distill.extractive.order_verbs_and_general_rules import VERB, holds_from_now_on, is_general_rule
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
 from reverie.distill.extractive.reword_wish_in_third_person import reworded
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
 from reverie.distill.extractive.standing_wishes_in_everyday_words import (
     asks_for_more,
     confirmed_statement,
@@ -37,12 +37,13 @@ from reverie.distill.extractive.standing_wishes_in_everyday_words import (
 )
 from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
 from reverie.distill.extractive.wish_and_correction_cues_by_language import is_quoted_wish, language_of
+from reverie.distill.sentences import clip, first_sentence, one_line
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reverie.distill.extractive.parse_messages_into_steps import Utterance
+    from reverie.distill.steps import Utterance
 
 __all__ = [
     "LONGEST",

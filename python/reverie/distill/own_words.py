@@ -24,7 +24,7 @@ from reverie.distill.extractive.introductions_of_pasted_text import (
     is_disguised,
     is_separator,
 )
-from reverie.distill.extractive.parse_messages_into_steps import user_speech
+from reverie.distill.steps import user_speech
 from reverie.lazy_regex import lazy_regex
 
 __all__ = ["message_typed_and_pasted", "typed_and_pasted", "typed_by_person"]

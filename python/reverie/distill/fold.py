@@ -5,10 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import classify_sentences_by_working_state_cues, shell_commands_and_commits
-from reverie.distill.extractive.answered_questions_of_ask_tool import AnsweredQuestion  # noqa: TC001 - decoded by type
+from reverie.distill import commands as shell_commands_and_commits
+from reverie.distill.answers import AnsweredQuestion  # noqa: TC001 - decoded by type
+from reverie.distill.commands import Commit, Purpose, Run
+from reverie.distill.extractive import classify_sentences_by_working_state_cues
 from reverie.distill.extractive.current_request_and_agreed_proposals import opens_task
-from reverie.distill.extractive.parse_messages_into_steps import (
+from reverie.distill.facts import (
+    KeySentence,
+    Pending,
+    ThreadFacts,
+    gather_facts,
+    substantial_requests,
+)
+from reverie.distill.sentences import clip, first_sentence
+from reverie.distill.state import request_excerpt, working_state
+from reverie.distill.steps import (
     EDITS,
     READS,
     Interrupted,
@@ -19,17 +30,7 @@ from reverie.distill.extractive.parse_messages_into_steps import (
     project_root,
     read_trace,
 )
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
-from reverie.distill.extractive.shell_commands_and_commits import Commit, Purpose, Run
-from reverie.distill.extractive.thread_facts import (
-    KeySentence,
-    Pending,
-    ThreadFacts,
-    gather_facts,
-    substantial_requests,
-)
-from reverie.distill.extractive.todo_list import TodoList
-from reverie.distill.extractive.working_state import request_excerpt, working_state
+from reverie.distill.todo import TodoList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
