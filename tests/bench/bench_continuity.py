@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
 from reverie.context import tail_start
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.evals.count_distillations_with_context_editing import one_thread
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
 from reverie.distill import steps as parse_messages_into_steps
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.importers.find_and_read_transcript_files import oldest_first
 from reverie.models import MemoryType, Message
 from reveried.cli.send_new_bytes_of_session_files_to_import import import_file

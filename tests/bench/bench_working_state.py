@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from reverie import count_and_truncate_tokens
 from reverie.distill import state_text as render_and_trim_working_state
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.sentences import clip
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.importers.find_and_read_transcript_files import read_entries

@@ -10,7 +10,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.context import Limits, Parts, RecallLine, assemble, tail_start
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.state_text import render as state_text
 from reverie.distill.summary_text import render as summary_text
 from reverie.errors import TokenBudgetExceeded

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reverie import count_and_truncate_tokens
 from reverie.distill import state_text as render_and_trim_working_state
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.models import Message, Section
 from support.soak import count
 

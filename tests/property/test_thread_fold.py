@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.errors import Conflict
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import NO_RESULT, WorkingState

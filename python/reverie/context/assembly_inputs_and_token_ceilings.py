@@ -34,9 +34,9 @@ SHARES: Final[dict[int, tuple[int, ...]]] = {
     # budget: bootstrap, index, digest, notes, state, recall, summary, tail; tokens. Excerpts take what remains.
     1_000: (90, 60, 30, 60, 120, 40, 200, 400),
     4_000: (500, 150, 60, 240, 260, 160, 350, 300),
-    8_000: (1_400, 240, 120, 460, 340, 340, 1_700, 700),
-    16_000: (3_200, 460, 230, 920, 420, 690, 3_000, 4_400),
-    35_000: (7_000, 1_000, 500, 2_000, 500, 1_500, 5_000, 12_000),
+    8_000: (1_400, 240, 120, 460, 340, 340, 1_000, 700),
+    16_000: (3_200, 460, 230, 920, 420, 690, 1_800, 4_400),
+    35_000: (7_000, 1_000, 500, 2_000, 500, 1_500, 3_500, 12_000),
 }
 """Ceilings in tokens at five budgets; between two rows they are interpolated, beyond the last they grow with it.
 

@@ -1,9 +1,9 @@
-"""Questions that an agent asked through a tool, with the person's choices or answers."""
+"""Questions that an agent asked through its client's question tool, with the person's choices or answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from reverie.distill.sentences import clip, one_line
 
@@ -12,14 +12,18 @@ if TYPE_CHECKING:
 
     from reverie.distill.steps import ToolCall
 
-__all__ = ["AnsweredQuestion", "answered_questions"]
+__all__ = ["QUESTION_TOOLS", "AnsweredQuestion", "answered_questions"]
+
+QUESTION_TOOLS: Final = frozenset({"AskUserQuestion"})
+"""Tools whose results are the person's answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
     """A question that the agent asked through a tool, and the person's choice or answer.
 
-    `own_words` is True where options were offered and the answer is none of them.
+    `description` is what the chosen option's description says. `own_words` is True where options were offered and the
+    answer is none of them.
     """
 
     question: str
@@ -27,34 +31,41 @@ class AnsweredQuestion:
     seq: int
     at: str | None
     own_words: bool = False
+    description: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return question, answer and the chosen option's description: "Which store? → LMDB: one file, no server"."""
+        described = f": {self.description}" if self.description else ""
+        return f"{clip(self.question, 160)} → {self.answer}{described}"
 
 
 def answered_questions(calls: Iterable[ToolCall]) -> Iterator[AnsweredQuestion]:
     """Yield the questions that the agent asked through a tool and the person answered, oldest first."""
     for call in calls:
-        if call.tool != "AskUserQuestion" or not call.answered or call.failed:
+        if call.tool not in QUESTION_TOOLS or not call.answered or call.failed:
             continue
-        for question, options in _questions(call):
-            marker = f'"{question}"="'
+        asked = call.input.get("questions")
+        for one in asked if isinstance(asked, list) else []:
+            if not isinstance(one, dict) or not isinstance(one.get("question"), str):
+                continue
+            marker = f'"{one["question"]}"="'
             start = call.result.find(marker)
             if start >= 0:
-                rest = call.result[start + len(marker) :]
-                answer = rest.split('"', 1)[0]
-                is_own = bool(options) and not any(option in answer or answer in option for option in options)
-                yield AnsweredQuestion(one_line(question), clip(answer, 200), call.result_seq, call.at, is_own)
+                answer = call.result[start + len(marker) :].split('"', 1)[0]
+                yield _answered(call, one["question"], answer, [*_options(one.get("options"))])
 
 
-def _questions(call: ToolCall) -> list[tuple[str, list[str]]]:
-    """Return each question of a call with all words of its options."""
-    asked = call.input.get("questions")
-    return [
-        (one["question"], [*_option_texts(one.get("options"))])
-        for one in (asked if isinstance(asked, list) else [])
-        if isinstance(one, dict) and isinstance(one.get("question"), str)
-    ]
+def _answered(call: ToolCall, question: str, answer: str, options: list[tuple[str, str]]) -> AnsweredQuestion:
+    chosen = [option for option in options if option[0] and option[0] in answer]
+    is_own = bool(options) and not chosen and not any(answer in label for label, _ in options)
+    description = clip(chosen[0][1], 200) if len(chosen) == 1 else ""
+    return AnsweredQuestion(one_line(question), clip(answer, 200), call.result_seq, call.at, is_own, description)
 
 
-def _option_texts(options: Any) -> Iterator[str]:
-    for option in options if isinstance(options, list) else []:
-        texts = [option] if isinstance(option, str) else option.values() if isinstance(option, dict) else []
-        yield from (text for text in texts if isinstance(text, str) and text)
+def _options(given: Any) -> Iterator[tuple[str, str]]:
+    """Yield label and description of each option."""
+    for option in given if isinstance(given, list) else []:
+        found = {"label": option} if isinstance(option, str) else option if isinstance(option, dict) else {}
+        label, description = (found.get(key) for key in ("label", "description"))
+        yield (label if isinstance(label, str) else ""), (description if isinstance(description, str) else "")

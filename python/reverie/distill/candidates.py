@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.distill import cues as cue_phrases
 from reverie.distill import wishes as standing_preferences
 from reverie.distill.episodes import episodes
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import (
     build_candidate,
     tags_of,

@@ -24,9 +24,9 @@ __all__ = [
     "HereDocument",
     "Purpose",
     "Run",
+    "add_commits",
     "changes_something",
     "command_runs",
-    "commits",
     "here_documents",
     "is_same_commit",
     "is_wrapper_line",
@@ -114,6 +114,7 @@ class Run:
     at: str | None
     description: str
     call_seq: int = 0  # the entry that holds the command itself
+    passes: tuple[Purpose, ...] = ()  # further checks of the same command line, where it passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,8 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
         if call.tool != "Bash" or not call.answered or _NOT_RUN.match(call.result):
             continue
         command = call.word("command")
-        purpose = next((kind for kind, pattern in _PURPOSES if pattern.search(command)), Purpose.OTHER)
+        purposes = [kind for kind, pattern in _PURPOSES if pattern.search(command)] or [Purpose.OTHER]
+        purpose = purposes[0]
         failed = _has_failed(call, purpose)
         if failed and _was_called_wrongly(call.result):
             purpose = Purpose.OTHER  # nothing was checked
@@ -260,29 +262,26 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
                 at=call.at,
                 description=call.word("description"),
                 call_seq=call.seq,
+                passes=() if failed else tuple(purposes[1:]),
             )
         )
     return runs
 
 
-def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Commit]:
-    """Return the commits that git confirmed, oldest first; an amended commit replaces its predecessor.
+def add_commits(commits: list[Commit], call: ToolCall) -> None:
+    """Add the commits that git confirmed in a call to those made before; an amended one replaces its predecessor.
 
-    A commit holds where the rest of its line failed: `git commit ... && git push`. `before` are those made earlier.
+    A commit holds where the rest of its line failed: `git commit ... && git push`.
     """
-    all_commits = list(before)
-    for call in calls:
-        if call.tool != "Bash" or "git" not in call.word("command"):
-            continue
-        command = call.word("command")
-        amended = "--amend" in command
-        for match in _COMMITTED.finditer(call.result):
-            subject, body = match["subject"].strip(), command
-            if amended and all_commits:
-                replaced = all_commits.pop()
-                body = replaced.body if "--no-edit" in command and replaced.subject == subject else command
-            all_commits.append(Commit(match["sha"], subject, call.result_seq, call.at, body))
-    return all_commits
+    command = call.word("command")
+    if call.tool != "Bash" or "git" not in command:
+        return
+    for match in _COMMITTED.finditer(call.result):
+        subject, body = match["subject"].strip(), command
+        if "--amend" in command and commits:
+            replaced = commits.pop()
+            body = replaced.body if "--no-edit" in command and replaced.subject == subject else command
+        commits.append(Commit(match["sha"], subject, call.result_seq, call.at, body))
 
 
 def message_texts(command: str) -> list[str]:

@@ -7,20 +7,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import cues as cue_phrases
-from reverie.distill import excerpt_lines as split_thread_into_candidate_excerpt_lines
-from reverie.distill import excerpts as excerpt_ranking
-from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill import cues, summary_text
 from reverie.distill.candidates import candidates, quoted_wishes
-from reverie.distill.commands import Purpose
-from reverie.distill.extractive import classify_sentences_by_working_state_cues
-from reverie.distill.extractive.messages_that_open_a_task import is_follow_up
-from reverie.distill.facts import gather_facts
+from reverie.distill.excerpt_lines import candidate_lines
+from reverie.distill.excerpts import rank_excerpts
+from reverie.distill.facts import CHECKS, gather_facts
+from reverie.distill.next_step import is_task
 from reverie.distill.procedures import command_uses
 from reverie.distill.sentences import clip, first_sentence
 from reverie.distill.state import working_state
 from reverie.distill.steps import read_trace
-from reverie.distill.summary import summary_sections, tone_lines
+from reverie.distill.summary import summary_sections
 from reverie.models import Distillation
 
 if TYPE_CHECKING:
@@ -37,10 +34,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 MAX_TOKENS = 500
 # Tasks named in a digest, newest last.
 _MAX_TOPICS = 12
-# Standing preferences named in a digest, newest last.
-_MAX_WISHES = 6
 _TOPIC = "- Worked on: "
-_WISH = "- Wishes: "
 
 
 class Extractive:
@@ -80,25 +74,18 @@ class Extractive:
         """
         facts = self.facts(messages)
         trace = facts.trace
-        packed = summary_format_and_line_choice_by_novelty.pack(
+        packed = summary_text.pack(
             number, summary_sections(facts, previous.summary if previous else None), summary_tokens
         )
-        kept = [line for section in packed.sections.values() for line in section]
         if total_tokens is not None:
-            passage_tokens = max(
-                0,
-                min(
-                    passage_tokens,
-                    total_tokens
-                    - count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(packed)),
-                ),
-            )
+            left = total_tokens - count_and_truncate_tokens.count(summary_text.render(packed))
+            passage_tokens = max(0, min(passage_tokens, left))
         return Distillation(
             summary=packed,
-            passages=excerpt_ranking.rank_excerpts(
-                list(split_thread_into_candidate_excerpt_lines.candidate_lines(trace)),
-                asked=[said for said in trace.said("user") if not said.refusal],
-                stays=kept,
+            passages=rank_excerpts(
+                list(candidate_lines(trace)),
+                asked=[said for role in ("user", "teammate", "report") for said in trace.said(role) if not said.via],
+                stays=[line for section in packed.sections.values() for line in section],
                 tail_from_seq=tail_from_seq,
                 budget=passage_tokens,
             ),
@@ -144,22 +131,14 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
     """Return the digest, at most 500 tokens, one fact a line; `previous` lines stay until newer ones replace them."""
     if not facts.requests:
         return previous
-    wishes = [f"{_WISH}{clip(mark.text, 160)}" for mark in facts.preferences if cue_phrases.is_lasting(mark.text)]
-    topics = [
+    topics = [line for line in previous.split("\n") if line.startswith(_TOPIC)]
+    topics += [
         f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
         for said in facts.requests
-        if len(said.text.split()) >= 5
-        and not cue_phrases.is_question(said.text)
-        and not is_follow_up(said.text)
-        and not classify_sentences_by_working_state_cues.is_only_for_good(said.text)
+        if is_task(said) and not cues.is_question(said.text)
     ]
-    before = previous.split("\n")
-    wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
-    topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
-    lines = [*(f"- {line}" for line in tone_lines(facts)[:2]), *_usual_work(facts), *wishes]
-    while topics and count_and_truncate_tokens.count("\n".join([*lines, *topics])) > MAX_TOKENS:
-        topics.pop(0)
-    return count_and_truncate_tokens.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
+    topics = list(dict.fromkeys(reversed(topics)))[:_MAX_TOPICS][::-1]
+    return count_and_truncate_tokens.truncate("\n".join([*_usual_work(facts), *topics]), MAX_TOKENS)
 
 
 def _usual_work(facts: ThreadFacts) -> list[str]:
@@ -168,20 +147,11 @@ def _usual_work(facts: ThreadFacts) -> list[str]:
     kinds = Counter(path.rsplit(".", 1)[-1] for path in facts.edited if "." in path.rsplit("/", 1)[-1])
     if kinds:
         common = sorted(kinds, key=lambda kind: (-kinds[kind], kind))[:3]
-        lines.append(
-            f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files"
-            + (f" under {facts.trace.root}" if facts.trace.root else "")
-        )
-    checks = [run.purpose.value for run in facts.runs if run.purpose in {Purpose.TEST, Purpose.LINT, Purpose.BUILD}]
-    habits = [
-        name for name, count in sorted(Counter(checks).items(), key=lambda pair: (-pair[1], pair[0])) if count > 1
-    ]
+        lines.append(f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files")
+    checks = Counter(run.purpose.value for run in facts.runs if run.purpose in CHECKS)
+    habits = [name for name, count in sorted(checks.items(), key=lambda pair: (-pair[1], pair[0])) if count > 1]
     if facts.commits:
         habits.append("commits")
     if habits:
         lines.append(f"- Usual checks: {', '.join(habits)}")
     return lines
-
-
-def _newest(lines: list[str], limit: int) -> list[str]:
-    return list(dict.fromkeys(reversed(lines)))[:limit][::-1]

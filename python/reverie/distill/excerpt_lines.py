@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["Line", "Source", "candidate_lines"]
+__all__ = ["Line", "Source", "candidate_lines", "speaker"]
 
 MAX_LENGTH = 300
 """Characters of one line; a longer one is cut where a sentence ends, and a longer sentence at a space or a mark."""
@@ -53,6 +53,9 @@ class Source(Enum):
     ERROR = "error"
 
 
+_SPEAKERS = {"user": Source.USER, "assistant": Source.AGENT}
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of text: `origin` is its file, command or speaker, `order` its position in the thread.
@@ -82,12 +85,24 @@ def candidate_lines(trace: Trace) -> Iterator[Line]:
                     yield Line(piece, origin, source, seq, order, opens=index == 0)
 
 
+def speaker(said: Utterance) -> str:
+    """Return who said something: the user, the agent, another agent by its name, or a task in the background."""
+    match said.role:
+        case "user":
+            return "The user"
+        case "assistant":
+            return "The agent"
+        case "teammate":
+            return f"Another agent, {said.name}" if said.name else "Another agent"
+        case _:
+            return "A task in the background"
+
+
 def _texts(step: Utterance | ToolCall | Interrupted, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
     match step:
-        case Utterance(role="user"):
-            yield "The user", Source.USER, step.seq, step.text
         case Utterance():
-            yield "The agent", Source.AGENT, step.seq, step.text
+            source = _SPEAKERS.get(step.role, Source.RESULT)
+            yield speaker(step), source, step.seq, step.text
         case ToolCall():
             if step.tool not in _SILENT:
                 yield from _call(step, trace)

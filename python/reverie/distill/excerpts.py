@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import heapq
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
-from reverie.distill import cues as cue_phrases
-from reverie.distill.excerpt_lines import Line, Source
+from reverie.distill import cues
+from reverie.distill.excerpt_lines import Line, Source, speaker
 from reverie.distill.reuse import list_names, name_weights
 from reverie.distill.sentences import specific_names
 from reverie.distill.summary_text import content_words, line_weight
@@ -48,12 +47,6 @@ _DECLARATION = lazy_regex(
     r"^(?:[-+] *)?(?:(?:export|public|private|protected|static|async|pub|default|abstract) )*"
     r"(?:func|def|class|type|interface|struct|enum|const|fn|impl|trait|function|module)\b"
 )
-# Announcements without content: "Great, now let me check the tests".
-_ANNOUNCEMENT = lazy_regex(
-    r"^(?:(?:perfect|great|good|excellent|ok(?:ay)?|now|next|first|then)\b[!,.]? *)*"
-    r"(?:let me|let's|i'll|i need to|i will)\b",
-    re.IGNORECASE,
-)
 
 
 def rank_excerpts(
@@ -81,12 +74,12 @@ def rank_excerpts(
     on_line = {text: specific_names(text) for text in dict.fromkeys(line.text for line in found)}
     named = [on_line[line.text] for line in found]
     pool: dict[str, Line] = {}
-    oldest = words[-1].seq if words else tail_from_seq
+    said = {line.seq for line in words}
     for line, mentioned in zip(found, named, strict=True):
         if line.seq >= tail_from_seq:
             seen.add(line.text, mentioned)
             pool.pop(line.text, None)
-        elif line.source is not Source.USER or line.seq < oldest or line.text not in shown:
+        elif line.seq not in said or line.text not in shown:
             pool[line.text] = line
     kept = []
     for line, cost in zip(
@@ -103,14 +96,20 @@ def rank_excerpts(
 
 
 def _last_requests(asked: Sequence[Utterance]) -> list[Line]:
-    """Return the person's last messages, newest first, each as one line."""
-    return [Line(_shortened(said.text), "The user", Source.USER, said.seq, 0) for said in reversed(asked[-_REQUESTS:])]
+    """Return what the person said last, newest first, each as one line, and what other agents and tasks reported last.
+
+    Orders of other agents and ends of tasks stand in the person's role; here each is named as what it is, and shorter.
+    """
+    typed = [(said, _REQUEST_LENGTH) for said in asked if said.role == "user"][-_REQUESTS:]
+    others = [(said, _REQUEST_LENGTH // 4) for said in asked if said.role != "user"][-_REQUESTS // 2 :]
+    newest = sorted([*typed, *others], key=lambda one: -one[0].seq)
+    return [Line(_shortened(said.text, length), speaker(said), Source.USER, said.seq, 0) for said, length in newest]
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= _REQUEST_LENGTH:
+def _shortened(text: str, length: int) -> str:
+    if len(text) <= length:
         return text
-    cut = text[:_REQUEST_LENGTH]
+    cut = text[:length]
     return f"{cut[: cut.rfind(' ')] if ' ' in cut else cut} […]"
 
 
@@ -298,9 +297,9 @@ def _talk_weight(line: Line, words: int) -> float:
     weight = line_weight(words)
     if line.opens:
         weight *= _OPENS
-    if _ANNOUNCEMENT.match(line.text):
+    if cues.announced(line.text):
         weight *= _ANNOUNCED
-    return weight * _TELLING if cue_phrases.is_informative(line.text) else weight
+    return weight * _TELLING if cues.kind_of(line.text) not in {"", "next"} else weight
 
 
 def _explained_names(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:

@@ -1,387 +1,381 @@
-"""The facts of a thread, gathered in one pass: requests, decisions, corrections, findings, fixes and files."""
+"""The facts of a thread, gathered step by step: requests, the agent's sentences, decisions, checks, commits and files.
+
+`Facts` is a fold: fed piece by piece a thread comes to the same facts, provided that every piece ends where all its
+calls are answered. `ThreadFacts` is the whole thread, with its steps.
+"""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie.distill import commands as shell_commands_and_commits
-from reverie.distill import cues as cue_phrases
-from reverie.distill import todo as todo_list
-from reverie.distill.answers import answered_questions
-from reverie.distill.extractive import blocker_phrases, classify_sentences_by_working_state_cues
-from reverie.distill.extractive.announced_intents import last_reply
-from reverie.distill.extractive.finished_orders import actions_done
-from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
-from reverie.distill.extractive.stated_conventions import decision_in
-from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
-from reverie.distill.questions import chosen_option, offered_options, open_questions
+from reverie.distill import cues
+from reverie.distill.answers import AnsweredQuestion, answered_questions
+from reverie.distill.commands import (
+    Commit,
+    Purpose,
+    Run,
+    add_commits,
+    changes_something,
+    command_runs,
+    message_texts,
+    pull_requests,
+)
+from reverie.distill.questions import chosen_option, offered_options, open_question
 from reverie.distill.sentences import clip, one_line, sentences, unwrapped
 from reverie.distill.steps import (
     EDITS,
     READS,
+    REPORTS,
+    RUNNING,
     Interrupted,
-    Step,
     ToolCall,
     Trace,
     Utterance,
+    folder_counts,
+    project_root,
 )
-from reverie.lazy_regex import lazy_regex
+from reverie.distill.todo import TodoList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
-    from reverie.distill.answers import AnsweredQuestion
-    from reverie.distill.commands import Commit, Run
-    from reverie.distill.extractive.mistakes_from_corrections_and_failures import FixedFailure
     from reverie.distill.todo import TodoItem
 
-__all__ = [
-    "KeySentence",
-    "Pending",
-    "ThreadFacts",
-    "gather_facts",
-    "proposal_in",
-    "substantial_requests",
-]
+__all__ = ["CHECKS", "Facts", "Fix", "KeySentence", "ThreadFacts", "asking", "gather_facts"]
 
 MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""
 
-# Characters; a shorter one says of nothing what it is about: "It still fails." (15) is no failure to name, "The test
-# fails here." (20) is.
+CHECKS = (Purpose.TEST, Purpose.BUILD, Purpose.LINT)
+"""The purposes of commands that check the work."""
+
+# Characters and words; a shorter sentence says of nothing what it is about: "It still fails." (15)
 _MIN_SENTENCE = 20
-_LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
-_CHOICE_WORDS = 5  # of a choice that names what is chosen: "squash merge, not regular merge"
-_REJECTS = lazy_regex(r", (?:not|don't|do not) ")  # short ones that name what is not wanted: "squash, don't rebase"
-_YES = 160  # characters of an agreement that are kept beside what it agrees to
+_MIN_WORDS = 4
+_AGREEMENT_WORDS = 8  # of a yes; a longer message says itself what it wants
+_OFFER_WORDS = 6  # of a question or offer that a yes makes a decision; "Shall I commit?" is none
+_TASK_WORDS = 4  # of a message that asks for something by itself; "fix it" does not say what
+_OBJECTED = 3  # sentences at the end of a message: what an objection right after it is about
 _PASTED = 40  # sentences; more are a pasted document, not the person talking
-_QUOTED = lazy_regex(r"^[ \t]*>.*$", re.MULTILINE)  # what somebody else wrote
-_AWAITS = lazy_regex(r"\blet me know\b", re.IGNORECASE)  # "ok" to it reports, and accepts nothing
-_HEADING = lazy_regex(r"^#{1,4} ", re.MULTILINE)  # more than one make a document too
-_OF_CLIENT = ("<", "Operation stopped by hook:")  # prefixes of messages that the client wrote in the role of the user
-
-_AS_IT_IS: Mapping[str, str] = MappingProxyType({})
-
-
-_TESTS = (
-    ("failures", cue_phrases.is_failure),
-    (
-        "outcomes",
-        lambda sentence: (
-            cue_phrases.is_outcome(sentence) or classify_sentences_by_working_state_cues.is_finished_review(sentence)
-        ),
-    ),
-    ("decisions", classify_sentences_by_working_state_cues.is_choice_of_agent),
-    ("weighed", classify_sentences_by_working_state_cues.is_weighed_choice),
-    ("nexts", cue_phrases.is_next_step),
-    ("findings", cue_phrases.is_finding),
-    ("remarks", cue_phrases.is_statement),
-)
-"""What a sentence of the agent tells: the first of these that fits."""
-
-_KINDS = ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts", "remarks", "blocks")
-_WEIGHED = "weighed"
-_LOOKS = READS | {"Grep", "Glob", "LS", "WebFetch", "WebSearch", "ToolSearch", "Task", "Agent"}
-_LOOKING_ON = {"outcomes": "remarks"}
-"""After nothing but looking at files, "Removed the test" is a line of a review, and not what the agent did."""
-
-_REPORTS = {"Task", "Agent", "TaskOutput"}
-_OF_REPORTS = dict.fromkeys(("outcomes", "failures"), "findings") | dict.fromkeys(
-    ("nexts", "weighed", "decisions"), "remarks"
-)
-"""What a subagent reports was found by it: it is not this agent's work, nor its list of what to do."""
+_YES = 160  # characters of an agreement that are kept beside what it agrees to
 
 
 @dataclass(frozen=True, slots=True)
 class KeySentence:
-    """One informative sentence and its position in the thread."""
+    """One sentence and its position in the thread; `kind` is what the agent tells with it (`cues.kind_of`)."""
 
     text: str
     seq: int
     at: str | None
     by_user: bool = False
     place: int = 0  # among all sentences of the agent; neighbours in one message differ by one
+    kind: str = ""
+    speaker: str = ""  # who reported it, where the agent did not say it itself
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """The open ends of a stretch of messages: the proposal that a "yes" would accept, and the agent's unfinished work.
+class Fix:
+    """A check that failed and later passed, with the files edited in between."""
 
-    `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
-    yet. `has_looked` and `has_acted` are about the time since the person spoke, `turn` is from `last_reply`.
-    `in_calls` is True where the last step is a call or was stopped, `options` are those of the agent's last message.
-    """
-
-    proposed: str = ""
-    weighed: tuple[KeySentence, ...] = ()
-    has_looked: bool = False
-    has_acted: bool = False
-    turn: tuple[int, int] = (0, 0)
-    in_calls: bool = False
-    options: dict[str, str] = field(default_factory=dict)
+    failed: Run
+    passed: Run
+    files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadFacts:
-    """All facts of a thread; every list is ordered oldest first."""
+@dataclass(slots=True)
+class Facts:
+    """What is known of a thread so far; every list is ordered oldest first."""
 
-    trace: Trace
-    requests: tuple[Utterance, ...]
-    plan: tuple[TodoItem, ...]
-    closed: frozenset[str]  # how the labels end of entries made before this stretch and finished in it
-    runs: tuple[Run, ...]
-    done: Mapping[str, int]  # actions that succeeded, each with the entry of its last call
-    commits: tuple[Commit, ...]
-    pulls: tuple[tuple[str, int], ...]
-    decisions: tuple[KeySentence, ...]
-    corrections: tuple[KeySentence, ...]
-    preferences: tuple[KeySentence, ...]
-    findings: tuple[KeySentence, ...]
-    failures: tuple[KeySentence, ...]
-    outcomes: tuple[KeySentence, ...]
-    remarks: tuple[KeySentence, ...]
-    nexts: tuple[KeySentence, ...]
-    blocks: tuple[KeySentence, ...]
-    steps: tuple[KeySentence, ...]  # of the last plan that was written as a numbered list
-    pending: Pending
-    answers: tuple[AnsweredQuestion, ...]
-    fixes: tuple[FixedFailure, ...]
-    failing: tuple[Run, ...]
-    edited: tuple[str, ...]
-    touched: tuple[str, ...]
+    last_at: str | None = None
+    end: int = 0  # the last entry in which anything was said or done
+    is_speech: bool = False  # True if the last step is what somebody said
+    words: Utterance | None = None  # the last ones of the agent or the person
+    reply: str = ""  # the agent's last words
+    reply_seq: int = 0
+    calls: int = 0  # since the last words
+    acted: bool = False  # True if something was changed since the person spoke
+    stopped: bool = False  # True if the person stopped the agent or refused a call since it spoke
+    requests: list[Utterance] = field(default_factory=list)  # the person's messages
+    orders: list[Utterance] = field(default_factory=list)  # messages of other agents
+    plan: TodoList = field(default_factory=TodoList)
+    runs: tuple[Run, ...] = ()
+    failures: dict[str, Run] = field(default_factory=dict)  # the first failed run since it passed, by check
+    failing: list[Run] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)  # the checks that ran, by purpose
+    fixes: list[Fix] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
+    pulls: dict[str, int] = field(default_factory=dict)
+    answers: list[AnsweredQuestion] = field(default_factory=list)
+    decisions: list[KeySentence] = field(default_factory=list)
+    corrections: list[KeySentence] = field(default_factory=list)
+    said: list[KeySentence] = field(default_factory=list)  # by the agent and those that report to it
+    place: int = 0
+    folders: dict[str, int] = field(default_factory=dict)
+    edits: dict[str, int] = field(default_factory=dict)  # path: entry of the last edit, in the order of last use
+    uses: dict[str, int] = field(default_factory=dict)
+
+    def add(self, trace: Trace) -> None:
+        """Add the steps that follow those added so far."""
+        self.last_at = trace.last_at or self.last_at
+        self.runs += tuple(command_runs(trace.calls))
+        for folder, times in folder_counts(trace.calls).items():
+            self.folders[folder] = self.folders.get(folder, 0) + times
+        for step in trace.steps:
+            match step:
+                case Utterance(role="user"):
+                    self._add_person(step)
+                case Utterance(role="assistant"):
+                    self._add_agent(step)
+                case Utterance():
+                    self._add_other(step)
+                case ToolCall():
+                    self._add_call(step)
+                case Interrupted():
+                    self.stopped = True
+            self.is_speech = isinstance(step, Utterance)
+            self.end = max(self.end, step.seq)
+
+    @property
+    def root(self) -> str:
+        """The folder that holds nearly all files used."""
+        return project_root(self.folders)
+
+    @property
+    def edited(self) -> tuple[str, ...]:
+        """The paths edited, newest last, relative to the root."""
+        return tuple(_relative(self.edits, self.root))
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """The paths read or edited, newest last, relative to the root."""
+        return tuple(_relative(self.uses, self.root))
+
+    def used(self) -> dict[str, int]:
+        """Return the entry of each file's last use, by the path relative to the root."""
+        return _relative(self.uses, self.root)
+
+    @property
+    def todo(self) -> list[TodoItem]:
+        """The to-do list as it stands."""
+        return self.plan.items()
+
+    # What is said
+
+    def _add_person(self, said: Utterance) -> None:
+        proposal = "" if said.via else self._proposal()
+        choice = chosen_option(said.text, offered_options(self.reply))
+        objects = self._is_objection(said, proposal)
+        agrees = bool(proposal) and not objects and _is_yes(said.text)
+        via = "objection" if objects and cues.objects(said.text) else self._via(said)
+        said = replace(said, choice=choice, proposal=proposal if agrees else "", via=via)
+        if said.via != "answer":
+            self._close_question()
+            self.requests.append(said)
+        if objects:
+            self._take_back(said)
+        elif choice and not cues.NAVIGATES.search(choice):
+            self._decide(said, f"“{clip(said.text, _YES)}”: {choice}")
+        elif agrees and len(proposal.split()) >= _OFFER_WORDS and not cues.NAVIGATES.search(proposal):
+            self._decide(said, f"“{clip(said.text, _YES)}” to: {proposal}")
+        elif said.via != "answer" and not choice:
+            own = sentences(said.text)
+            for sentence in own if len(own) <= _PASTED else ():
+                if len(sentence) <= MAX_SENTENCE and cues.CHOOSES.search(sentence) and not cues.is_question(sentence):
+                    self._decide(said, one_line(sentence))
+        self.words, self.calls, self.acted, self.stopped = said, 0, False, False
+
+    def _close_question(self) -> None:
+        """Mark the last message as talk if it was a question that the agent answered without changing anything.
+
+        "Can you fix the build?" ends in a question mark as well, but something was changed for it.
+        """
+        if self.requests and not self.acted and cues.is_question(self.requests[-1].text):
+            self.requests[-1] = replace(self.requests[-1], via="talk")
+
+    def _via(self, said: Utterance) -> str:
+        """Return how the person spoke; an aside where the agent was at work or stopped."""
+        return said.via or ("aside" if self.stopped or (self.words is not None and not self.is_speech) else "")
+
+    def _proposal(self) -> str:
+        """Return the question or offer with which the agent's last message ends, if the person has not spoken since."""
+        if not self._is_told():
+            return ""
+        offers = [sentence for sentence in sentences(self.reply)[-2:] if cues.SUGGESTS.search(sentence)]
+        return open_question(self.reply) or one_line("".join(offers[-1:]))
+
+    def _is_told(self) -> bool:
+        """Return True if the agent spoke last, and not the person."""
+        return self.words is not None and self.words.role == "assistant"
+
+    def _is_objection(self, said: Utterance, proposal: str) -> bool:
+        """Return True where the person takes back what the agent proposed or did: by a no, by stopping it.
+
+        "I think ..." objects only to a question or an offer. After a stop "go on" does not, nor does a question.
+        """
+        if said.via == "answer":
+            return False
+        if cues.objects(said.text):
+            return bool(self.reply) or self.stopped
+        if said.via == "refusal" or self.stopped:
+            return not (_is_yes(said.text) or cues.GO_ON.fullmatch(said.text) or cues.is_question(said.text))
+        return bool(proposal) and cues.doubts(said.text)
+
+    def _take_back(self, said: Utterance) -> None:
+        """Add a correction, and take what it objects to out of what the agent said: the end of its last message.
+
+        What was found out is no proposal and stays: "The cause is the cache. I suggest to drop it." - "no, keep it".
+        """
+        text = clip(said.text, MAX_SENTENCE)
+        self.corrections.append(KeySentence(text, said.seq, said.at, by_user=True))
+        since = self.place - _OBJECTED
+        self.said = [
+            mark
+            for mark in self.said
+            if mark.seq < self.reply_seq
+            or mark.kind in {"finding", "failure"}
+            or not (mark.place > since or mark.kind in {"decision", "next"})
+        ]
+
+    def _decide(self, said: Utterance, text: str) -> None:
+        self.decisions.append(KeySentence(text, said.seq, said.at, by_user=True))
+
+    def _add_agent(self, said: Utterance) -> None:
+        self.words, self.reply, self.reply_seq, self.calls, self.stopped = said, said.text, said.seq, 0, False
+        self._tell(said.text, said.seq, said.at)
+
+    def _add_other(self, said: Utterance) -> None:
+        if said.role == "teammate":
+            self.orders.append(said)
+        self._tell(said.text, said.seq, said.at, said.name or ("agent" if said.role == "teammate" else "task"))
+
+    def _tell(self, text: str, seq: int, at: str | None, speaker: str = "") -> None:
+        """Add the sentences that state something; those of another `speaker` are not its work."""
+        for sentence in sentences(text):
+            self.place += 1
+            if not states(sentence):
+                continue
+            kind = "" if speaker else cues.kind_of(sentence)
+            if kind == "outcome" and not self.acted:
+                kind = ""  # after nothing but looking at files "Removed the test" is a line of a review
+            self.said.append(KeySentence(one_line(sentence), seq, at, place=self.place, kind=kind, speaker=speaker))
+
+    # What is done
+
+    def _add_call(self, call: ToolCall) -> None:
+        self.calls += 1
+        self.end = max(self.end, call.result_seq)
+        if call.failed and call.tool not in REPORTS and call.result.startswith("The user doesn't want"):
+            self.stopped = True
+        for text in _prose_in(call):
+            self._tell(text, call.seq, call.at, "subagent" if call.tool in REPORTS else "")
+        if call.path and not call.failed:
+            if call.tool in EDITS:
+                _renew(self.edits, call.path, call.seq)
+            if call.tool in EDITS or call.tool in READS:
+                _renew(self.uses, call.path, call.seq)
+        self.acted = (
+            self.acted or call.tool in EDITS or (call.tool == "Bash" and changes_something(call.word("command")))
+        )
+        self.plan.follow([call])
+        self.answers += answered_questions([call])
+        add_commits(self.commits, call)
+        for address, seq in pull_requests([call]):
+            self.pulls.setdefault(address, seq)
+        for run in command_runs([call]):
+            self._add_run(run)
+
+    def _add_run(self, run: Run) -> None:
+        """Add a command; a check that passes ends the failures of all checks that its command line makes.
+
+        Example: `make lint && make test` with exit code 0 ends a failed lint. What is tested has been built.
+        """
+        key = _key(run)
+        for purpose in (run.purpose, *run.passes):
+            if purpose in CHECKS and purpose.value not in self.checked:
+                self.checked.append(purpose.value)
+        if run.failed:
+            self.failures.setdefault(key, run)
+            self.failing = [one for one in self.failing if _key(one) != key]
+            self.failing.append(run)
+            return
+        passed = {key, *(purpose.value for purpose in run.passes)}
+        for one in passed & self.failures.keys():
+            failed = self.failures.pop(one)
+            files = [path for path, seq in _relative(self.edits, self.root).items() if seq >= failed.seq]
+            if files:
+                self.fixes.append(Fix(failed, run, tuple(files)))
+        self.failing = [one for one in self.failing if _key(one) not in passed]
 
 
-_NOTHING = Pending()
+@dataclass(slots=True)
+class ThreadFacts(Facts):
+    """The facts of a whole thread, and its steps."""
+
+    trace: Trace = field(default_factory=lambda: Trace(()))
 
 
-def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
-    """Return the facts of `trace` in linear time; `before` is what the messages before it left open."""
-    trace = replace(trace, steps=tuple(_link_answers(trace.steps, before)))
-    runs = shell_commands_and_commits.command_runs(trace.calls)
-    marks, pending = _key_sentences(trace, before)
-    fixes, failing = match_failures(runs, trace, marks["findings"])
-    return ThreadFacts(
-        trace=trace,
-        requests=tuple(step for step in trace.said("user") if not step.text.startswith(_OF_CLIENT)),
-        plan=tuple(todo_list.todo_items(trace.calls)),
-        closed=todo_list.closed_labels(trace.calls),
-        runs=tuple(runs),
-        done=actions_done(trace.calls),
-        commits=tuple(shell_commands_and_commits.commits(trace.calls)),
-        pulls=tuple(shell_commands_and_commits.pull_requests(trace.calls)),
-        pending=pending,
-        steps=tuple(_enumerated(trace)),
-        answers=tuple(answered_questions(trace.calls)),
-        fixes=tuple(fixes),
-        failing=tuple(failing),
-        edited=_paths(trace, EDITS),
-        touched=_paths(trace, EDITS | READS),
-        **{name: tuple(sentences_of_kind) for name, sentences_of_kind in marks.items()},
-    )
+def gather_facts(trace: Trace) -> ThreadFacts:
+    """Return the facts of `trace` in linear time."""
+    facts = ThreadFacts(trace=trace)
+    facts.add(trace)
+    return facts
 
 
-def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
-    """Return requests that ask for something, "push" and "/review" too; not approvals and one-word answers."""
+def asking(requests: Sequence[Utterance]) -> list[Utterance]:
+    """Return the messages that ask for something: no bare yes, no "go on"; "/review 181" and "push" do ask."""
     return [
         said
         for said in requests
-        if not said.answers and not classify_sentences_by_working_state_cues.asks_for_nothing(said.text)
+        if said.choice or not (said.proposal or _is_yes(said.text) or cues.GO_ON.fullmatch(said.text))
     ]
 
 
-def _link_answers(steps: Iterable[Step], before: Pending) -> Iterator[Step]:
-    """Yield the steps of a thread; brief messages of the person get the question or proposal that they answer.
-
-    Those between two calls, or with which the person stopped the agent, are marked as asides.
-    """
-    proposed, in_calls = before.proposed, before.in_calls
-    said: str | None = None  # by the agent last; what it proposes is looked for where the person is brief alone
-    last: str | None = None  # by the agent, whatever the person said since
-    for step in steps:
-        if isinstance(step, Utterance) and step.role == "assistant":
-            said = last = step.text
-        if isinstance(step, Utterance) and step.role == "user":
-            options = before.options if last is None else offered_options(last)
-            if choice := chosen_option(step.text, options):
-                step = replace(step, choice=choice)  # noqa: PLW2901 - as below
-            if in_calls and not step.refusal:
-                step = replace(step, aside=True)  # noqa: PLW2901 - the step with what is known of it
-            if _is_answer(step.text):
-                proposed, said = proposed if said is None else proposal_in(said), None
-                step = replace(step, answers=proposed) if proposed else step  # noqa: PLW2901 - as above
-        else:
-            in_calls = isinstance(step, ToolCall | Interrupted)
-        yield step
+def states(sentence: str) -> bool:
+    """Return True for a sentence that states something; a question, a heading and an announcement do not."""
+    return (
+        _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE
+        and not sentence.endswith(":")
+        and not cues.is_question(sentence)
+        and len(sentence.split()) >= _MIN_WORDS
+        and not cues.announced(sentence)
+    )
 
 
-def _is_answer(text: str) -> bool:
-    return cue_phrases.is_brief(text) and not cue_phrases.is_correction(text)
+def _is_yes(text: str) -> bool:
+    return cues.agrees(text) and len(text.split()) <= _AGREEMENT_WORDS
 
 
-def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
-    """Return the paths used by some tools, ordered by last use, newest last."""
-    paths: dict[str, None] = {}
-    for call in trace.calls:
-        if call.tool in tools and call.path and not call.failed:
-            path = trace.relative(call.path)
-            paths.pop(path, None)
-            paths[path] = None
-    return tuple(paths)
-
-
-def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySentence]], Pending]:
-    kinds: dict[str, list[KeySentence]] = {name: [] for name in (*_KINDS, _WEIGHED)}
-    kinds[_WEIGHED] = list(before.weighed)
-    proposed, has_looked, has_acted = before.proposed, before.has_looked, before.has_acted
-    said: str | None = None  # by the agent since `proposed` was found
-    for step in trace.steps:
-        match step:
-            case Utterance(role="user") if step.text.startswith(_OF_CLIENT):
-                continue
-            case Utterance(role="user"):
-                proposed, said = proposed if said is None else proposal_in(said), None
-                agreed = _agrees(step)
-                kinds[_WEIGHED] = [mark for mark in kinds[_WEIGHED] if mark.text not in proposed]
-                _settle(kinds, "decisions" if agreed and not cue_phrases.is_correction(step.text) else "remarks")
-                _classify_user(step, kinds, proposed)
-                has_looked = has_acted = False
-            case Utterance():
-                _classify_agent(step, kinds, _LOOKING_ON if has_looked and not has_acted else _AS_IT_IS)
-                said = step.text
-            case ToolCall():
-                read_as = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
-                for text in _prose_in_call(step):
-                    _classify_agent(Utterance("assistant", text, step.seq, step.at), kinds, read_as)
-                if step.tool in EDITS:
-                    _settle(kinds, "decisions")
-                looks = step.tool in _LOOKS or (
-                    step.tool == "Bash" and not shell_commands_and_commits.changes_something(step.word("command"))
-                )
-                has_looked, has_acted = has_looked or looks, has_acted or not looks
-            case Interrupted():
-                continue
-    proposed = proposed if said is None else proposal_in(said)
-    turn = last_reply(trace.steps, before.turn)
-    acts = [isinstance(step, ToolCall | Interrupted) for step in trace.steps if not _is_of_user(step)]
-    in_calls = acts[-1] if acts else before.in_calls
-    words = trace.said("assistant")
-    options = offered_options(words[-1].text) if words else before.options
-    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted, turn, in_calls, options)
-
-
-def _is_of_user(step: Step) -> bool:
-    return isinstance(step, Utterance) and step.role == "user"
-
-
-def _settle(kinds: dict[str, list[KeySentence]], kind: str) -> None:
-    """Move the agent's statements of the best way, undecided so far, to the sentences of `kind`, in thread order."""
-    if kinds[_WEIGHED]:
-        kinds[kind] = sorted([*kinds[kind], *kinds[_WEIGHED]], key=lambda mark: mark.seq)
-        kinds[_WEIGHED] = []
-
-
-def _prose_in_call(call: ToolCall) -> Iterator[str]:
-    """Yield the prose in a tool call: plans, commit and pull request messages, reports of subagents."""
+def _prose_in(call: ToolCall) -> Iterator[str]:
+    """Yield the prose in a tool call that succeeded: plans, commit and pull request messages, reports of subagents."""
+    if call.failed:
+        return
     match call.tool:
         case "ExitPlanMode":
             yield call.word("plan")
         case "Bash" if "git commit" in call.word("command") or "gh pr " in call.word("command"):
-            yield from map(unwrapped, shell_commands_and_commits.message_texts(call.word("command")))
+            yield from map(unwrapped, message_texts(call.word("command")))
         case "TaskCreate":
             yield call.word("description")
-        case tool if tool in _REPORTS and not call.failed:
+        case tool if tool in REPORTS and not call.result.startswith(RUNNING):
             yield call.result
         case _:
             return
 
 
-def proposal_in(text: str) -> str:
-    """Return the question or offer at the end of `text` that a "yes" accepts, or an empty text."""
-    question = open_questions(text)
-    if len(question.split()) >= _LONG_QUESTION:
-        return question
-    last = sentences(text)[-2:]
-    if last and not cue_phrases.is_offer(last[-1]):
-        return question
-    if last and (not cue_phrases.is_question(last[-1]) or len(last[-1].split()) >= _LONG_QUESTION):
-        return one_line(last[-1])
-    return one_line(" ".join(last))
+def _key(run: Run) -> str:
+    """Return the key by which runs are compared: the purpose for checks, else the program."""
+    return " ".join(run.command.split()[:2]) if run.purpose is Purpose.OTHER else run.purpose.value
 
 
-def _agrees(said: Utterance) -> bool:
-    """Return True if a person's message accepts what was proposed before it."""
-    if said.answers or cue_phrases.is_question(said.text):
-        return bool(said.answers)
-    return cue_phrases.is_approval(said.text) or classify_sentences_by_working_state_cues.is_agreement(said.text)
+def _renew(paths: dict[str, int], path: str, seq: int) -> None:
+    paths.pop(path, None)
+    paths[path] = seq
 
 
-def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
-    parts = sentences(_QUOTED.sub("", said.text))
-    if len(parts) > _PASTED or len(_HEADING.findall(said.text)) > 1:
-        return
-    if _agrees(said) and 0 < len(proposed) <= MAX_SENTENCE and not _AWAITS.search(proposed):
-        agreed = f"“{clip(said.text, _YES)}” to: {proposed}"
-        kinds["decisions"].append(KeySentence(agreed, said.seq, said.at, by_user=True))
-        return
-    for sentence in parts:
-        if len(sentence) > MAX_SENTENCE:
-            continue
-        mark = KeySentence(one_line(sentence), said.seq, said.at, by_user=True)
-        language = language_of(sentence)
-        other = None if language is None or language.name == "en" else language  # English has cue phrases
-        if cue_phrases.is_correction(sentence) or (other is not None and other.correction.search(sentence)):
-            kinds["corrections"].append(mark)
-        if cue_phrases.is_preference(sentence):
-            kinds["preferences"].append(mark)
-        is_long = len(sentence.split()) >= _CHOICE_WORDS or _REJECTS.search(sentence) is not None
-        is_choice = classify_sentences_by_working_state_cues.is_choice_of_person(sentence)
-        is_choice = is_choice and (is_long or not cue_phrases.is_uninformative(sentence))
-        if is_choice or (other is not None and decision_in(sentence, other.name)):
-            kinds["decisions"].append(mark)
-        if blocker_phrases.is_blocker(sentence):
-            kinds["blocks"].append(mark)
-
-
-def _classify_agent(
-    said: Utterance, kinds: dict[str, list[KeySentence]], read_as: Mapping[str, str] = _AS_IT_IS
-) -> None:
-    """Sort every informative sentence of the agent into decisions, findings, failures, outcomes and next steps."""
-    number = 1 + max((marks[-1].place for marks in kinds.values() if marks), default=0)
-    for sentence in sentences(said.text):
-        number += 1
-        if read_as is not _OF_REPORTS and blocker_phrases.is_blocker(sentence):
-            kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=number))
-        kind = _kind(sentence)
-        if kind:
-            is_review = read_as is _LOOKING_ON and classify_sentences_by_working_state_cues.is_finished_review(sentence)
-            kinds[kind if is_review else read_as.get(kind, kind)].append(
-                KeySentence(one_line(sentence), said.seq, said.at, place=number)
-            )
-
-
-def _kind(sentence: str) -> str:
-    if len(sentence) < _MIN_SENTENCE and not classify_sentences_by_working_state_cues.is_numbered_step(sentence):
-        return ""
-    if len(sentence) > MAX_SENTENCE or sentence.endswith(":") or cue_phrases.is_intent(sentence):
-        return ""
-    return next((name for name, test in _TESTS if test(sentence)), "")
-
-
-def _enumerated(trace: Trace) -> list[KeySentence]:
-    """Return the steps of the newest numbered plan in what was said, or in a plan that was handed in for approval."""
-    for step in reversed(trace.steps):
-        match step:
-            case Utterance():
-                steps = classify_sentences_by_working_state_cues.enumerated_steps(
-                    step.text, by_person=step.role == "user"
-                )
-            case ToolCall(tool="ExitPlanMode"):
-                steps = classify_sentences_by_working_state_cues.enumerated_steps(f"Plan:\n{step.word('plan')}")
-            case _:
-                continue
-        if steps:
-            return [KeySentence(text, step.seq, step.at) for text in steps]
-    return []
+def _relative(paths: dict[str, int], root: str) -> dict[str, int]:
+    """Return paths relative to the root; a file that was called by two spellings stands where it was used last."""
+    found: dict[str, int] = {}
+    for path, seq in paths.items():
+        _renew(found, path.removeprefix(f"{root}/") if root else path, seq)
+    return found

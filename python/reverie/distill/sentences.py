@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count"]
+__all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count", "words_in"]
 
 _FENCE = lazy_regex(r"^\s*(?:```|~~~)")
 _MARKS = lazy_regex(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
@@ -46,6 +46,7 @@ _NAME = lazy_regex(
     re.VERBOSE,
 )
 _WORD = lazy_regex(r"[A-Za-z]{4,}")
+_UNSPACED = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff]")
 # Characters of a specific name; a shorter one is too often in other texts: of "use io.h then main.c" only `main.c` is
 # one.
 _MIN_LENGTH = 5
@@ -133,3 +134,8 @@ def specific_names(text: str) -> tuple[str, ...]:
 def word_count(text: str) -> int:
     """Return how many words of at least four letters `text` has."""
     return len(_WORD.findall(text))
+
+
+def words_in(text: str) -> int:
+    """Return how many words a text has; two characters of a script without spaces count as one."""
+    return len(text.split()) + len(_UNSPACED.findall(text)) // 2

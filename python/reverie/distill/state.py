@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from reverie.distill import commands as shell_commands_and_commits
-from reverie.distill.extractive import blocker_phrases, classify_sentences_by_working_state_cues
-from reverie.distill.extractive.current_request_and_agreed_proposals import (
+from reverie.distill import cues
+from reverie.distill.commands import pasted_error
+from reverie.distill.facts import CHECKS, asking
+from reverie.distill.next_step import (
     ITEM_CHARS,
-    TASK_CHARS,
+    OF_NOW,
     THEN,
+    current_plan,
     current_request,
-    latest_remark,
-    task_opened,
+    is_task,
+    leading,
+    steps_ahead,
 )
-from reverie.distill.facts import substantial_requests
-from reverie.distill.next_step import ASKS, CHECKS, OF_NOW, current_plan, steps_ahead
 from reverie.distill.sentences import clip, first_sentence
 from reverie.distill.state_text import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState
@@ -24,227 +24,176 @@ from reverie.models import StateSources, WorkingState
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.facts import KeySentence, ThreadFacts
+    from reverie.distill.answers import AnsweredQuestion
+    from reverie.distill.facts import Facts
     from reverie.distill.state_text import StateItem
 
-__all__ = ["request_excerpt", "working_state"]
+__all__ = ["completed", "decided", "request_excerpt", "working_state"]
 
-_LONG = 4_000  # characters of a request; of a longer one the beginning and the end are read
-# Characters read of a long request's end, where people often put the question.
-_END = 400
+_LONG = 4_000  # characters of a request; of a longer one, such as a pasted log, the beginning and the end are read
+_END = 400  # characters of its end, where people often put the question
 
 # Items of a list; with the lengths below a full state stays near its 500 tokens (seed 001, tier 1).
 _MAX_STEPS = 6
 _MAX_FILES = 6
 _MAX_CHAIN = 8
 _MAX_BLOCKERS = 3
-# Between a check and its error: "tests failing: undefined: parse".
-_FAILS = " failing: "
-# Prefixes of blockers that a person ends.
-_NEEDS = "waiting for the user: "
+_FAILS = " failing: "  # between a check and its error: "tests failing: undefined: parse"
 _REPORTED = "reported by the user: "
+_NOW = " (now: "
 
-# After so many entries of the thread an item is stale: nobody spoke of it since. Set by hand and not measured. Their
-# order has a reason: what was done or decided stays true, a file belongs to a part of the work, a next step is soon
-# made or given up, and a check that still failed would have been run again.
-_STEP_LASTS = 1_000  # also decisions
+# After so many entries of the thread an item is stale: nobody spoke of it since. Set by hand. What was done or decided
+# stays true, a file belongs to a part of the work, a next step is soon made or given up, and a check that still failed
+# would have been run again: "tests failing: undefined: parse" of 81 entries ago is left out.
+_STEP_LASTS = 1_000
 _FILE_LASTS = 600
 _NEXT_LASTS = 300
-_BLOCKER_LASTS = 80  # "tests failing: undefined: parse" of 81 entries ago is left out
-_SHARED = 5  # letters of a word that links a blocker to what ends it
+_BLOCKER_LASTS = 80
 
 
 def request_excerpt(text: str) -> str:
-    """Return a person's message; of a long one, such as a pasted log, only the beginning and the end."""
+    """Return a person's message; of a long one only the beginning and the end."""
     return text if len(text) <= _LONG else f"{text[:_LONG]}\n{text[-_END:]}"
 
 
-def working_state(facts: ThreadFacts, previous: WorkingState | None = None) -> WorkingState:
+def working_state(facts: Facts, previous: WorkingState | None = None) -> WorkingState:
     """Return the state at the end of a thread within 500 tokens; unreplaced items of `previous` are kept.
 
     Every item comes with the entry that says so; one that nothing mentioned for long ages out.
     """
     before = previous or WorkingState()
-    if not facts.trace.steps:
+    if not facts.end:
         return before
-    end = facts.trace.steps[-1].seq
-    lists = {
-        "task_chain": _task_chain(facts, before),
-        "completed_steps": _newest(
-            _unexpired([*state_items(before, "completed_steps"), *_completed(facts)], end - _STEP_LASTS), _MAX_STEPS
-        ),
-        "next_steps": _next_steps(facts, before)[:_MAX_STEPS],
-        "open_files": _newest(
-            _unexpired([*state_items(before, "open_files"), *_open_files(facts)], end - _FILE_LASTS), _MAX_FILES
-        ),
-        "recent_decisions": _newest(
-            _unexpired([*state_items(before, "recent_decisions"), *_decisions(facts)], end - _STEP_LASTS), _MAX_STEPS
-        ),
-        "blockers": _newest(
-            _unexpired(_in_order([*_still_blocking(facts, before), *_blockers(facts)]), end - _BLOCKER_LASTS),
-            _MAX_BLOCKERS,
-        ),
-    }
+    steps = [*state_items(before, "completed_steps"), *completed(facts)]
+    files = [*state_items(before, "open_files"), *_open_files(facts)]
+    decisions = [*state_items(before, "recent_decisions"), *_decisions(facts)]
+    blockers = [*_still_failing(facts, before), *_blockers(facts)]
     task, since = _current_task(facts, before)
     state = WorkingState(
         current_task=task,
-        updated_at=facts.trace.last_at or before.updated_at,
+        updated_at=facts.last_at or before.updated_at,
         sources=StateSources(current_task=since),
     )
+    lists = {
+        "task_chain": _task_chain(facts, before),
+        "completed_steps": _newest(steps, facts.end - _STEP_LASTS, _MAX_STEPS),
+        "next_steps": _next_steps(facts, before)[:_MAX_STEPS],
+        "open_files": _newest(files, facts.end - _FILE_LASTS, _MAX_FILES),
+        "recent_decisions": _newest(decisions, facts.end - _STEP_LASTS, _MAX_STEPS),
+        "blockers": _newest(_in_order(blockers), facts.end - _BLOCKER_LASTS, _MAX_BLOCKERS),
+    }
     return trim_to_tokens(with_items(state, **lists))
 
 
-def _current_task(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
-    """Return the current task and the number of its source entry."""
-    request, since = _request_in_force(facts, before)
+def _current_task(facts: Facts, before: WorkingState) -> tuple[str, int]:
+    """Return the current task and the number of its source entry; that of `before` continues without a new one."""
+    request, since = current_request(facts)
+    old = before.current_task.partition(THEN)[0].partition(_NOW)[0]
+    if old and not any(is_task(said) for said in facts.requests):
+        last = asking(facts.requests)[-1:]
+        request = f"{old}{THEN}{leading(last[0].text, ITEM_CHARS)}" if last else old
+        since = last[0].seq if last else before.sources.current_task
     doing = [item for item in current_plan(facts) if item.status == "in_progress"]
     if not doing:
-        return (request, since) if request else (before.current_task, before.sources.current_task)
-    request = request or _task_without_suffixes(before)
-    task = f"{request} (now: {clip(doing[-1].subject, ITEM_CHARS)})" if request else doing[-1].subject
-    return task, max(since, doing[-1].seq)
+        return request, since
+    now = clip(doing[-1].subject, ITEM_CHARS)
+    return f"{request}{_NOW}{now})" if request else now, max(since, doing[-1].seq)
 
 
-def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
-    """Return the current request and its entry number; the task of state `before` continues if there is no new one."""
-    asked = substantial_requests(facts.requests)
-    if not asked:
-        return current_request(facts), facts.answers[-1].seq if facts.answers else 0
-    since = asked[-1].seq
-    task = _task_without_suffixes(before)
-    if task and not any(classify_sentences_by_working_state_cues.is_new_task(said.text) for said in asked):
-        last = latest_remark(asked[-1], facts)
-        return f"{clip(task, TASK_CHARS - len(last))}{THEN}{last}", since
-    return current_request(facts), since
-
-
-def _task_without_suffixes(before: WorkingState) -> str:
-    """Return the previous task without the progress suffixes that were appended to it."""
-    return before.current_task.partition(THEN)[0].partition(" (now: ")[0]
-
-
-def _task_chain(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """Return the steps of the to-do list, else of a numbered plan, else the tasks that were asked for.
-
-    Of a long plan the steps around the first unfinished one are shown.
-    """
+def _task_chain(facts: Facts, before: WorkingState) -> list[StateItem]:
+    """Return the steps of the to-do list, of a long one those around the first open one; else the tasks asked for."""
     plan = current_plan(facts)
-    if any(item.status != "completed" for item in plan) or len(plan) == len(facts.plan) > 0:
-        open_at = next((at for at, item in enumerate(plan) if item.status != "completed"), len(plan))
+    open_at = next((at for at, item in enumerate(plan) if item.status != "completed"), None)
+    if open_at is not None:
         first = max(0, min(open_at - 2, len(plan) - _MAX_CHAIN))
         return [(clip(item.subject, ITEM_CHARS), item.seq) for item in plan[first : first + _MAX_CHAIN]]
-    if facts.steps and facts.steps[0].seq >= task_opened(facts):
-        return [(clip(step.text, ITEM_CHARS), step.seq) for step in facts.steps[:_MAX_CHAIN]]
-    asked = [
-        said
-        for said in substantial_requests(facts.requests)
-        if not classify_sentences_by_working_state_cues.is_only_for_good(said.text)
-    ]
-    tasks = [
-        said for said in asked if said is asked[0] or classify_sentences_by_working_state_cues.is_new_task(said.text)
-    ]
+    asked = asking(facts.requests)
+    tasks = [said for said in asked if said is asked[0] or is_task(said)]
     chain = [(clip(first_sentence(said.text), ITEM_CHARS), said.seq) for said in tasks]
-    return _newest([*state_items(before, "task_chain"), *chain], _MAX_CHAIN)
+    return _newest([*state_items(before, "task_chain"), *chain], 0, _MAX_CHAIN)
 
 
-def _completed(facts: ThreadFacts) -> list[StateItem]:
-    """Return finished to-do items, commits and passing checks in order of time."""
-    done = [(clip(item.subject, ITEM_CHARS), item.seq) for item in facts.plan if item.status == "completed"]
+def completed(facts: Facts) -> list[StateItem]:
+    """Return finished to-do items, commits, passing checks and the agent's last reports, in order of time."""
+    done = [(clip(item.subject, ITEM_CHARS), item.seq) for item in facts.todo if item.status == "completed"]
     done += [(clip(f"committed {commit.sha} {commit.subject}", ITEM_CHARS), commit.seq) for commit in facts.commits]
-    done += [(f"opened {address}", seq) for address, seq in facts.pulls]
-    checks = {run.purpose.value: run for run in facts.runs if run.purpose.value in CHECKS}
+    done += [(f"opened {address}", seq) for address, seq in facts.pulls.items()]
+    checks = {run.purpose: run for run in facts.runs if run.purpose in CHECKS}
     done += [
-        (f"{name} passed ({clip(run.description or run.command, 60)})", run.seq)
-        for name, run in checks.items()
+        (f"{run.purpose.value} passed ({clip(run.description or run.command, 60)})", run.seq)
+        for run in checks.values()
         if not run.failed
     ]
-    reported = [
-        mark
-        for mark in facts.outcomes
-        if classify_sentences_by_working_state_cues.is_finished_step(mark.text)
-        and not any(commit.sha in mark.text for commit in facts.commits)
-    ]
+    reported = [mark for mark in facts.said if mark.kind == "outcome" and not _names_commit(mark.text, facts)]
     done += [(clip(mark.text.rstrip("."), ITEM_CHARS), mark.seq) for mark in reported[-3:]]
     return _in_order(done)
 
 
-def _next_steps(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """Return the steps ahead, followed by those of `before` that nothing has finished or replaced since."""
-    end = facts.trace.steps[-1].seq
-    ahead = steps_ahead(facts)
-    done = {item.label(ITEM_CHARS) for item in facts.plan if item.status == "completed"}
-    closed = tuple(facts.closed)
-    replaced = (*(OF_NOW if ahead else ()), *((ASKS,) if facts.requests else ()))
-    ahead += [
-        (step, seq)
-        for step, seq in _unexpired(state_items(before, "next_steps"), end - _NEXT_LASTS)
-        if step not in done and not step.endswith(closed) and not step.startswith(replaced)
-    ]
-    kept: dict[str, int] = {}
-    for step, seq in ahead:
-        kept.setdefault(step, seq)
-    return list(kept.items())
+def _names_commit(text: str, facts: Facts) -> bool:
+    return any(commit.sha in text for commit in facts.commits)
 
 
-def _open_files(facts: ThreadFacts) -> list[StateItem]:
-    """Return files read lately, then files edited lately (edited files age out last)."""
-    used = {facts.trace.relative(call.path): call.seq for call in facts.trace.calls if call.path and not call.failed}
-    read = [path for path in facts.touched[-_MAX_FILES:] if path not in facts.edited]
-    return [(path, used.get(path, 0)) for path in (*read[-2:], *facts.edited[-_MAX_FILES:])]
+def decided(facts: Facts, length: int) -> list[StateItem]:
+    """Return the person's decisions in order of time, each with `length` characters at most."""
+    made = [(clip(mark.text, length), mark.seq) for mark in facts.decisions]
+    made += [(clip(answer.text, length), answer.seq) for answer in facts.answers if _decides(answer)]
+    return _in_order(made)
 
 
-def _decisions(facts: ThreadFacts) -> list[StateItem]:
-    made = [(clip(mark.text, ITEM_CHARS + 40), mark.seq) for mark in facts.decisions[-12:] if mark.by_user]
-    made += [
-        (f"{clip(answer.question, ITEM_CHARS - 20)} → {clip(answer.answer, ITEM_CHARS - 20)}", answer.seq)
-        for answer in facts.answers[-6:]
-        if "?" not in answer.answer
-    ]
+def _decides(answer: AnsweredQuestion) -> bool:
+    """Return True for an answer about the work: no question, no "you decide", none about how to go on."""
+    is_none = cues.is_question(answer.answer) or cues.is_delegated(answer.answer)
+    return not is_none and not cues.NAVIGATES.search(answer.question)
+
+
+def _decisions(facts: Facts) -> list[StateItem]:
+    """Return the person's decisions, and where these are few the agent's."""
+    made = decided(facts, 2 * ITEM_CHARS)
     if len(made) < 3:
-        own = [mark for mark in facts.decisions if not mark.by_user]
+        own = [mark for mark in facts.said if mark.kind == "decision"]
         made += [(clip(mark.text, ITEM_CHARS + 40), mark.seq) for mark in own[-3:]]
     return _in_order(made)
 
 
-def _blockers(facts: ThreadFacts) -> list[StateItem]:
-    """Return failing checks, an error that the person pasted since the last check, and obstacles that were named."""
+def _next_steps(facts: Facts, before: WorkingState) -> list[StateItem]:
+    """Return the steps ahead, followed by those of `before` that nothing has finished or replaced since."""
+    done = {item.label(ITEM_CHARS) for item in facts.todo if item.status == "completed"}
+    kept = dict(steps_ahead(facts))
+    for step, seq in state_items(before, "next_steps"):
+        is_over = step in done or step.endswith(facts.plan.closed()) or step.startswith(OF_NOW)
+        if not is_over and (not seq or seq >= facts.end - _NEXT_LASTS):
+            kept.setdefault(step, seq)
+    return list(kept.items())
+
+
+def _open_files(facts: Facts) -> list[StateItem]:
+    """Return files read lately, then files edited lately (edited files age out last)."""
+    used = facts.used()
+    edited = facts.edited
+    read = [path for path in facts.touched[-_MAX_FILES:] if path not in edited]
+    return [(path, used[path]) for path in (*read[-2:], *edited[-_MAX_FILES:])]
+
+
+def _blockers(facts: Facts) -> list[StateItem]:
+    """Return failing checks, and an error that the person pasted since the last check."""
     blockers = [
         (clip(f"{run.purpose.value}{_FAILS}{run.error or run.command}", ITEM_CHARS + 40), run.seq)
         for run in facts.failing
-        if run.purpose.value != "other"
+        if run.purpose in CHECKS
     ]
-    asked = substantial_requests(facts.requests)
-    checked = max((run.seq for run in facts.runs if run.purpose.value in CHECKS), default=0)
-    said = request_excerpt(asked[-1].text) if asked else ""
-    if asked and asked[-1].seq > checked and (error := shell_commands_and_commits.pasted_error(said)):
-        blockers.append((f"{_REPORTED}{clip(error, ITEM_CHARS)}", asked[-1].seq))
-    waiting = [mark for mark in facts.blocks if not _is_ended(mark, facts)]
-    return blockers + [(f"{'' if mark.by_user else _NEEDS}{clip(mark.text, ITEM_CHARS)}", mark.seq) for mark in waiting]
+    asked = asking(facts.requests)[-1:]
+    checked = max((run.seq for run in facts.runs if run.purpose in CHECKS), default=0)
+    if asked and asked[0].seq > checked and (error := pasted_error(request_excerpt(asked[0].text))):
+        blockers.append((f"{_REPORTED}{clip(error, ITEM_CHARS)}", asked[0].seq))
+    return blockers
 
 
-def _is_ended(block: KeySentence, facts: ThreadFacts) -> bool:
-    """Return True if the person answered what the agent waited for, or later reported their own obstacle as removed."""
-    later = [said.text for said in facts.requests if said.seq > block.seq]
-    if not block.by_user:
-        return bool(later)
-    words = _long_words(block.text)
-    return any(blocker_phrases.is_unblocked(text) or not words.isdisjoint(_long_words(text)) for text in later)
-
-
-def _long_words(text: str) -> set[str]:
-    return {word for word in re.findall(rf"[^\W\d_]{{{_SHARED},}}", text.lower()) if word != "blocked"}
-
-
-def _still_blocking(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """Return the blockers of `before`, leaving out checks that ran again, errors checked since, and ended obstacles."""
-    again = {run.purpose.value for run in facts.runs}
-    over = (*((_NEEDS,) if facts.requests else ()), *((_REPORTED,) if not again.isdisjoint(CHECKS) else ()))
+def _still_failing(facts: Facts, before: WorkingState) -> list[StateItem]:
+    """Return the blockers of `before`, without checks that ran again and reported errors that were checked since."""
     return [
         (text, seq)
         for text, seq in state_items(before, "blockers")
-        if text.partition(_FAILS)[0] not in again
-        and not text.startswith(over)
-        and not any(blocker_phrases.is_unblocked(said.text) for said in facts.requests)
+        if text.partition(_FAILS)[0] not in facts.checked and not (facts.checked and text.startswith(_REPORTED))
     ]
 
 
@@ -252,16 +201,11 @@ def _in_order(found: Iterable[StateItem]) -> list[StateItem]:
     return sorted(found, key=lambda item: item[1])
 
 
-def _unexpired(found: Iterable[StateItem], since: int) -> list[StateItem]:
-    """Return the items whose source entry is `since` or later, or unknown."""
-    return [(text, seq) for text, seq in found if seq >= since or not seq]
-
-
-def _newest(found: Iterable[StateItem], limit: int) -> list[StateItem]:
-    """Return the last `limit` distinct items; a repeated item counts as new."""
+def _newest(found: Iterable[StateItem], since: int, limit: int) -> list[StateItem]:
+    """Return the last `limit` distinct items from entry `since` on, or of no known entry; a repeated item is new."""
     kept: dict[str, int] = {}
     for text, seq in found:
         kept.pop(text, None)
-        if text:
+        if text and (seq >= since or not seq):
             kept[text] = seq
     return list(kept.items())[-limit:]

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from reverie.distill.answers import QUESTION_TOOLS, answered_questions
 from reverie.distill.tools import EDITS, READS, canonical_calls, canonical_result
 from reverie.lazy_regex import lazy_regex
 from reverie.models import NO_RESULT, ORPHAN_RESULT
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = [
     "EDITS",
     "READS",
+    "REPORTS",
+    "RUNNING",
     "Interrupted",
     "Step",
     "ToolCall",
@@ -34,6 +37,11 @@ __all__ = [
 
 # Blocks that a client adds to the person's text.
 _HIDDEN = lazy_regex(r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-\w+)>")
+# Texts of other authors that a client puts into the person's role, each a whole text block: a message of another agent,
+# or the end of a subagent or a command in the background.
+_OF_OTHERS = lazy_regex(r"<(?P<tag>teammate-message|task-notification|subagent_notification)\b(?P<attributes>[^>]*)>")
+_TEAMMATE = lazy_regex(r"\bteammate_id=[\"'](?P<name>[^\"'\n]{1,80})[\"']")
+_ELEMENT = lazy_regex(r"<(?P<tag>summary|result)>(?P<text>.{0,20000}?)</(?P=tag)>", re.DOTALL)
 # A slash command as the client stores it; it is restored as typed: "/review 12".
 _COMMAND = lazy_regex(
     r"<command-name>(?P<name>[^<]*)</command-name>(?:\s*<command-args>(?P<args>.{0,10000}?)</command-args>)?",
@@ -47,8 +55,12 @@ _NOT_SPEECH = (
     ORPHAN_RESULT,
 )
 _INTERRUPTED = "[Request interrupted"
-# Tools that ask the person; where they answer otherwise, the client puts its own words there.
-_QUESTIONS = frozenset({"AskUserQuestion"})
+# Tools that run another agent. Where its report ends, the client adds its id for calls of its own.
+REPORTS = frozenset({"Task", "Agent", "TaskOutput"})
+"""Tools that run another agent, or wait for one."""
+RUNNING = "(still running)\n"
+"""The beginning of the result of a call that waited for another agent in vain."""
+_OF_CLIENT_BELOW = lazy_regex(r"^agentId: (?P<id>\w+)", re.MULTILINE)
 # A refused call's result: what the person said instead is behind it.
 _REFUSED = lazy_regex(
     r"The user does(?:n't| not) want.{0,400}?\bthe user said:\s*(?P<words>\S.*?)\s*(?:\n\n(?:Note|\[).*)?$", re.DOTALL
@@ -60,25 +72,29 @@ _ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 _NEARLY_ALL = 0.97
 # Shell commands that edit files: "sed -i 's/a/b/' ships.py"
 _EDITS_IN_PLACE = lazy_regex(r"\b(?:g?sed|perl) +-[a-z]*i\b|\bgit apply\b|\bpatch +(?:-p|<)")
+_LAUNCHED = 60  # characters of one line in place of a report: the client's word that the agent was started
 _ANSI = lazy_regex(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Text of the person or the agent, without the markup that a client adds.
+    """Text that somebody said, without the markup that a client adds.
 
-    `answers` is what the agent had asked or proposed, where the person answers it with a word or two, `choice` the
-    option that they name by its number. A `refusal` is what the person said instead of permitting a call, an `aside`
-    what they said while the agent was at work, or in stopping it.
+    `role` says who: `user` typed it, `assistant` is the agent, `teammate` another agent (`name` is its name), `report`
+    a subagent or a command in the background. The last two stand in the person's role in a transcript, and are nobody's
+    orders. `via` says how the person said it: a message of its own (""), words at which the agent was stopped or still
+    at work (`aside`), a no to what it did (`objection`), words in refusing a call (`refusal`), a question that was
+    answered without changing anything (`talk`), or an answer to the client's question tool (`answer`).
+    `proposal` is the agent's question or offer that the message answers, `choice` the option that it names by number.
     """
 
-    role: str  # user or assistant
+    role: str
     text: str
     seq: int
     at: str | None
-    answers: str = ""
-    refusal: bool = False
-    aside: bool = False
+    via: str = ""
+    name: str = ""
+    proposal: str = ""
     choice: str = ""
 
 
@@ -156,8 +172,13 @@ def read_trace(messages: Sequence[Message]) -> Trace:
 
 
 def user_speech(text: str) -> str:
-    """Return what a person typed in a user message: client markup removed, slash commands restored."""
+    """Return what a person typed in a user message: client markup removed, slash commands restored.
+
+    Empty for what other agents or the client itself wrote.
+    """
     if "<" in text:
+        if next(_of_others(text), None) is not None:
+            return ""
         text = without_tagged(text, _HIDDEN)
         text = _COMMAND.sub(_as_typed, text)
     text = text.strip()
@@ -175,6 +196,25 @@ def text_of(content: Any) -> str:
         for block in content
         if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
     )
+
+
+def _of_others(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield role, name and words of each text of another agent or background task in a block of the person's role.
+
+    Words that are JSON are signals between the agents' programs, and said by nobody.
+    """
+    end = 0
+    for begin in _OF_OTHERS.finditer(text):
+        close = text.find(f"</{begin['tag']}>", begin.end())
+        if begin.start() < end or close < 0:
+            continue
+        end = close
+        body = text[begin.end() : close]
+        if begin["tag"] == "teammate-message":
+            name = _TEAMMATE.search(begin["attributes"])
+            yield "teammate", name["name"] if name else "", "" if body.lstrip().startswith("{") else body.strip()
+        else:
+            yield "report", "", "\n".join(part["text"].strip() for part in _ELEMENT.finditer(body))
 
 
 def _as_typed(found: re.Match[str]) -> str:
@@ -206,7 +246,7 @@ def _steps(message: Message, results: dict[str, tuple[dict[str, Any], int]]) -> 
             case "tool_use":
                 for call in _calls(message, block, results.get(str(block.get("id")))):
                     yield call
-                    yield from _refusal(call)
+                    yield from _said_in_result(call)
             case _:
                 continue
 
@@ -219,9 +259,12 @@ def _spoken(message: Message, text: str) -> Iterable[Step]:
     if text.lstrip().startswith(_INTERRUPTED):
         yield Interrupted(message.last_seq, message.at)
         return
-    said = user_speech(text)
-    if said:
+    if said := user_speech(text):
         yield Utterance("user", said, message.last_seq, message.at)
+    elif "<" in text:
+        for role, name, words in _of_others(text):
+            if words:
+                yield Utterance(role, words, message.last_seq, message.at, name=name)
 
 
 def _calls(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any], int] | None) -> Iterator[ToolCall]:
@@ -241,6 +284,8 @@ def _answered(call: ToolCall, name: str, result: dict[str, Any], seq: int) -> To
     text = text_of(result.get("content"))
     if "\x1b" in text:
         text = _ANSI.sub("", text)
+    if call.tool in REPORTS:
+        text = _report(text)
     output, code = canonical_result(name, text)
     return replace(
         call,
@@ -252,11 +297,30 @@ def _answered(call: ToolCall, name: str, result: dict[str, Any], seq: int) -> To
     )
 
 
-def _refusal(call: ToolCall) -> Iterable[Utterance]:
-    """Yield the person's words in refusing a call; only the call's result has them."""
-    match = _REFUSED.match(call.result) if call.failed and call.tool not in _QUESTIONS else None
-    if match is not None:
-        yield Utterance("user", match["words"], call.result_seq, call.at, refusal=True)
+def _report(text: str) -> str:
+    r"""Return what another agent reported, nothing where it was only started; what it did so far says that it runs.
+
+    What the client writes below a report is left out but the agent's id, which later calls need. Example: "Async agent
+    launched successfully.\nagentId: a291e03 (internal ID ...)" gives "(still running)\nagentId: a291e03".
+    """
+    if text.startswith("<retrieval_status>"):
+        output = text.partition("<output>")[2].rpartition("</output>")[0].strip()
+        return output if "<status>completed" in text else f"{RUNNING}{output}"
+    below = _OF_CLIENT_BELOW.search(text)
+    if below is None:
+        return text
+    report = text[: below.start()].strip()
+    is_report = "\n" in report or len(report) > _LAUNCHED
+    return f"{report if is_report else RUNNING.strip()}\nagentId: {below['id']}"
+
+
+def _said_in_result(call: ToolCall) -> Iterable[Utterance]:
+    """Yield what the person said in refusing a call, or in answering the agent's questions; only results have it."""
+    if call.tool in QUESTION_TOOLS:
+        for one in answered_questions([call]):
+            yield Utterance("user", one.text, one.seq, one.at, via="answer")
+    elif call.failed and (match := _REFUSED.match(call.result)):
+        yield Utterance("user", match["words"], call.result_seq, call.at, via="refusal")
 
 
 def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:

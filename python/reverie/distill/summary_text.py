@@ -19,13 +19,14 @@ __all__ = [
     "ASKED",
     "BEGAN",
     "DOING",
+    "DONE",
     "EDITED",
     "FAILING",
     "FIRM",
     "LAST",
     "NEXT",
     "NOW",
-    "OF_NOW",
+    "REQUESTED",
     "SAID",
     "TO_DO",
     "UNANSWERED",
@@ -53,10 +54,9 @@ NEXT: Final = "Next: "
 SAID: Final = "The agent last said: "
 LAST: Final = "Last "
 EDITED: Final = "Edited last: "
-OF_NOW: Final = (DOING, FAILING, SAID, LAST, EDITED)
-"""Prefixes of lines about the current state, which each summary replaces; all other lines are findings."""
-
-OF_END: Final = (*OF_NOW, NOW, TO_DO, NEXT, UNANSWERED)
+DONE: Final = "Done last: "
+REQUESTED: Final = "The user last asked: "
+OF_END: Final = (DOING, FAILING, REQUESTED, SAID, DONE, LAST, EDITED, NOW, TO_DO, NEXT, UNANSWERED)
 """Prefixes of lines about the end of the messages; of two summaries of the same messages only one has them."""
 
 FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)

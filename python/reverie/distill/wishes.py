@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.distill import cues as cue_phrases
-from reverie.distill.extractive import messages_that_open_a_task
+from reverie.distill.extractive import cue_phrases, messages_that_open_a_task
 from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
 from reverie.distill.extractive.detect_talk_that_sets_no_rule import (
     ABOUT_WORK,

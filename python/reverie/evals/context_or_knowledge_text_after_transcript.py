@@ -9,7 +9,7 @@ from reverie import count_and_truncate_tokens
 from reverie.context import Limits, Parts, render
 from reverie.distill import state_text as render_and_trim_working_state
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import typed_by_person
 from reverie.errors import ModelFailed
 from reverie.importers.find_and_read_transcript_files import read_entries

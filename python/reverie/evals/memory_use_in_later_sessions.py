@@ -19,7 +19,7 @@ from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wi
 from reverie.consolidate.statements import Relation, overlap, parse_statement, relate
 from reverie.consolidate.working_set import WISHES
 from reverie.distill.candidates import candidates
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.procedures import command_uses, merged_uses, split_command
 from reverie.distill.sentences import specific_names
 from reverie.errors import ReverieError

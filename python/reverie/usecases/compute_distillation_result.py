@@ -9,7 +9,7 @@ from reverie import count_and_truncate_tokens
 from reverie.canonical_json import canonical, sha256
 from reverie.context import Limits, Parts, assemble, tail_start
 from reverie.distill import state_text, summary_text
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides

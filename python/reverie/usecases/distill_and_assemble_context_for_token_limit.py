@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from reverie.context import Context, Limits, Parts
-    from reverie.distill.extractive import Extractive
+    from reverie.distill.distiller import Extractive
     from reverie.models import Distillation, Entry, Message, Passage
 
 __all__ = ["DistillationCache", "next_seq", "open_turn", "sized_context"]
@@ -72,7 +72,7 @@ def sized_context(
     Raises:
         TokenBudgetExceeded: the open turn, the newest note and the current task alone are larger.
     """
-    from reverie.distill.extractive import Extractive
+    from reverie.distill.distiller import Extractive
 
     messages = parts.messages
     engine = distiller or Extractive()

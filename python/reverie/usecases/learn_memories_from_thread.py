@@ -122,7 +122,7 @@ def requests(job: LearnJob) -> list[ModelRequest]:
 
 def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
-    from reverie.distill.extractive import Extractive
+    from reverie.distill.distiller import Extractive
     from reverie.usecases import screen_candidates_and_plan_consolidation
     from reverie.usecases.candidate_word_origins import FoundOrigins, without_recalled
 
@@ -164,7 +164,7 @@ def extract(job: LearnJob) -> Extracted:
     Raises Damaged where an entry's bytes fail their checksum.
     """
     from reverie.distill.candidates import candidates, quoted_wishes
-    from reverie.distill.extractive import Extractive
+    from reverie.distill.distiller import Extractive
     from reverie.usecases.candidate_word_origins import Origins, without_recalled
     from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
 

@@ -38,7 +38,7 @@ def decide(job: RunJob) -> RunPlan:
     Raises:
         Damaged: naming the entry whose bytes fail their checksum.
     """
-    from reverie.distill.extractive import Extractive
+    from reverie.distill.distiller import Extractive
 
     messages = _messages(job)
     written = _written_by_tools(job, messages)

@@ -82,7 +82,7 @@ def _answer(text: str, source: Literal["thread", "messages"]) -> wire.Compaction
 
 def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier: str, size: int) -> str:
     """Return the text of a conversation that is not stored, within about `size` tokens."""
-    from reverie.distill.extractive import Extractive
+    from reverie.distill.distiller import Extractive
 
     parts: list[str] = []
     if earlier:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.distill import Distiller
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal

@@ -10,7 +10,7 @@ from reverie.distill import Distiller
 from reverie.distill import commands as shell_commands_and_commits
 from reverie.distill import todo as todo_list
 from reverie.distill.commands import Purpose
-from reverie.distill.extractive import Extractive, messages_that_open_a_task
+from reverie.distill.distiller import Extractive
 from reverie.distill.steps import read_trace, user_speech
 from support.thread import Thread
 
@@ -123,9 +123,10 @@ def test_commits_are_those_that_git_confirmed() -> None:
         .bash('git commit -m "two"', "nothing to commit", failed=True)
         .bash("git log", "ccccccc three")
     )
-    assert [(commit.sha, commit.subject) for commit in shell_commands_and_commits.commits(calls(thread))] == [
-        ("bbbbbbb", "one, better")
-    ]
+    commits: list[shell_commands_and_commits.Commit] = []
+    for call in calls(thread):
+        shell_commands_and_commits.add_commits(commits, call)
+    assert [(commit.sha, commit.subject) for commit in commits] == [("bbbbbbb", "one, better")]
 
 
 def test_texts_of_commits_and_pull_requests() -> None:
@@ -147,7 +148,7 @@ def test_task_tools_update_the_plan() -> None:
     thread.call("TaskUpdate", {"taskId": "1", "status": "in_progress", "subject": "Read it all"})
     thread.call("TaskUpdate", {"taskId": "2", "status": "deleted"})
     thread.call("TaskUpdate", {"taskId": "9", "status": "completed"})
-    assert [(item.subject, item.status) for item in todo_list.todo_items(calls(thread))] == [
+    assert [(item.subject, item.status) for item in todo_list.TodoList().follow(calls(thread)).items()] == [
         ("Read it all", "in_progress")
     ]
 
@@ -155,40 +156,10 @@ def test_task_tools_update_the_plan() -> None:
 def test_a_rewritten_list_keeps_finished_tasks() -> None:
     """Finished tasks of an earlier to-do list stay in the plan when the list is rewritten."""
     thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
-    assert [(item.subject, item.status) for item in todo_list.todo_items(calls(thread))] == [
+    assert [(item.subject, item.status) for item in todo_list.TodoList().follow(calls(thread)).items()] == [
         ("First", "completed"),
         ("Third", "in_progress"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "opens"),
-    [
-        ("Add a flag to the importer", True),
-        ("can you write a test for each of them?", True),
-        ("how does the log retrieval work?", False),
-        ("yes, go ahead", False),
-        ("no, the other file", False),
-        ("commit and push", False),
-        ("ok", False),
-        ("let's use squash merge, not regular merge", False),
-        ("ok, let's keep the old name.", False),
-        ("let's use the new parser and then move the tests over", True),
-        ("let's write the importer", True),
-        ("fix it up", False),
-        ("...two more remarks", False),
-        ("fix the importer", True),
-        ("let's try 2", False),
-        ("skip the second and do the rest", False),
-        ("sorry, my fault, can you do it again", False),
-        ("please write a parser that reads all dates", True),
-        ("yeah it makes no sense to commit what does not compile", False),
-        ("yes and please describe the format in the readme as well", True),
-    ],
-)
-def test_which_messages_begin_a_task(text: str, opens: bool) -> None:  # noqa: FBT001
-    """A message with new work begins a task; a remark on the current work does not."""
-    assert messages_that_open_a_task.opens_task(text) is opens
 
 
 def test_text_of_the_user() -> None:

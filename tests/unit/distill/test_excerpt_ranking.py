@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from reverie import count_and_truncate_tokens
 from reverie.context.excerpt_packing import pack_excerpts
 from reverie.distill import reuse as reuse_odds_of_names_in_excerpts
+from reverie.distill.distiller import Extractive
 from reverie.distill.excerpt_lines import Line, Source
-from reverie.distill.extractive import Extractive
 from reverie.distill.sentences import specific_names
 from support.thread import Thread, logger_fix
 

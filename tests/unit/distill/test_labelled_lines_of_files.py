@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 
 ENGINE = Extractive()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.models import Candidate, MemoryType
 from support.thread import Thread
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences, quoted_sentences
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of, words_of
 from reverie.models import Candidate, MemoryType

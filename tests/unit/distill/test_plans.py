@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.models import MemoryType
 from support.thread import Thread
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.consolidate import decide
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.wishes import preference_sentence
 from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread

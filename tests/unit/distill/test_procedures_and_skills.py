@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.consolidate import decide
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.procedures import command_uses, merged_uses, split_command
 from reverie.models import Add, Candidate, CommandUse, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.thread import Thread

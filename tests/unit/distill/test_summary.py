@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from reverie import count_and_truncate_tokens
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.models import Distillation, Section, Summary
 from support.thread import Thread, logger_fix
 
@@ -114,16 +112,16 @@ def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> No
 
 
 def test_summary_of_a_task() -> None:
-    """A task's summary has the request, the work done, the cause found, corrections, the open question and the tone."""
+    """A task's summary has the request, the work done, the cause found, corrections and the open question."""
     sections = distilled(logger_fix()).summary.sections
     assert any("The logger writes to stdout" in line for line in sections[Section.TASK_CONTEXT])
     assert "Committed 1a2b3c4: fix(logger): replace the pipeline by lineTransport" in sections[Section.COMPLETED_WORK]
-    assert any("worker thread writes to stdout by itself" in line for line in sections[Section.CURRENT_STATE])
+    assert any("worker thread writes to stdout by itself" in line for line in sections[Section.COMPLETED_WORK])
+    assert len(sections[Section.CURRENT_STATE]) <= 7
     assert any(line.startswith("Last tests: passed") for line in sections[Section.CURRENT_STATE])
     assert any("Shall I open a pull request?" in line for line in sections[Section.OPEN_THREADS])
     assert any("User: no, don't touch the public makeLogger" in line for line in sections[Section.CORRECTIONS])
     assert any("expected stdout to be empty" in line for line in sections[Section.CORRECTIONS])
-    assert sections[Section.TONE]
 
 
 def test_a_yes_is_listed_with_the_accepted_proposal() -> None:
@@ -145,27 +143,19 @@ def test_a_yes_without_a_proposal_decides_nothing() -> None:
     assert not any(line.startswith("User:") for line in decisions)
 
 
-def test_reports_of_a_subagent_are_findings() -> None:
-    """A subagent's report is in the current state, not in the open threads or the completed work."""
+def test_reports_of_a_subagent_are_named_as_such() -> None:
+    """A subagent's report is no work and no open item of this agent, and its lines say whose they are."""
     report = (
         "The reader has been updated twice since spring in `zip_reader.py`.\n"
-        "Next, add a bound to `entry_count` before reading."
+        "Next, add a bound to `entry_count` before reading.\nagentId: a1b2c3 (internal ID - do not mention to user)"
     )
     thread = Thread().user("Review the zip reader").call("Task", {"description": "Review", "prompt": "Read it"}, report)
-    sections = distilled(thread).summary.sections
-    assert any("updated twice since spring" in line for line in sections[Section.CURRENT_STATE])
+    result = distilled(thread)
+    sections = result.summary.sections
+    assert any(line.startswith("(subagent) The reader has been") for line in sections[Section.COMPLETED_WORK])
     assert not any("entry_count" in line for line in sections[Section.OPEN_THREADS])
-    assert not any("updated twice" in line for line in sections[Section.COMPLETED_WORK])
-
-
-def test_open_items_are_stated_remaining_work() -> None:
-    """Only a sentence that states remaining work is an open item, not one with `remains`, `then` or `let me check`."""
-    thread = Thread().user("How does the ledger grow?")
-    thread.agent("The ledger remains compatible with `old_reader`. Then the pages are merged by `merge_pages`.")
-    thread.agent("Now let me check why `merge_pages` failed. The index of `pages.db` still has to be rebuilt.")
-    sections = distilled(thread).summary.sections
-    assert sections[Section.OPEN_THREADS] == ("Next: The index of `pages.db` still has to be rebuilt.",)
-    assert not any("let me check" in line for lines in sections.values() for line in lines if "last said" not in line)
+    assert not any("updated twice" in step for step in result.state.completed_steps)
+    assert not any("internal ID" in passage.text for passage in result.passages)
 
 
 def test_a_task_that_only_points_back_is_shown_with_what_it_points_to() -> None:
@@ -189,7 +179,7 @@ def test_answers_to_questions_are_decisions() -> None:
             f'User has answered your questions: "{question}"="LMDB". You can now continue.',
         )
     )
-    assert f"Asked “{question}”, the user chose: LMDB" in distilled(thread).summary.sections[Section.DECISIONS]
+    assert f"User: {question} → LMDB" in distilled(thread).summary.sections[Section.DECISIONS]
 
 
 def test_open_threads_survive_five_distillations() -> None:
@@ -221,18 +211,6 @@ def test_nothing_new_keeps_the_previous_task() -> None:
     assert second.through_seq == 0
 
 
-def test_impatience_and_corrections_are_in_the_tone() -> None:
-    """The tone section says that the person is impatient, corrects often, or asks questions."""
-    thread = Thread()
-    for _ in range(3):
-        thread.user("no, it still fails again, why did you change that").agent("Looking.")
-    tone = distilled(thread).summary.sections[Section.TONE]
-    assert any("impatient" in line for line in tone)
-    assert any("Corrects often" in line for line in tone)
-    curious = distilled(Thread().user("What is a B-tree and why is it wide?")).summary.sections[Section.TONE]
-    assert any("questions" in line for line in curious)
-
-
 def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     """A summary has no more tokens than `summary_tokens`, also if that is less than usual."""
     result = ENGINE.distill(
@@ -241,23 +219,3 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     assert count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(result.summary)) <= 250
     assert result.passages == ()
     assert replace(result, passages=()) == result
-
-
-@pytest.mark.parametrize(
-    ("message", "section"),
-    [
-        ("Nein, das ist falsch: keine any-Typen, nimm stattdessen zod", Section.CORRECTIONS),
-        ("Non, c'est faux : utilise zod partout", Section.CORRECTIONS),
-        ("不对，用 zod，不要用 any", Section.CORRECTIONS),
-        (
-            "Wir haben entschieden, dass die Fehlermeldungen in locales/de.json stehen und nicht im Code",
-            Section.DECISIONS,
-        ),
-        ("我们决定用 Redis，而不是内存里的表，因为有四个副本", Section.DECISIONS),
-    ],
-)
-def test_corrections_and_decisions_of_other_languages_are_in_their_sections(message: str, section: Section) -> None:
-    """Corrections and decisions in German, French or Chinese are named as such in the summary."""
-    thread = Thread().user("Bitte sieh dir den Importer an.").bash("make", "ok").agent("Done.").user(message)
-    lines = distilled(thread.agent("Ok.")).summary.sections[section]
-    assert any(message in line for line in lines)

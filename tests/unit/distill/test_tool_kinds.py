@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.steps import read_trace
 from reverie.models import MemoryType
 from support.thread import Thread

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from reverie.context.render_context_tiers import FRAME
-from reverie.distill.extractive import Extractive
+from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import typed_and_pasted
 from reverie.models import Candidate, MemoryType
 from reverie.usecases.candidate_word_origins import Origins, without_recalled

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill import cues as cue_phrases
 from reverie.distill.commands import Purpose
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.commits_and_files_undone_by_git import taken_back
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
@@ -100,7 +100,7 @@ class EndState:
         self.taken_back: Collection[str] = self._back.commits
         """The short hashes of commits that git took back."""
         self._said = [
-            said for said in facts.requests if not said.answers and not cue_phrases.is_uninformative(said.text)
+            said for said in facts.requests if not said.proposal and not cue_phrases.is_uninformative(said.text)
         ]
         self._openers = [said.seq for said in facts.requests if opens_task(said.text)]
         self._complaints = list(_complaints(facts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reverie.distill.cues import (
+from reverie.distill.extractive.cue_phrases import (
     is_acknowledgement,
     is_approval,
     is_brief,

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill import commands as shell_commands_and_commits
-from reverie.distill import cues as cue_phrases
 from reverie.distill.commands import Purpose, is_wrapper_line
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.build_candidates_with_dates_and_tags import build_candidate, with_absolute_dates
 from reverie.distill.extractive.detect_talk_that_sets_no_rule import ABOUT_WORK, sincere_messages
 from reverie.distill.extractive.detect_undone_or_failed_work import is_removed
@@ -29,12 +27,11 @@ from reverie.models import MemoryType
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.distill.commands import Run
-    from reverie.distill.facts import KeySentence, ThreadFacts
-    from reverie.distill.steps import Step, Trace
+    from reverie.distill.facts import Fix, ThreadFacts
+    from reverie.distill.steps import Step
     from reverie.models import Candidate
 
-__all__ = ["BROKEN", "FixedFailure", "corrections", "match_failures", "mended_cause", "mended_failures"]
+__all__ = ["BROKEN", "corrections", "mended_cause", "mended_failures"]
 
 # An order that can be followed, where the person stopped the agent and says what to do instead.
 _ADVICE = lazy_regex(r"^(?:please )?(?:don'?t|do not|never|avoid|stop|always|use|keep|make sure|only)\b", re.IGNORECASE)
@@ -228,7 +225,7 @@ def _names_removed(cause: str, paths: Sequence[str], after: int, facts: ThreadFa
     return any(is_removed(name, calls) for name in specific_names(cause) if "/" not in name and "." not in name)
 
 
-def mended_cause(fix: FixedFailure, facts: ThreadFacts) -> tuple[str, int]:
+def mended_cause(fix: Fix, facts: ThreadFacts) -> tuple[str, int]:
     """Return the last explanation of the error before the check passed, and its entry; empty where none is related.
 
     Empty also for an error line that says nothing. The last one, since what was thought first is often wrong; related,
@@ -238,7 +235,7 @@ def mended_cause(fix: FixedFailure, facts: ThreadFacts) -> tuple[str, int]:
         return "", 0
     error = _PLACE.sub(" ", fix.failed.error)
     wanted, names = _words(error), {name.lower() for name in specific_names(error)}
-    for mark in reversed(facts.findings):
+    for mark in reversed([m for m in facts.said if m.kind == "finding"]):
         if fix.failed.seq <= mark.seq <= fix.passed.seq:
             why = _LEAD_IN.sub("", mark.text)
             shared = wanted & _words(why)
@@ -263,64 +260,3 @@ def _is_explanation(why: str) -> bool:
         and why.count("(") == why.count(")")
         and not why.endswith(":")
     )
-
-
-_BUILD = (shell_commands_and_commits.Purpose.BUILD, "")
-
-
-@dataclass(frozen=True, slots=True)
-class FixedFailure:
-    """A command that failed and later passed, with the files edited in between."""
-
-    failed: Run
-    passed: Run
-    files: tuple[str, ...]
-    why: str
-
-
-def match_failures(
-    runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]
-) -> tuple[list[FixedFailure], list[Run]]:
-    """Return the failures that edits and a later passing run of their purpose fixed, and the runs that still fail."""
-    fixes: list[FixedFailure] = []
-    first_runs: dict[tuple[Purpose, str], Run] = {}
-    last_runs: dict[tuple[Purpose, str], Run] = {}
-    for run in runs:
-        key = (run.purpose, _run_key(run))
-        before = first_runs.get(key)
-        if run.failed:
-            first_runs.setdefault(key, run)
-            last_runs.pop(key, None)
-            last_runs[key] = run
-        elif before is not None:
-            del first_runs[key], last_runs[key]
-            files = _edited_between(trace, before.seq, run.seq)
-            if files:
-                fixes.append(FixedFailure(before, run, files, _why(findings, before.seq, run.seq)))
-        if not run.failed and run.purpose is shell_commands_and_commits.Purpose.TEST:
-            built = first_runs.get(_BUILD)
-            if built is not None and _edited_between(trace, built.seq, run.seq):
-                del first_runs[_BUILD], last_runs[_BUILD]  # what was mended and is tested has been built
-    return fixes, list(last_runs.values())
-
-
-def _run_key(run: Run) -> str:
-    """Return the key by which runs are compared: the purpose for checks, else the program."""
-    if run.purpose is not shell_commands_and_commits.Purpose.OTHER:
-        return ""
-    words = run.command.split()
-    return " ".join(words[:2])
-
-
-def _edited_between(trace: Trace, after: int, before: int) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            trace.relative(call.path)
-            for call in trace.calls
-            if call.tool in EDITS and after <= call.seq <= before and call.path and not call.failed
-        )
-    )
-
-
-def _why(findings: Sequence[KeySentence], after: int, before: int) -> str:
-    return next((mark.text for mark in findings if after <= mark.seq <= before), "")

@@ -49,7 +49,7 @@ class OutdatedSentences:
         """`end_state` and `later` are of the same thread."""
         self._end_state = end_state
         self._later = later
-        self._open = [_OPENING.sub("", item.subject) for item in facts.plan if item.status in _OPEN]
+        self._open = [_OPENING.sub("", item.subject) for item in facts.todo if item.status in _OPEN]
         self._corrected = _corrected_names(facts, end_state)
         self._renames = [
             (commit.seq, _given_names(f"{commit.subject}\n{read_message(commit).text}"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill import cues as cue_phrases
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.everyday_wish_forms_of_de_es_fr_zh_ja import BY_LANGUAGE
 from reverie.distill.extractive.everyday_wish_forms_of_english import ENGLISH
 from reverie.distill.extractive.messages_that_open_a_task import opens_task

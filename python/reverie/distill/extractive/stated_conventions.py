@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from reverie.distill import cues as cue_phrases
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.check_decision_has_stated_grounds import REASON, is_grounded_decision
 from reverie.distill.extractive.stated_convention_forms import FORMS
 from reverie.lazy_regex import lazy_regex
