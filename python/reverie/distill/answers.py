@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie.distill.sentences import clip, one_line
 
@@ -19,7 +19,8 @@ __all__ = ["AnsweredQuestion", "answered_questions"]
 class AnsweredQuestion:
     """A question that the agent asked through a tool, and the person's choice or answer.
 
-    `own_words` is True where options were offered and the answer is none of them.
+    `option` is the chosen option's description, empty where it has none. `own_words` is True where options were offered
+    and the answer is none of them.
     """
 
     question: str
@@ -27,6 +28,7 @@ class AnsweredQuestion:
     seq: int
     at: str | None
     own_words: bool = False
+    option: str = ""
 
 
 def answered_questions(calls: Iterable[ToolCall]) -> Iterator[AnsweredQuestion]:
@@ -38,23 +40,26 @@ def answered_questions(calls: Iterable[ToolCall]) -> Iterator[AnsweredQuestion]:
             marker = f'"{question}"="'
             start = call.result.find(marker)
             if start >= 0:
-                rest = call.result[start + len(marker) :]
-                answer = rest.split('"', 1)[0]
-                is_own = bool(options) and not any(option in answer or answer in option for option in options)
-                yield AnsweredQuestion(one_line(question), clip(answer, 200), call.result_seq, call.at, is_own)
+                answer = call.result[start + len(marker) :].split('"', 1)[0]
+                chosen = [about for label, about in options.items() if label in answer or answer in label]
+                option = chosen[0] if len(chosen) == 1 else ""
+                is_own = bool(options) and not chosen
+                yield AnsweredQuestion(
+                    one_line(question), clip(answer, 200), call.result_seq, call.at, is_own, one_line(option)
+                )
 
 
-def _questions(call: ToolCall) -> list[tuple[str, list[str]]]:
-    """Return each question of a call with all words of its options."""
+def _questions(call: ToolCall) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each question of a call with the labels of its options and their descriptions."""
     asked = call.input.get("questions")
-    return [
-        (one["question"], [*_option_texts(one.get("options"))])
-        for one in (asked if isinstance(asked, list) else [])
-        if isinstance(one, dict) and isinstance(one.get("question"), str)
-    ]
-
-
-def _option_texts(options: Any) -> Iterator[str]:
-    for option in options if isinstance(options, list) else []:
-        texts = [option] if isinstance(option, str) else option.values() if isinstance(option, dict) else []
-        yield from (text for text in texts if isinstance(text, str) and text)
+    for one in asked if isinstance(asked, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("question"), str):
+            options = one.get("options")
+            labels: dict[str, str] = {}
+            for option in options if isinstance(options, list) else ():
+                label, about = (
+                    (option.get("label"), option.get("description")) if isinstance(option, dict) else (option, "")
+                )
+                if isinstance(label, str) and label:
+                    labels[label] = about if isinstance(about, str) else ""
+            yield one["question"], labels

@@ -11,7 +11,7 @@ from reverie.distill import cues as cue_phrases
 from reverie.distill import excerpt_lines as split_thread_into_candidate_excerpt_lines
 from reverie.distill import excerpts as excerpt_ranking
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
-from reverie.distill.candidates import candidates, quoted_wishes
+from reverie.distill.candidates import candidates, unsure_wishes
 from reverie.distill.commands import Purpose
 from reverie.distill.extractive import classify_sentences_by_working_state_cues
 from reverie.distill.extractive.messages_that_open_a_task import is_follow_up
@@ -115,16 +115,16 @@ class Extractive:
         at: str | None = None,
         uses: Sequence[CommandUse] | None = None,
         *,
-        quoted: bool = False,
+        unsure: bool = False,
     ) -> tuple[Candidate, ...]:
         """Return proposed memories from `messages`, whole `files` and `working_memory`; episodes come last.
 
         `uses` are the commands that passed in the threads of the project, this one among them; without them, those of
-        `messages`. With `quoted` the wishes in quoted and pasted text follow, which are to wait for the person.
+        `messages`. With `unsure` the wishes follow that are to wait for the person.
         """
         facts = self.facts(messages)
         learnt = candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
-        return (*learnt, *quoted_wishes(facts, at)) if quoted else learnt
+        return (*learnt, *unsure_wishes(facts, at)) if unsure else learnt
 
     def facts(self, messages: Sequence[Message]) -> ThreadFacts:
         """Return the facts of `messages`, which all else is drawn from."""

@@ -15,8 +15,6 @@ from reverie.distill.extractive import blocker_phrases, classify_sentences_by_wo
 from reverie.distill.extractive.announced_intents import last_reply
 from reverie.distill.extractive.finished_orders import actions_done
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
-from reverie.distill.extractive.stated_conventions import decision_in
-from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
 from reverie.distill.questions import chosen_option, offered_options, open_questions
 from reverie.distill.sentences import clip, one_line, sentences, unwrapped
 from reverie.distill.steps import (
@@ -330,16 +328,13 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
         if len(sentence) > MAX_SENTENCE:
             continue
         mark = KeySentence(one_line(sentence), said.seq, said.at, by_user=True)
-        language = language_of(sentence)
-        other = None if language is None or language.name == "en" else language  # English has cue phrases
-        if cue_phrases.is_correction(sentence) or (other is not None and other.correction.search(sentence)):
+        if cue_phrases.is_correction(sentence):
             kinds["corrections"].append(mark)
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
         is_long = len(sentence.split()) >= _CHOICE_WORDS or _REJECTS.search(sentence) is not None
         is_choice = classify_sentences_by_working_state_cues.is_choice_of_person(sentence)
-        is_choice = is_choice and (is_long or not cue_phrases.is_uninformative(sentence))
-        if is_choice or (other is not None and decision_in(sentence, other.name)):
+        if is_choice and (is_long or not cue_phrases.is_uninformative(sentence)):
             kinds["decisions"].append(mark)
         if blocker_phrases.is_blocker(sentence):
             kinds["blocks"].append(mark)

@@ -31,10 +31,9 @@ from reverie.distill.extractive.current_request_and_agreed_proposals import (
 )
 from reverie.distill.extractive.done_but_unticked_todo_items import has_passed, is_overtaken, runs_checks
 from reverie.distill.extractive.finished_orders import unfinished_part
-from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 from reverie.distill.facts import substantial_requests
 from reverie.distill.questions import open_questions
-from reverie.distill.sentences import clip, first_sentence, sentences
+from reverie.distill.sentences import clip, first_sentence, sentences, words_of
 from reverie.distill.steps import ToolCall, Utterance
 from reverie.lazy_regex import lazy_regex
 

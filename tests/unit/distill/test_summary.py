@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from reverie import count_and_truncate_tokens
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.extractive import Extractive
@@ -241,23 +239,3 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     assert count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(result.summary)) <= 250
     assert result.passages == ()
     assert replace(result, passages=()) == result
-
-
-@pytest.mark.parametrize(
-    ("message", "section"),
-    [
-        ("Nein, das ist falsch: keine any-Typen, nimm stattdessen zod", Section.CORRECTIONS),
-        ("Non, c'est faux : utilise zod partout", Section.CORRECTIONS),
-        ("不对，用 zod，不要用 any", Section.CORRECTIONS),
-        (
-            "Wir haben entschieden, dass die Fehlermeldungen in locales/de.json stehen und nicht im Code",
-            Section.DECISIONS,
-        ),
-        ("我们决定用 Redis，而不是内存里的表，因为有四个副本", Section.DECISIONS),
-    ],
-)
-def test_corrections_and_decisions_of_other_languages_are_in_their_sections(message: str, section: Section) -> None:
-    """Corrections and decisions in German, French or Chinese are named as such in the summary."""
-    thread = Thread().user("Bitte sieh dir den Importer an.").bash("make", "ok").agent("Done.").user(message)
-    lines = distilled(thread.agent("Ok.")).summary.sections[section]
-    assert any(message in line for line in lines)

@@ -6,7 +6,6 @@ import re
 
 from reverie.distill import cues as cue_phrases
 from reverie.distill.extractive.messages_that_open_a_task import is_for_good, opens_task
-from reverie.distill.extractive.order_verbs_and_general_rules import VERB
 from reverie.distill.sentences import clip, sentences
 from reverie.lazy_regex import lazy_regex
 
@@ -30,6 +29,22 @@ __all__ = [
     "publishes",
     "without_label",
 ]
+
+# Verbs of orders to an agent. Before anything else "always" and "never" are talk: "never too late".
+_VERB = (
+    r"(?:add|answer|ask|assume|avoid|be (?:brief|careful|concise|explicit|honest|polite|strict)|build|bump|call"
+    r"|change|check|cite|clean|close|comment|commit|compile|configure|confirm|copy|create|debug|define|delete|deploy"
+    r"|disable|do|document|edit|embed|enable|ensure|escape|explain|export|feed|fetch|fix|follow|force|format|generate"
+    r"|give|handle|hard-?code|ignore|import|include|indent|inline|install|introduce|invent|keep|leave|limit|link|lint"
+    r"|list|log|make|mention|merge"
+    r"|migrate|mix|mock|modify|move|name|omit|open|override|overwrite|pass|pin|place|prefer|prefix|print|propose|publish"
+    r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|regenerate|release|remove|rename|replace|reply"
+    r"|report|respond"
+    r"|restart|return|reuse|revert|review|rewrite|run|save|search|send|set|shed|show|sign|skip|sort|speak|split|squash"
+    r"|stage|start|stick|store|suggest|summari[sz]e|swallow|tag|talk|tell|test|touch|translate|trust|type|update"
+    r"|upgrade|use"
+    r"|validate|verify|wait|wrap|write)"
+)
 
 _STEPS_MIN = 2  # of a list: "The plan:" with "1. Review #30" alone has no order of steps, with "2. Merge" it has one
 _STEP_CHARS = 160  # characters of one step, set by hand: six of this length are about half of a state's 500 tokens
@@ -191,7 +206,7 @@ _IMPERATIVE = lazy_regex(
 )
 # Further verbs of orders, which begin no step of a plan
 _MORE_VERBS = lazy_regex(
-    rf"\W*(?:{VERB}|address|assign|bring|continue|figure|get|go|investigate|look|mark|proceed|resolve|ship|tackle|take"
+    rf"\W*(?:{_VERB}|address|assign|bring|continue|figure|get|go|investigate|look|mark|proceed|resolve|ship|tackle|take"
     r"|work)\b(?!-)",
     re.IGNORECASE,
 )

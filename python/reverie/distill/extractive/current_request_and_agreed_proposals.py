@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from reverie.distill import cues as cue_phrases
 from reverie.distill.extractive import classify_sentences_by_working_state_cues
 from reverie.distill.extractive.finished_orders import unfinished_part
-from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 from reverie.distill.facts import substantial_requests
-from reverie.distill.sentences import clip, sentences
+from reverie.distill.sentences import clip, sentences, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,7 @@ from reverie.distill import cues as cue_phrases
 from reverie.distill.commands import without_here_documents
 from reverie.distill.extractive.classify_sentences_by_working_state_cues import begins_with_verb
 from reverie.distill.extractive.done_but_unticked_todo_items import have_checks_run, runs_checks
-from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
-from reverie.distill.sentences import sentences
+from reverie.distill.sentences import sentences, words_of
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from reverie.distill.cues import (
     is_question,
     is_uninformative,
 )
-from reverie.distill.extractive.wish_and_correction_cues_by_language import is_quoted_wish, language_of
 from reverie.lazy_regex import lazy_regex
 
 __all__ = ["is_follow_up", "is_for_good", "opens_task"]
@@ -26,8 +25,7 @@ _FOLLOW_UP = lazy_regex(
     r"|espera|pero|por qué has|eso (?:está|es|estuvo) (?:mal|incorrecto))\b",
     re.IGNORECASE,
 )
-# "Never push to main", "Ab jetzt immer …" (`wish_and_correction_cues_by_language`): holds beyond the task, and asks for
-# nothing now.
+# "Never push to main": holds beyond the task, and asks for nothing now.
 _FOR_GOOD = lazy_regex(
     r"^(?:(?:please|and|also|oh|ok(?:ay)?|yes)\b,? *)*(?:always|never(?! mind)|from now on|going forward"
     r"|in (?:the )?future|as a rule|every time|remember that|(?:i|we) (?:always|never|usually|prefer))\b"
@@ -55,11 +53,8 @@ _AGREEMENT = lazy_regex(
 
 
 def is_for_good(sentence: str) -> bool:
-    """Return True if a sentence is a wish that holds beyond the task, as in "Never push to main"; in any language."""
-    if is_question(sentence):
-        return False
-    language = language_of(sentence)
-    return _FOR_GOOD.match(sentence) is not None or (language is not None and is_quoted_wish(sentence, language))
+    """Return True if a sentence is a wish that holds beyond the task, as in "Never push to main"."""
+    return not is_question(sentence) and _FOR_GOOD.match(sentence) is not None
 
 
 def is_follow_up(text: str) -> bool:
