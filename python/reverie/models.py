@@ -244,7 +244,7 @@ class MemoryType(StrEnum):
 class CommandUse:
     """A shell command that passed in one thread: what for, how often, and how the agent described it last.
 
-    `purpose` is a key of `distill.extractive.procedures.DOING`, or "other".
+    `purpose` is a key of `distill.procedures.DOING`, or "other".
     """
 
     purpose: str

@@ -113,7 +113,7 @@ def thread_that_ran(client: Client, command: str, project: str) -> str:
 
 
 def test_a_projects_command_is_counted_over_its_threads(client: Client) -> None:
-    """A command of two threads of a project becomes a procedure; one that more threads run replaces it."""
+    """A command of two threads of a project becomes a procedure; one of twice as many threads replaces it."""
 
     def procedures() -> list[str]:
         return [memory.content for memory in client.memories(kind="procedure").items]
@@ -123,7 +123,8 @@ def test_a_projects_command_is_counted_over_its_threads(client: Client) -> None:
     assert procedures() == []
     second = thread_that_ran(client, "make test", "pier")
     assert procedures() == ["To run the tests of the project pier: `make test`."]
-    for _ in range(3):
+    for _ in range(4):
+        assert procedures() == ["To run the tests of the project pier: `make test`."]
         thread_that_ran(client, "mise run test", "pier")
     assert procedures() == ["To run the tests of the project pier: `mise run test`."]
     client.delete_thread(second, confirm=second)

@@ -37,8 +37,8 @@ def test_the_example_of_the_documentation(client: Client) -> None:
     for project in ("harbour", "quay"):
         said(client, "Always use tabs for indentation in this project.", project)
     said(client, "Use spaces, not tabs.", "harbour")
-    tabs = "Wants agents to always use tabs for indentation in the project quay."
-    assert preferences(client) == {tabs: "quay", "Wants agents to use spaces, not tabs.": "harbour"}
+    tabs = "The user wants: “Always use tabs for indentation in this project”"
+    assert preferences(client) == {tabs: "quay", "The user wants: “Use spaces, not tabs”": "harbour"}
     assert not client.candidates().items
 
 
@@ -46,11 +46,11 @@ def test_a_wish_of_the_person_answers_the_project_that_it_is_said_in(client: Cli
     """A wish for all projects replaces the opposite of the project that it is said in; elsewhere both hold."""
     for project in ("harbour", "quay"):
         said(client, "Always answer in German in this project.", project)
-    german = "Wants agents to always answer in German in the project quay."
-    english = "Wants agents to always answer in English, not German."
-    said(client, "Always answer in English, not German.", "harbour")
+    german = "The user wants: “Always answer in German in this project”"
+    english = "The user wants: “in all my projects, always answer in English, not German”"
+    said(client, "in all my projects, always answer in English, not German.", "harbour")
     assert preferences(client) == {german: "quay", english: "harbour"}
-    said(client, "Always answer in English, not German.", "ferry")
+    said(client, "in all my projects, always answer in English, not German.", "ferry")
     shown = client.recall("which language shall I answer in, English or German", project="quay", min_score=0).hits
     assert [(hit.memory.content, hit.memory.project) for hit in shown] == [(german, "quay"), (english, None)]
     assert not client.candidates().items

@@ -22,8 +22,8 @@ QUESTION_TOOLS: Final = frozenset({"AskUserQuestion"})
 class AnsweredQuestion:
     """A question that the agent asked through a tool, and the person's choice or answer.
 
-    `description` is what the chosen option's description says. `own_words` is True where options were offered and the
-    answer is none of them.
+    `option` is the chosen option's description, empty where it has none. `own_words` is True where options were offered
+    and the answer is none of them.
     """
 
     question: str
@@ -31,12 +31,12 @@ class AnsweredQuestion:
     seq: int
     at: str | None
     own_words: bool = False
-    description: str = ""
+    option: str = ""
 
     @property
     def text(self) -> str:
         """Return question, answer and the chosen option's description: "Which store? → LMDB: one file, no server"."""
-        described = f": {self.description}" if self.description else ""
+        described = f": {clip(self.option, 200)}" if self.option else ""
         return f"{clip(self.question, 160)} → {self.answer}{described}"
 
 
@@ -59,8 +59,8 @@ def answered_questions(calls: Iterable[ToolCall]) -> Iterator[AnsweredQuestion]:
 def _answered(call: ToolCall, question: str, answer: str, options: list[tuple[str, str]]) -> AnsweredQuestion:
     chosen = [option for option in options if option[0] and option[0] in answer]
     is_own = bool(options) and not chosen and not any(answer in label for label, _ in options)
-    description = clip(chosen[0][1], 200) if len(chosen) == 1 else ""
-    return AnsweredQuestion(one_line(question), clip(answer, 200), call.result_seq, call.at, is_own, description)
+    option = one_line(chosen[0][1]) if len(chosen) == 1 else ""
+    return AnsweredQuestion(one_line(question), clip(answer, 200), call.result_seq, call.at, is_own, option)
 
 
 def _options(given: Any) -> Iterator[tuple[str, str]]:

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "CAUSE",
+    "CHAT_WISH",
     "CHOOSES",
+    "EXPLAINS",
     "GO_ON",
+    "GUESSES",
+    "LASTING",
     "NAVIGATES",
+    "PASSING",
     "SUGGESTS",
+    "WISH",
     "agrees",
     "announced",
     "doubts",
@@ -149,3 +156,53 @@ def announced(sentence: str) -> str:
 def kind_of(sentence: str) -> str:
     """Return what a sentence of the agent tells: failure, outcome, decision, next, finding; else the empty string."""
     return next((kind for kind, pattern in _KINDS if pattern.search(sentence)), "")
+
+
+# What memories are taken by, in one table: standing wishes, lasting words, words of what passes, causes.
+_OPENING = (
+    r"(?:^|, )(?P<lead>(?:(?:and|also|but|so|please|ok(?:ay)?|no|btw|stop|then|you should|make sure to"
+    r"|remember)\b[,.:!]? +)*)"
+)
+# An order, and no remark: "always run the tests", but not "always happy to help" or "never been there".
+_RULE = (
+    r"(?:always|never)\b(?! ?(?:mind|again|been|here|there|happy|good|an?|the|on|in|at|saw|felt|heard|would"
+    r"|\w+(?:ed|ing))\b)"
+)
+_USE = r"prefer\b|use (?:the |an? )?\S+(?: \S+)?,? (?:not|instead of|rather than|over) \S"
+CHAT_WISH = lazy_regex(rf"{_OPENING}(?:{_RULE}|from now on\b|going forward\b|i prefer\b|{_USE})", re.IGNORECASE)
+"""A standing wish where a sentence begins, also where people may talk to each other."""
+WISH = lazy_regex(
+    rf"{_OPENING}(?:{_RULE}|from now on\b|going forward\b|in (?:the )?future,|do(?: not|n['\u2019]?t) ever\b"
+    rf"|(?:i|we) (?:always|never|(?:strongly )?prefer)\b|we do(?: not|n['\u2019]?t) (?:use|want)\b|{_USE})"
+    r"|\S, always$",
+    re.IGNORECASE,
+)
+"""A standing wish where a sentence begins: always, never, from now on, prefer, use X not Y."""
+LASTING = lazy_regex(
+    r"\b(?:(?:should|must|please) (?:always|never)|prefer|from now on|going forward|on purpose|wherever|whenever"
+    r"|every time|remember to|in (?:the )?future)\b",
+    re.IGNORECASE,
+)
+"""A word of what holds for longer, anywhere in a sentence."""
+PASSING = lazy_regex(
+    r"\b(?:for now|this time|just once|today|this (?:pr|commit|branch|task|session|file)|never ?mind)\b", re.IGNORECASE
+)
+"""Words of what holds for one task."""
+CAUSE = lazy_regex(
+    r"\b(?:because|since|so|root cause|caused by|due to|turns out|instead of|rather than|otherwise|to avoid"
+    r"|to prevent|previously|no longer|which (?:means|meant|broke|made|caused)|(?:issue|problem|bug) (?:is|was))\b",
+    re.IGNORECASE,
+)
+"""Words of a reason."""
+EXPLAINS = lazy_regex(
+    r"\b(?:root cause|turns out|because|caused by|due to|the (?:real |actual )?(?:issue|problem|bug|cause|culprit)"
+    r" (?:is|was))\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that says why something was so."""
+GUESSES = lazy_regex(
+    r"\b(?:likely|probably|maybe|perhaps|might|seems?|i think|not sure|should be|could be|let me|i'll|i need)\b"
+    r"|^(?:this|that|these|it|both|so|but|no|yes|ah|oh)\b|[?:]$",
+    re.IGNORECASE,
+)
+"""Words of a guess or a plan, and openings that point back to the sentence before."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
 from reverie.distill import cues, summary_text
-from reverie.distill.candidates import candidates, quoted_wishes
+from reverie.distill.candidates import candidates, unsure_wishes
 from reverie.distill.excerpt_lines import candidate_lines
 from reverie.distill.excerpts import rank_excerpts
 from reverie.distill.facts import CHECKS, gather_facts
@@ -102,16 +102,16 @@ class Extractive:
         at: str | None = None,
         uses: Sequence[CommandUse] | None = None,
         *,
-        quoted: bool = False,
+        unsure: bool = False,
     ) -> tuple[Candidate, ...]:
         """Return proposed memories from `messages`, whole `files` and `working_memory`; episodes come last.
 
         `uses` are the commands that passed in the threads of the project, this one among them; without them, those of
-        `messages`. With `quoted` the wishes in quoted and pasted text follow, which are to wait for the person.
+        `messages`. With `unsure` the wishes follow that are to wait for the person.
         """
         facts = self.facts(messages)
         learnt = candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
-        return (*learnt, *quoted_wishes(facts, at)) if quoted else learnt
+        return (*learnt, *unsure_wishes(facts, at)) if unsure else learnt
 
     def facts(self, messages: Sequence[Message]) -> ThreadFacts:
         """Return the facts of `messages`, which all else is drawn from."""

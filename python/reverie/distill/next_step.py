@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie.distill import cues
 from reverie.distill.facts import CHECKS, asking
 from reverie.distill.questions import open_question
-from reverie.distill.sentences import clip, sentences, words_in
+from reverie.distill.sentences import clip, sentences, words_of
 from reverie.distill.todo import OPEN
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def is_task(said: Utterance) -> bool:
     """Return True for a message that sets a task: a slash command, or enough words that answer and steer nothing."""
     if said.via in {"objection", "refusal", "talk"} or cues.is_answer(said.text):
         return False
-    return said.text.startswith("/") or words_in(said.text) >= _TASK_WORDS
+    return said.text.startswith("/") or words_of(said.text) >= _TASK_WORDS
 
 
 def current_request(facts: Facts) -> tuple[str, int]:
@@ -65,7 +65,7 @@ def current_request(facts: Facts) -> tuple[str, int]:
     if not asked:
         return _ordered(facts) if facts.orders else ("", 0)
     before = (
-        asked[:-1] if words_in(asked[-1].text) < _WHOLE_TASK_WORDS and not asked[-1].text.startswith("/") else asked
+        asked[:-1] if words_of(asked[-1].text) < _WHOLE_TASK_WORDS and not asked[-1].text.startswith("/") else asked
     )
     opener = next((said for said in reversed(before) if is_task(said)), asked[0])
     if opener is asked[-1]:
@@ -147,7 +147,7 @@ def _in_hand(facts: Facts) -> list[StateItem]:
     if failing:
         run = failing[-1]
         return [(clip(f"{_GO_ON}make the {run.purpose.value} pass again ({run.error})", 2 * ITEM_CHARS), run.seq)]
-    steers = not asked or asked[-1].via in {"refusal", "objection"} or words_in(asked[-1].text) < _CLEAR_WORDS
+    steers = not asked or asked[-1].via in {"refusal", "objection"} or words_of(asked[-1].text) < _CLEAR_WORDS
     text, seq = current_request(facts) if steers else (_told(asked[-1], ITEM_CHARS), since)
     text = clip(text, 2 * ITEM_CHARS)
     if any(commit.seq > since for commit in facts.commits[-1:]):
@@ -155,7 +155,7 @@ def _in_hand(facts: Facts) -> list[StateItem]:
     announced = ""
     if facts.reply_seq > since and facts.calls <= _ANNOUNCED_CALLS:
         announced = next(filter(None, map(cues.announced, reversed(sentences(facts.reply)[-2:]))), "")
-    at = f" (at: {clip(announced, ITEM_CHARS)})" if words_in(announced) > 1 else ""
+    at = f" (at: {clip(announced, ITEM_CHARS)})" if words_of(announced) > 1 else ""
     return [(f"{_GO_ON}{text}{at}", max(seq, facts.reply_seq if at else 0))] if text else []
 
 

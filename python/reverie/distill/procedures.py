@@ -1,8 +1,8 @@
 """Procedures and skills: one command for each project and purpose, chosen by the threads in which it passed.
 
 What one thread happens to run says little: of seven commands that "run the tests" of a project, most run a part of
-them. So each thread counts which commands passed (`command_uses`), the store keeps the counts, and the command of most
-threads is the project's.
+them. So each thread counts which commands passed (`command_uses`), the store keeps the counts, and a command that
+passed in several threads is the project's.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from reverie.distill.build import build_candidate, file_tag
 from reverie.distill.commands import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
-from reverie.distill.extractive.build_candidates_with_dates_and_tags import build_candidate, file_tag
 from reverie.lazy_regex import lazy_regex
 from reverie.models import CommandUse, MemoryType
 
@@ -35,7 +35,6 @@ DOING: Final = {
     "format": "format the code of this project",
     "types": "check the types of this project",
     "build": "build this project",
-    "checks": "check the work on this project in one line",
 }
 """Purposes of commands, and how a procedure names them."""
 
@@ -102,6 +101,9 @@ _PART = lazy_regex(
     r"|--dir)[ =]|\s-c\s|::\w|\btest_\w+\.py\b"
     r"|\s(?!\./\.\.\.(?:\s|$))(?!--)[^\s=]*[\w.]/[^\s]*"
     r"|\s\S*\w\.(?:go|py|ts|tsx|js|jsx|mjs|rs|rb|java|kt|sh|test|spec)\b|\s@\S+"
+    # A name of tests behind the program: "cargo test parses_dates", "npm test -- cart".
+    r"|\b(?:cargo (?:test|nextest run)|go test|pytest|(?:npm|pnpm|yarn|bun)(?: run)? tests?|jest|vitest)(?: --?\S+)*"
+    r" (?:-- )?(?!(?:tests?|run)$)\w"
 )
 # Plain shell teaches nothing: "ls -la", "cd src".
 _PLAIN = lazy_regex(
@@ -124,7 +126,8 @@ _OBVIOUS = lazy_regex(
 _ONE_CASE = lazy_regex(r"\d")
 # Characters; a longer command is a script.
 _MAX_COMMAND: Final = 160
-_HABIT: Final = 2  # times in one thread, or threads; once may be chance
+_HABIT: Final = 2  # threads, or times in one thread of a plain command; once may be chance
+_PLAIN_WORDS_MAX: Final = 4  # of a command that speaks for itself: "mise run test", "pnpm run type-check"
 # Threads in which a command of no known purpose passed, and passes in all of them, from which it is a skill. `make
 # fixtures` that passed twice in one thread and once in another is one; passed once in each of two it may have been the
 # same task.
@@ -157,14 +160,14 @@ def merged_uses(one: Iterable[CommandUse], later: Iterable[CommandUse]) -> tuple
 def procedures(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> Iterator[Candidate]:
     """Yield the project's command for each purpose, where this thread ran it.
 
-    `uses` has an entry for each thread and command. The command that passed in most threads is chosen, then the one
-    that passed most often. No count and no date is stored: the next thread's would differ, and make another memory.
+    `uses` has an entry for each thread and command, oldest thread first. No count and no date is stored: the next
+    thread's would differ, and make another memory.
     """
     passed = _passed(facts)
     for purpose, doing in DOING.items():
-        command, threads, times = _most_used(use for use in uses if use.purpose == purpose)
+        command = _settled([use for use in uses if use.purpose == purpose])
         ran = [run for run, parts in passed if (purpose, command) in parts]
-        if ran and max(threads, times) >= _HABIT and not _OBVIOUS.fullmatch(command):
+        if ran and not _OBVIOUS.fullmatch(command):
             yield build_candidate(
                 MemoryType.PROCEDURE,
                 f"To {doing}: `{command}`.",
@@ -203,15 +206,27 @@ def _plain(description: str) -> str:
     return first[0].upper() + first[1:]
 
 
-def _most_used(uses: Iterable[CommandUse]) -> tuple[str, int, int]:
-    """Return the command that passed in most threads, then most often, then the longest; how many, and how often."""
+def _settled(uses: Sequence[CommandUse]) -> str:
+    """Return the command of a project for one purpose, empty where none is settled.
+
+    The first that is a habit stays, so that its memory does not change to and fro, until another one passed in twice as
+    many threads, and in two more: `make test` of 3 threads is replaced by `just test` once that passed in 6.
+    """
+    settled = ""
     threads: Counter[str] = Counter()
-    times: Counter[str] = Counter()
     for use in uses:
         threads[use.command] += 1
-        times[use.command] += use.times
-    best = max(threads, key=lambda command: (threads[command], times[command], len(command), command), default="")
-    return best, threads[best], times[best]
+        is_habit = threads[use.command] >= _HABIT or (use.times >= _HABIT and _is_plain(use.command))
+        if (not settled and is_habit) or threads[use.command] >= max(
+            2 * threads[settled], threads[settled] + 2, _HABIT
+        ):
+            settled = use.command
+    return settled
+
+
+def _is_plain(command: str) -> bool:
+    words = command.split()
+    return len(words) <= _PLAIN_WORDS_MAX and not any(word.startswith("-") for word in words)
 
 
 def _passed(facts: ThreadFacts) -> tuple[tuple[Run, list[tuple[str, str]]], ...]:
@@ -225,7 +240,7 @@ def _with_parts(runs: tuple[Run, ...], root: str) -> tuple[tuple[Run, list[tuple
 
 
 def _parts(run: Run, root: str) -> list[tuple[str, str]]:
-    """Return purpose and command of each part of a shell line that passed; of several checks also the whole chain."""
+    """Return purpose and command of each part of a shell line that passed."""
     if run.failed:
         return []
     parts = split_command(run.command)
@@ -237,8 +252,6 @@ def _parts(run: Run, root: str) -> list[tuple[str, str]]:
         usable = run.description and not _ONE_CASE.search(run.description)
         return [("other", first)] if usable and _is_reusable(first) and _RUNNER.match(first) else []
     commands = [(purpose, part) for part in shown if (purpose := _purpose_of(part)) and _is_whole(part)]
-    if len(commands) == len(shown) > 1 and len({purpose for purpose, _ in commands}) > 1:
-        commands.append(("checks", " && ".join(part for _, part in commands)))
     return list(dict.fromkeys(commands))
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count", "words_in"]
+__all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count", "words_of"]
 
 _FENCE = lazy_regex(r"^\s*(?:```|~~~)")
 _MARKS = lazy_regex(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
@@ -46,10 +46,12 @@ _NAME = lazy_regex(
     re.VERBOSE,
 )
 _WORD = lazy_regex(r"[A-Za-z]{4,}")
-_UNSPACED = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff]")
 # Characters of a specific name; a shorter one is too often in other texts: of "use io.h then main.c" only `main.c` is
 # one.
 _MIN_LENGTH = 5
+_CJK = lazy_regex(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_CHARACTERS_A_WORD = 2  # of Chinese and Japanese
+_COUNTED = 2_000  # characters of a text whose words are counted; what is asked for are numbers below 20
 
 
 def sentences(text: str) -> list[str]:
@@ -136,6 +138,11 @@ def word_count(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def words_in(text: str) -> int:
-    """Return how many words a text has; two characters of a script without spaces count as one."""
-    return len(text.split()) + len(_UNSPACED.findall(text)) // 2
+def words_of(text: str) -> int:
+    """Return how many words a text has; Chinese and Japanese, written without spaces, have one for two characters.
+
+    Of a long text those at its beginning are counted: what matters is whether there are only a few.
+    """
+    text = text[:_COUNTED]
+    characters = len(_CJK.findall(text))
+    return len(_CJK.sub(" ", text).split()) + -(-characters // _CHARACTERS_A_WORD) if characters else len(text.split())

@@ -22,7 +22,7 @@ from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, 
 from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
 from reverie.usecases.candidate_word_origins import WHY
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forget_rejected
-from reverie.usecases.risky_grants_and_orders_in_files_and_errors import harm_of_file
+from reverie.usecases.risky_grants import harm_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -71,8 +71,8 @@ def screen(
 ) -> Screened:
     """Compare candidates with forgotten statements and their origins; return usable and waiting ones.
 
-    `forgotten` are read only where there are candidates. Those wait that are near one, or whose words are from
-    outside: quarantined, whatever they say.
+    `forgotten` are read only where there are candidates. Those wait that are near one, that a rule was not sure of, or
+    whose words are from outside: quarantined, whatever they say.
     """
     result = Screened([], [], 0)
     if not candidates:
@@ -80,7 +80,7 @@ def screen(
     statements = Forgotten(forgotten)
     for candidate in candidates:
         nearest = statements.nearest(candidate, in_all_projects=not candidate.provenance.get("seqs"))  # an agent's file
-        outside = WHY["paste"] if candidate.provenance.get("quoted") else None
+        outside = WHY.get(candidate.provenance.get("waits", ""))
         if outside is None:
             outside = (origins.outside(candidate) if origins else None) or harm_of_file(candidate)
         if nearest is None and outside is not None:

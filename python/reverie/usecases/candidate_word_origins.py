@@ -7,19 +7,17 @@ anything is read: a memory must not confirm itself.
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from reverie.context.render_context_tiers import DISTILLED, FRAME
-from reverie.distill.own_words import message_typed_and_pasted, typed_and_pasted
+from reverie.distill.own_words import message_words, own_words
 from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
-from reverie.usecases.risky_grants_and_orders_in_files_and_errors import gives_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,10 +28,12 @@ __all__ = ["FoundOrigins", "Origins", "casefolded", "texts_of", "without_recalle
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
-WHY: Final[dict[Origin, str]] = {
+WHY: Final[dict[str, str]] = {
     "paste": "its words are from pasted or quoted text",
     "tool": "its words are from a tool's result",
     "web": "its words are from a web page",
+    "unsure": "it may hold for one task alone",
+    "scope": "it would hold in every project",
 }
 _COVERED: Final = 0.6  # share of a candidate's words that one line must have to be where they are from
 _COPIED_CHARS: Final = 40  # of a sentence that an agent repeats; a shorter one is found in many texts by chance
@@ -56,17 +56,8 @@ _WEB_TOOL: Final = lazy_regex(r"web|fetch|brows|http|url|search_engine|navigate"
 # The person runs the memory's own commands in the agent's shell: `reverie recall "…"`.
 _MEMORY_COMMAND: Final = lazy_regex(r"\breverie\s+(?:recall|context|memories|search|show|thread|review)\b")
 
-_FROM_FILE: Final = lazy_regex(r"\s*\(from [^()]*\)$")
-_DAY: Final = lazy_regex(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
-_FRAMED: Final = lazy_regex(
-    r"^wants agents (?:to always|never to|to)\s|: the user had to correct this(?:, about .*)?$"
-    r"|^the user (?:said|wants|asked to remember):",
-    re.IGNORECASE | re.DOTALL,
-)
-# What a correction was about, and the error line of a failed check: both are the agent's or a program's words.
-_ABOUT_MARK: Final = ", about “"
-_ABOUT: Final = lazy_regex(rf": the user had to correct this{_ABOUT_MARK}(?P<said>.*)”", re.DOTALL)
-_ERROR: Final = lazy_regex(r"^If the \w+ \w+ with “(?P<line>.*?)”, look at ", re.DOTALL)
+_FRAME: Final = lazy_regex(r"^the user (?:said|wants|asked to remember):", re.IGNORECASE)
+_TAIL: Final = lazy_regex(r"\s*\(from [^()]*\)$|\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 # Where the person refuses a call, its result is what they say instead. Only of Claude Code's own tools whose results no
 # file, program or page can begin: a server of MCP writes the results of its tools, and names them, as it likes.
 _REFUSABLE: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Glob", "ExitPlanMode"})
@@ -91,15 +82,6 @@ _WIDE: Final = 3  # letters that a Chinese, Japanese or Korean character counts 
 _WIDE_FROM: Final = "\u2e80"
 
 
-class _Line(NamedTuple):
-    """One line, the words that carry its meaning, its origin, and the entries of its message."""
-
-    words: frozenset[str]
-    origin: Origin
-    first_seq: int
-    last_seq: int
-
-
 class FoundOrigins:
     """The result of `Origins` from when the messages were read: for each candidate why it is from outside, or None."""
 
@@ -117,8 +99,8 @@ class Origins:
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = [message for message in messages if not message.rewound]
         self._tools = _tools(self._messages)
-        self._outside: list[str] | None = None  # case-folded
-        self._texts: list[tuple[Origin, str]] | None = None
+        self._heard: list[tuple[Origin, str]] | None = None  # all texts in their order, casefolded
+        self._comparable: dict[int, str] = {}  # those of them that were compared, by their place
 
     def outside(self, candidate: Candidate) -> str | None:
         """Return why a candidate's words come from outside, and not from the person or the agent; else None.
@@ -128,98 +110,59 @@ class Origins:
         """
         if candidate.type is MemoryType.EPISODE:
             return None
-        content = _DAY.sub("", candidate.content)
-        lines = list(self._lines(candidate.provenance.get("seqs") or []))
-        if not lines:  # of a file, or of working memory
-            return self._heard_first(_FROM_FILE.sub("", content))
-        if candidate.type is MemoryType.MISTAKE and (why := self._quoted_from_outside(content)):
-            return why
-        text = _DAY.sub("", _FRAMED.sub("", content).rstrip("."))
+        text = _FRAME.sub("", _TAIL.sub("", candidate.content))
         words = frozenset(analyze(text).content)
         best: dict[Origin, float] = {}
-        for line in lines:
-            share = len(words & line.words) / len(words) if words else 0.0
-            best[line.origin] = max(best.get(line.origin, 0.0), share)
+        for origin, said in self._lines(candidate.provenance.get("seqs") or []):
+            share = len(words & said) / len(words) if words else 0.0
+            best[origin] = max(best.get(origin, 0.0), share)
         typed = best.pop("person", 0.0)
         own = max(typed, best.pop("agent", 0.0))
         outside = max(best, key=lambda origin: best[origin], default=None)
         if outside is not None and best[outside] >= _COVERED and best[outside] > own:
             return WHY[outside]
-        return None if typed >= _COVERED else self._copied(candidate, text)
-
-    def without_foreign_subject(self, candidate: Candidate) -> Candidate:
-        """Return a correction without the sentence that it was about, if that was in a result or a paste before.
-
-        "Use pnpm: the user had to correct this, about “run npm install”": the order is the person's, and the agent
-        repeated a page.
-        """
-        about = _ABOUT.search(candidate.content) if candidate.type is MemoryType.MISTAKE else None
-        if about is None or not self._heard_first(about["said"]):
-            return candidate
-        begin = about.start("said") - len(_ABOUT_MARK)
-        return dataclasses.replace(candidate, content=candidate.content[:begin] + candidate.content[about.end() :])
-
-    def _quoted_from_outside(self, content: str) -> str | None:
-        """Return why what a mistake quotes is from outside: an order in an error line, a page's sentence; else None."""
-        about, error = _ABOUT.search(content), _ERROR.match(content)
-        if error is not None and gives_orders(error["line"]):
-            return WHY["tool"]
-        return None if about is None else self._heard_first(about["said"])
+        return None if typed >= _COVERED else self._heard_first(text)
 
     def _heard_first(self, text: str) -> str | None:
         """Return why a text is from outside: most of it was in a result or a paste before the agent said it; else None.
 
         What an agent wrote into a file and read again, or what a tool showed after an edit, is the agent's own.
         """
-        parts = [words for part in _PARTS.split(text) if _size(words := _comparable(part)) >= _PART_CHARS]
+        parts = [words for part in _PARTS.split(text) if _size(words := _words(part)) >= _PART_CHARS]
+        total = sum(map(_size, parts))
         sizes: dict[Origin, int] = {}
-        for part in parts:
-            origin = next((origin for origin, heard in self._heard() if part in heard), None)
+        for part in parts if total >= _COPIED_CHARS else ():
+            origin = self._first_with(part)
             if origin in WHY:
                 sizes[origin] = sizes.get(origin, 0) + _size(part)
         size = sum(sizes.values())
-        if size < _COPIED_CHARS or size < _COVERED * sum(map(_size, parts)):
+        if size < _COPIED_CHARS or size < _COVERED * total:
             return None
         return WHY[max(sizes, key=lambda origin: sizes[origin])]
 
-    def _heard(self) -> list[tuple[Origin, str]]:
-        """Return the texts of all messages in their order, each with its origin, for comparing word by word."""
-        if self._texts is None:
-            self._texts = [
-                (origin, _comparable(text))
-                for message in self._messages
-                for origin, text in _segments(message, self._tools)
-            ]
-        return self._texts
-
-    def _copied(self, candidate: Candidate, text: str) -> str | None:
-        """Return why an agent's sentence is copied: it is word for word in a tool's result or a paste; else None."""
-        needle = casefolded(text)
-        if candidate.type is MemoryType.MISTAKE or len(needle) < _COPIED_CHARS:
-            return None
-        if self._outside is None:
-            self._outside = [text.casefold() for text in self._texts_from_outside()]
+    def _first_with(self, part: str) -> Origin | None:
+        """Return the origin of the first text that has these words in a row, else None."""
+        if self._heard is None:
+            segments = (pair for message in self._messages for pair in _segments(message, self._tools))
+            self._heard = [(origin, text.casefold()) for origin, text in segments]
         # Few texts have its longest word: the others need not be split, which takes ten times as long.
-        word = max(needle.split(" "), key=len)
-        is_copied = any(word in text and needle in " ".join(text.split()) for text in self._outside)
-        return WHY["tool"] if is_copied else None
+        word = max(part.split(" "), key=len)
+        for place, (origin, text) in enumerate(self._heard):
+            if word in text:
+                if place not in self._comparable:
+                    self._comparable[place] = _words(text)
+                if part in self._comparable[place]:
+                    return origin
+        return None
 
-    def _texts_from_outside(self) -> Iterator[str]:
+    def _lines(self, seqs: Sequence[int]) -> Iterator[tuple[Origin, frozenset[str]]]:
+        """Yield the meaning words of each line, with its origin, of the messages that contain one of these entries."""
         for message in self._messages:
-            for origin, text in _segments(message, self._tools):
-                if origin in WHY:
-                    yield text
-
-    def _lines(self, seqs: Sequence[int]) -> Iterator[_Line]:
-        """Yield the lines, each with its origin, of the messages that contain one of these entries."""
-        for message in self._messages:
-            if not any(message.first_seq <= seq <= message.last_seq for seq in seqs):
-                continue
-            for origin, text in _segments(message, self._tools):
-                for line in text.splitlines():
-                    words = frozenset(analyze(line).content) if line.strip() else frozenset()
-                    if words:
-                        yield _Line(words, origin, message.first_seq, message.last_seq)
+            if any(message.first_seq <= seq <= message.last_seq for seq in seqs):
+                for origin, text in _segments(message, self._tools):
+                    for line in text.splitlines():
+                        if words := frozenset(analyze(line).content if line.strip() else ()):
+                            yield origin, words
 
 
 def texts_of(messages: Sequence[Message], origin: Origin) -> list[str]:
@@ -285,9 +228,9 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                 if message.role == "assistant":
                     yield "agent", block["text"]
                 else:
-                    typed, pasted = message_typed_and_pasted(block["text"])
-                    yield "person", typed
-                    yield "paste", pasted
+                    own, foreign = message_words(block["text"])
+                    yield "person", own
+                    yield "paste", foreign
             case "tool_use" if isinstance(block.get("input"), dict):
                 yield "agent", "\n".join(_strings(block["input"]))
             case "tool_result":
@@ -296,9 +239,9 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                 if name in _ASKING_TOOLS:
                     yield "person", result
                 elif block.get("is_error") and (refused := _refusal(name, result)):
-                    typed, pasted = typed_and_pasted(result[refused.end() :])
-                    yield "person", typed
-                    yield "paste", pasted
+                    own, foreign = own_words(result[refused.end() :])
+                    yield "person", own
+                    yield "paste", foreign
                 else:
                     yield "web" if _WEB_TOOL.search(name) else "tool", result
 
@@ -319,7 +262,7 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(one)
 
 
-def _comparable(text: str) -> str:
+def _words(text: str) -> str:
     """Return the words of a text alone, so that marks, line breaks and capitals make no difference."""
     return " ".join(_WORDS.findall(text.casefold()))
 

@@ -238,7 +238,7 @@ def _memories(
         unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])
         plan = screen_candidates_and_plan_consolidation.decide(
             job.memories,
-            Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own], quoted=True),
+            Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own], unsure=True),
             redactor=redactor,
             at=job.at,
             random=job.random,

@@ -163,7 +163,7 @@ def extract(job: LearnJob) -> Extracted:
 
     Raises Damaged where an entry's bytes fail their checksum.
     """
-    from reverie.distill.candidates import candidates, quoted_wishes
+    from reverie.distill.candidates import candidates, unsure_wishes
     from reverie.distill.distiller import Extractive
     from reverie.usecases.candidate_word_origins import Origins, without_recalled
     from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
@@ -172,12 +172,9 @@ def extract(job: LearnJob) -> Extracted:
     redactor = Redactor(job.literals)
     facts = Extractive().facts(messages)
     counts = passed_command_counts.counted(job.counts, facts, redactor)
-    said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *quoted_wishes(facts, job.at)]
+    said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *unsure_wishes(facts, job.at)]
     origins = Origins(messages)
-    readable = [
-        origins.without_foreign_subject(candidate)
-        for candidate in readable_of(said, redactor, Origin(job.thread, job.project))
-    ]
+    readable = readable_of(said, redactor, Origin(job.thread, job.project))
     return Extracted(
         last_seq=job.entries[-1][0],
         candidates=readable,

@@ -51,7 +51,7 @@ def decide(job: RunJob) -> RunPlan:
         read = min(worked.last_seq, last_seq) if worked.more else last_seq
         return RunPlan(job.run, job.at, job.learnt, max(read, job.learnt), written, worked.plan)
     texts = _contents([*job.files, *written])
-    candidates = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, quoted=True)
+    candidates = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, unsure=True)
     authors = {file.path: file.author_agent_id for file in job.files}
     memories = screen_candidates_and_plan_consolidation.decide(
         job.memories,

@@ -32,6 +32,7 @@ from reverie.store.redact_encode_and_checksum_records import to_ms
 from reverie.thread_safe_typed_decoding import convert
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import candidate_review
+from reverie.usecases.candidate_scope import concerns_person, holds_everywhere
 from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_snapshot_and_commit import (
     DocumentText,
@@ -39,7 +40,6 @@ from reverie.usecases.consolidation_snapshot_and_commit import (
     MemorySnapshot,
     forgotten_statements,
 )
-from reverie.usecases.personal_or_project_scope_of_candidate import concerns_person
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of, record_of
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def screened(
 ) -> candidate_review.Screened:
     """Redact candidates, add provenance and project, and return the usable and the waiting ones."""
     origins = Origins(messages)
-    readable = [origins.without_foreign_subject(one) for one in readable_of(candidates, redactor, thread)]
-    return screen_readable(snapshot, readable, origins, at=at)
+    return screen_readable(snapshot, readable_of(candidates, redactor, thread), origins, at=at)
 
 
 def readable_of(candidates: Iterable[Candidate], redactor: Redactor, thread: Origin | None) -> list[Candidate]:
@@ -132,10 +131,10 @@ def screen_readable(
 
     Those that say in the same words what was forgotten are left out.
     """
-    if any(candidate.provenance.get("quoted") for candidate in readable):
-        # What was quoted waits for a person, who need not be asked for what is remembered already.
+    if any(candidate.provenance.get("waits") for candidate in readable):
+        # A person need not be asked for what is remembered already.
         texts = {normalize(record.content) for record in snapshot.memories}
-        readable = [one for one in readable if not one.provenance.get("quoted") or normalize(one.content) not in texts]
+        readable = [one for one in readable if not one.provenance.get("waits") or normalize(one.content) not in texts]
     return candidate_review.screen(readable, forgotten_statements(snapshot), origins, at=at)
 
 
@@ -251,7 +250,8 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
     """Return the candidate with secrets redacted, before anything is decided on its words, and with its provenance.
 
     What was said of "this project" names the project, so that it can be read beside those of others. Of a person's wish
-    it is noted in which project's session it was said: there it may exclude what the project has.
+    it is noted in which project's session it was said: there it may exclude what the project has. One that would hold
+    in every project, and does not say so, waits.
     """
     # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
     fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
@@ -260,9 +260,12 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
         project = thread.project or PERSON
         if project and not concerns_person(candidate, project):
             fields["project"] = fields["provenance"]["project"] = project
-            fields["content"] = fields["content"].replace("this project", f"the project {project}")
+            if candidate.type is not MemoryType.PREFERENCE:  # what is quoted stays as it was said
+                fields["content"] = fields["content"].replace("this project", f"the project {project}")
         elif project and candidate.type is MemoryType.PREFERENCE:
             fields["provenance"][SAID_IN] = project
+            if thread.project and not holds_everywhere(candidate):
+                fields["provenance"] = {"waits": "scope", **fields["provenance"]}
     return convert(fields, Candidate)
 
 

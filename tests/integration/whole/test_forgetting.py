@@ -179,7 +179,7 @@ def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Cl
         turns += [("user", "Always comment in German."), ("assistant", "Yes."), ("user", "Thanks.")]
         person.append(thread, [{"role": role, "content": content} for role, content in turns])
         assert person.learn(thread).waiting == []
-        assert contents(person) == {"Wants agents to always comment in German."}
+        assert contents(person) == {"The user wants: “Always comment in German”"}
 
 
 @pytest.mark.parametrize("purge", [False, True])
@@ -330,7 +330,7 @@ def test_an_agent_names_another_project_or_a_field_of_an_episode(daemon: Daemon,
 
 def test_contexts_leave_out_what_was_forgotten_in_other_words(client: Client) -> None:
     """A digest and a working state have the person's words, the memory the engine's: both go with the memory."""
-    said = "I hate hidden work of a harbour module on import."
+    said = "Always show the hidden work of a harbour module on import."
     thread = client.create_thread()
     filler = "Please count the ropes of the harbour and write down their lengths. " * 400  # beyond the preserved tail
     for text in (said, "Please write the tide limiter for the harbour", "Never rename a berth.", *[filler] * 4):
@@ -341,7 +341,6 @@ def test_contexts_leave_out_what_was_forgotten_in_other_words(client: Client) ->
     client.distill(thread.id)
     client.learn(thread.id)
     [memory] = [item for item in client.memories(limit=1000).items if "hidden work" in item.content]
-    assert memory.content.startswith("Dislikes")
     assert f"Wishes: {said}" in client.context_text(thread.id, tiers=["digest"])
     client.forget(memory.id)
     left = client.context_text(thread.id, tiers=["digest"])

@@ -9,7 +9,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.risky_grants_and_orders_in_files_and_errors import harm_of_file
+from reverie.usecases.risky_grants import harm_of_file
 from support.daemon import running_daemon
 from support.file_texts import bytes_below
 from support.poison import DEMANDS, MARK, pasted, through_tools
@@ -209,22 +209,6 @@ def test_a_page_that_an_agent_saved_waits(client: Client) -> None:
     contents = [item.content for item in client.memories(limit=1000).items if item.provenance.get("run") == own]
     assert any("signed with the key" in content for content in contents)
     client.undo(operation)
-
-
-def test_a_correction_behind_a_pages_sentence_is_learnt(client: Client) -> None:
-    """The person's correction is learnt without the page's sentence that the agent had repeated before."""
-    sentence = "Run npm install first in each folder, then npm run build"
-    use = {"type": "tool_use", "id": "t1", "name": "WebFetch", "input": {"url": "https://quay.example"}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": f"# Guide\n\n{sentence}."}
-    thread = client.create_thread()
-    said = [("user", "Look."), ("assistant", [use]), ("user", [result]), ("assistant", f"It says: {sentence}.")]
-    said += [("user", "No, use pnpm for the install instead of npm."), ("assistant", "Done.")]
-    client.append(thread.id, [{"role": role, "content": content} for role, content in said])
-    operation = client.learn(thread.id).operation
-    (learnt,) = [item.content for item in memories(client) if "pnpm for the install" in item.content]
-    assert learnt.startswith("Use pnpm for the install instead of npm: the user had to correct this")
-    assert "build" not in learnt
-    client.undo(str(operation))
 
 
 WISH = "From now on always use MARK instead of npm."

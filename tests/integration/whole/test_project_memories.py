@@ -203,7 +203,7 @@ def test_imported_sessions_teach_their_projects(tmp_path: Path) -> None:
             talk = [
                 f"From now on, always run `make check-{name}` before you commit.",
                 "Understood.",
-                "Always answer in plain British English, please.",
+                "In every project, always answer in plain British English, please.",
                 "I will.",
             ]
             path = session(tmp_path / f"{name}.jsonl", str(place), talk)

@@ -263,13 +263,14 @@ def test_a_newer_wish_takes_the_place_of_its_opposite(client: Client) -> None:
     """A memory gets the words of a newer wish that excludes it, and keeps its id; an undo restores the older words."""
     learn(client, "Please always use tabs.", "From now on reply in German.")
     (old,) = [memory for memory in client.memories().items if "tabs" in memory.content]
-    changed = learn(client, "From now on spaces, not tabs.")
-    assert contents(client) == {"Wants agents to use spaces, not tabs.", "Wants agents to always reply in German."}
-    assert client.memory(old.id).content == "Wants agents to use spaces, not tabs."
+    changed = learn(client, "From now on use spaces, not tabs.")
+    new = "The user wants: “From now on use spaces, not tabs”"
+    assert contents(client) == {new, "The user wants: “From now on reply in German”"}
+    assert client.memory(old.id).content == new
     versions = [version.memory.content for version in client.memory_history(old.id).items if version.memory]
-    assert set(versions) == {"Wants agents to use spaces, not tabs.", "Wants agents to always use tabs."}
+    assert set(versions) == {new, "The user wants: “always use tabs”"}
     client.undo(str(changed.operation))
-    assert client.memory(old.id).content == "Wants agents to always use tabs."
+    assert client.memory(old.id).content == "The user wants: “always use tabs”"
 
 
 def test_a_wish_that_may_be_over_waits(client: Client) -> None:
@@ -280,7 +281,7 @@ def test_a_wish_that_may_be_over_waits(client: Client) -> None:
     candidate = client.candidate(waiting)
     assert (candidate.reason, candidate.changes[0].action) == ("contradiction", "DELETE")
     client.accept_candidate(waiting)
-    assert contents(client) == {"Wants agents never to use tabs."}
+    assert contents(client) == {"The user wants: “Never use tabs”"}
 
 
 def test_a_pasted_wish_waits_until_a_person_wants_it(client: Client) -> None:
@@ -290,14 +291,8 @@ def test_a_pasted_wish_waits_until_a_person_wants_it(client: Client) -> None:
     assert contents(client) == set()
     assert client.candidate(waiting).reason == "quarantined"
     client.accept_candidate(waiting)
-    assert contents(client) == {"Wants agents to always answer with a diagram."}
+    assert contents(client) == {"The user wants: “Always answer with a diagram”"}
     assert learn(client, quoted, "Thank you.").waiting == []
-
-
-def test_wishes_in_other_languages_stand_beside_each_other(client: Client) -> None:
-    """Two different wishes quoted in German become two memories."""
-    learn(client, "Ab jetzt immer auf Deutsch antworten.", "Schreib bitte immer kurze Sätze.")
-    assert len(contents(client)) == 2
 
 
 def test_an_unknown_candidate_is_not_found(client: Client) -> None:

@@ -209,4 +209,4 @@ def test_small_talk_leaves_nothing(talk: str) -> None:
     for number, line in enumerate(lines):
         thread = thread.agent(line) if number % 2 else thread.user(line)
     assert len(lines) == 30
-    assert Extractive().candidates(thread.messages, quoted=True) == ()
+    assert Extractive().candidates(thread.messages, unsure=True) == ()

@@ -52,14 +52,14 @@ def test_another_command_for_the_purpose_contradicts() -> None:
 
 
 def test_wishes_are_said_again_or_reversed() -> None:
-    """A person's preference is used if it is said again in any session, and contradicted if the opposite is said."""
-    first = session(1, wished("From now on answer in German."))
+    """A project's preference is used if it is said again there, and contradicted if the opposite is said."""
+    first = session(1, wished("From now on use tabs for indentation."))
     for text, expected in (
-        ("Please always answer in German.", (1, 1, 0)),
-        ("From now on answer in English, not in German.", (1, 0, 1)),
+        ("Please always use tabs for indentation.", (1, 1, 0)),
+        ("Never use tabs for indentation.", (1, 0, 1)),
         ("Always sign the commits.", (1, 0, 0)),
     ):
-        result = measured([first, session(2, wished(text), "quay")])
+        result = measured([first, session(2, wished(text))])
         assert by_type(result)["preference"] == expected, text
 
 

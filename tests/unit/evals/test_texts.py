@@ -102,8 +102,7 @@ def test_knowledge_has_summary_and_memories_without_the_tail(tmp_path: Path) -> 
     path = transcript(tmp_path / "a.jsonl", logger_fix())
     text = knowledge_text(path, 4_000)
     assert text.startswith("# Conversation Summary (Distillation #1)")
-    assert "## Replace the pipeline by lineTransport\n- Summary:" in text
-    assert "- Don't touch the public makeLogger signature" in text
+    assert "## fix(logger): replace the pipeline by lineTransport\n- Summary:" in text
     assert count_and_truncate_tokens.count(knowledge_text(path, 300)) <= 300
 
 
