@@ -45,11 +45,11 @@ def open_question(text: str) -> str:
         return ""
     at = asked[-1]
     question = said[at]
-    if len(question.split()) < _BARE_WORDS and at:
-        question = f"{said[at - 1]} {question}"
     options = list(offered_options(text).values())
-    if len(options) > 1 and _AMONG.search(said[at]):
+    if len(options) > 1 and _AMONG.search(question):
         question = f"{question} ({' / '.join(options)})"
+    elif at and len(question.split()) < _BARE_WORDS and not said[at - 1].endswith(":"):
+        question = f"{said[at - 1]} {question}"
     return one_line(question)
 
 

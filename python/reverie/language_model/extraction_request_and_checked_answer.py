@@ -18,7 +18,7 @@ from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_add
 from reverie.language_model.read_versioned_prompt_files import EXTRACT, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
-from reverie.language_model.thread_text_in_pages import Quotable, clip, plain, words_of_quote
+from reverie.language_model.thread_text_in_pages import FOREIGN, Quotable, clip, plain, words_of_quote
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
@@ -301,9 +301,9 @@ class _Reader:
 
 def why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
     """Return why a person has to accept a text first, empty where it may be consolidated."""
-    if all(entry.speaker == "result" for entry in sources):
+    if all(entry.speaker in FOREIGN for entry in sources):
         return "its words are in the output of a tool alone"
-    if all(entry.speaker in {"paste", "result"} for entry in sources):
+    if all(entry.speaker in {"paste", *FOREIGN} for entry in sources):
         return "its words are from pasted or quoted text"
     if UNSAFE.search(text) and not any(entry.speaker == "person" and UNSAFE.search(entry.text) for entry in sources):
         return "its advice could do harm where it is followed"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "FOREIGN",
     "PAGES_MAX",
     "PAGE_TOKENS",
     "Page",
@@ -30,7 +31,11 @@ __all__ = [
     "words_of_quote",
 ]
 
-Speaker: TypeAlias = Literal["person", "agent", "call", "result", "file", "paste"]  # "paste": inside a person's words
+Speaker: TypeAlias = Literal["person", "agent", "other", "call", "result", "file", "paste"]
+"""Who says an entry: "other" is another agent or a task in the background, "paste" stands inside a person's words."""
+
+FOREIGN: Final[frozenset[Speaker]] = frozenset({"result", "other"})
+"""What neither the person nor the agent said."""
 
 PAGE_TOKENS: Final = 60_000  # of source; with the prompt, known memories and candidates a request stays below 100,000
 PAGES_MAX: Final = 8  # of one run; the entries behind them are read by the next one
@@ -38,9 +43,9 @@ _PAGES_WANTED: Final = 3  # of a thread; one that needs more is clipped harder
 
 # Characters that are shown of one entry, from generous to strict.
 _LEVELS: Final[tuple[dict[Speaker, int], ...]] = (
-    {"person": 20_000, "agent": 8_000, "call": 500, "result": 1_200, "file": 100_000},
-    {"person": 12_000, "agent": 4_000, "call": 250, "result": 400, "file": 100_000},
-    {"person": 8_000, "agent": 1_500, "call": 150, "result": 150, "file": 100_000},
+    {"person": 20_000, "agent": 8_000, "other": 8_000, "call": 500, "result": 1_200, "file": 100_000},
+    {"person": 12_000, "agent": 4_000, "other": 4_000, "call": 250, "result": 400, "file": 100_000},
+    {"person": 8_000, "agent": 1_500, "other": 1_500, "call": 150, "result": 150, "file": 100_000},
 )
 _HEAD_SHARE: Final = 0.65  # of a clipped entry; the rest is its end, where errors and conclusions are
 
@@ -53,6 +58,7 @@ QUOTE_CLAUSE_MIN: Final = 4  # or a whole clause of the entry, from as many char
 _LABEL: Final[dict[Speaker, str]] = {
     "person": "person",
     "agent": "agent",
+    "other": "another agent, or a task in the background",
     "call": "agent calls a tool",
     "result": "result of a tool",
     "file": "file that the agent wrote",
@@ -105,7 +111,7 @@ class Quotable:
         else:
             clause = _CLAUSE_END.sub("", words)
             matches = [entry for entry, text in self._texts if words in text and clause in _clauses(entry.text)]
-        order = ("person", "agent", "file", "call", "result")
+        order = ("person", "agent", "file", "call", "other", "result")
         return min(matches, default=None, key=lambda entry: (entry.seq != seq, order.index(entry.speaker), entry.seq))
 
 

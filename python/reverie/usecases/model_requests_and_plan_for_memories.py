@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -31,7 +31,7 @@ from reverie.errors import ModelFailed
 from reverie.language_model import consolidation_request_and_answer as consolidating
 from reverie.language_model import extraction_request_and_checked_answer
 from reverie.language_model.consolidation_pages_with_nearby_memories import Nearby, neighbourhood
-from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
+from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, Speaker, pages_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
+_SPEAKERS: Final[dict[str, Speaker]] = {"user": "person", "assistant": "agent"}  # others in their role are "other"
 _REMINDER = lazy_regex(r"<(system-reminder)>")  # a client's words inside a tool's output
 
 
@@ -320,7 +321,8 @@ def source_of(messages: Sequence[Message], redactor: Redactor) -> list[SourceEnt
     for step in read_trace(messages).steps:
         match step:
             case Utterance():
-                entries.append(SourceEntry(step.seq, "person" if step.role == "user" else "agent", step.text, step.at))
+                named = f"({step.name}) {step.text}" if step.name else step.text
+                entries.append(SourceEntry(step.seq, _SPEAKERS.get(step.role, "other"), named, step.at))
             case ToolCall():
                 given = msgspec.json.encode(step.input).decode()
                 entries.append(SourceEntry(step.seq, "call", f"{step.tool} {given}", step.at))

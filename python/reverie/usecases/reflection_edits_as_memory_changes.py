@@ -9,6 +9,7 @@ from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.consolidate.apply import UPDATES_KEPT
 from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
+from reverie.language_model import thread_text_in_pages
 from reverie.language_model.extraction_request_and_checked_answer import time_of, why_waiting
 from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.read_versioned_prompt_files import REFLECT
@@ -122,12 +123,14 @@ class _Reader:
         self._reflected = reflected
         self._redactor = redactor
         self._at = at
-        own = [entry for entry in reflected.entries if entry.speaker != "result"]
+        own = [entry for entry in reflected.entries if entry.speaker not in thread_text_in_pages.FOREIGN]
         self._own = _words(entry.text for entry in own)
         self._own_text = one_spelling(
             "\n".join(without_json_escapes(one.text) if one.speaker == "call" else one.text for one in own)
         )
-        self._foreign = _words(entry.text for entry in reflected.entries if entry.speaker == "result")
+        self._foreign = _words(
+            entry.text for entry in reflected.entries if entry.speaker in thread_text_in_pages.FOREIGN
+        )
 
     def candidates(self) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
         """Return the candidates of new blocks: those to consolidate, and those that wait, with the reason."""
