@@ -21,7 +21,7 @@ from reveried.actions.find_projects_set_visibility_and_sort_threads import known
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["search_space"]
+__all__ = ["search_space", "time_ms"]
 
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
 MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
@@ -35,7 +35,7 @@ async def search_space(services: Services, space: str, request: wire.SearchReque
         NotFound: no project has this name.
         ValidationError: a time that is none.
     """
-    since, before = _time_ms(request.since, "since"), _time_ms(request.before, "before")
+    since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
     project = None
     if request.project is not None:
         project = await known_project(services, space, request.project)
@@ -130,7 +130,7 @@ def _memories(asked: _Asked) -> list[wire.SearchHit]:
     return hits[: request.limit]
 
 
-def _time_ms(given: str | None, field: str) -> int | None:
+def time_ms(given: str | None, field: str) -> int | None:
     """Return a time or a day (its beginning, UTC) in milliseconds since 1970. Raises ValidationError."""
     if given is None:
         return None

@@ -54,6 +54,7 @@ __all__ = [
     "clear_caches",
     "decide",
     "decide_text",
+    "forgotten_in",
     "messages_of",
     "snapshot",
     "text_with_requests",
@@ -161,7 +162,7 @@ def snapshot(
         is_distilled=is_distilled,
         state=state,
         digest="" if digest is None else digest.text,
-        forgotten=_forgotten(
+        forgotten=forgotten_in(
             reader,
             thread.project or "",
             digest.text if digest else "",
@@ -180,12 +181,14 @@ def snapshot(
     )
 
 
-def _forgotten(reader: Reader, project: str, *texts: str) -> list[str]:
-    """Return the forgotten statements of a project and of the person that a line of the texts says."""
+def forgotten_in(reader: Reader, project: str | None, *texts: str) -> list[str]:
+    """Return the forgotten statements of a project (None: of any) and of the person that a line of the texts says."""
     if not any(texts) or not reader.count(Kind.FORGOTTEN):
         return []
     records = (record for _, record in reader.records(ForgottenRecord) if record.memory and record.threads is None)
-    return statements_in(texts, (record.content for record in records if record.project in ("", project)))
+    return statements_in(
+        texts, (record.content for record in records if project is None or record.project in ("", project))
+    )
 
 
 @lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived
