@@ -17,8 +17,8 @@ import msgspec
 from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble
-from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
+from reverie.context.text import render, text_of, text_of_tokens
 from reverie.distill import state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
@@ -209,10 +209,13 @@ def decide(job: ContextJob) -> wire.ContextAnswer:
 
 
 def decide_text(job: TextJob) -> wire.ContextText:
-    """Return a context as one text; pure. Where a size is given, it is distilled for that.
+    """Return a context as one text; pure: the whole request as text, unless tiers are chosen or characters counted.
 
-    An open turn that is larger than the size is no error: the text has the end of it. Raises Damaged.
+    A number of characters is distilled for. An open turn that is larger is no error then: the text has the end of it.
+    Raises Damaged, and TokenBudgetExceeded for a number of tokens.
     """
+    if job.tiers is None and job.chars_max is None:
+        return wire.ContextText(text=render(_context(job.context).request))
     if job.chars_max is None or job.context.max_tokens is not None:
         return wire.ContextText(text=text_of(_context(job.context), tiers=job.tiers, chars_max=job.chars_max))
     size = max(TEXT_TOKENS_MIN, job.chars_max // CHARS_OF_TOKEN)
