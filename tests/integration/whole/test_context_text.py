@@ -38,9 +38,9 @@ def thread(client: Client) -> str:
     return name
 
 
-def test_a_text_of_a_size_has_every_tier_in_order(client: Client, thread: str) -> None:
+def test_a_text_of_tiers_has_every_one_in_order(client: Client, thread: str) -> None:
     """The text begins with one frame sentence; then come state, note, summary and last messages in this order."""
-    text = client.context_text(thread, max_chars=40_000)
+    text = client.context_text(thread, tiers=list(TEXT_TIERS))
     assert text.startswith(FRAME)
     assert text.count(FRAME) == 1
     places = [
