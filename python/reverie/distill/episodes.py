@@ -38,7 +38,7 @@ from reverie.distill.sentences import (
     unwrapped,
 )
 from reverie.distill.tools import EDITS
-from reverie.documents.summary_line_of_memory_topics import shortened
+from reverie.documents.summary import shortened
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
