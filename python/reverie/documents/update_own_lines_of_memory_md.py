@@ -96,10 +96,14 @@ def ordered(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
 def newest_first(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
     """Return documents as an index lists them: the project's that changed last, the person's, other projects'.
 
-    Of each of these the one that changed last is first; of those that changed at once the order is that of `ordered`.
-    In a list for one project, with its documents and the person's, its own are first.
+    Of each of these the one that changed last is first, the parts of a long one together; of those that changed at once
+    the order is that of `ordered`. In a list for one project, with its documents and the person's, its own are first.
     """
-    ranked = sorted(ordered(documents), key=lambda entry: entry.updated_at, reverse=True)
+    changed: dict[str, str] = {}
+    for entry in documents:
+        whole, _ = numbered(entry.path)
+        changed[whole] = max(changed.get(whole, ""), entry.updated_at)
+    ranked = sorted(ordered(documents), key=lambda entry: changed[numbered(entry.path)[0]], reverse=True)
     groups: dict[str | None, list[DocumentEntry]] = {}
     for entry in ranked:
         groups.setdefault(folder_of(entry.path), []).append(entry)

@@ -271,7 +271,7 @@ def test_a_new_document_has_to_be_one_of_memories() -> None:
     ],
 )  # fmt: skip
 def test_a_refreshed_document(text: str, summary: str | None, expected: str) -> None:
-    """A refresh writes a sentence or the given summary, at most ten words, into the header; repeated it changes nothing."""
+    """A refresh writes a sentence or the given summary into the header; repeated it changes nothing."""
     assert refresh_header("facts/a.md", text, day=DAY, summary=summary) == expected
     assert refresh_header("facts/a.md", expected, day=DAY, summary=summary) == expected
 

@@ -35,7 +35,7 @@ def test_a_new_listing() -> None:
 
 
 def test_newest_first() -> None:
-    """The project that changed last stands first, then the person's files, each newest first; no line of others moves."""
+    """The project that changed last is first, then the person's files, each newest first; no line of others moves."""
     entries = [
         DocumentEntry("facts/user.md", 1, "Name: Ann", "2026-11-21T10:00:00.000Z"),
         DocumentEntry("facts/quarry/project.md", 1, "Stone is grey", "2026-11-20T10:00:00.000Z"),
