@@ -18,9 +18,7 @@ __all__ = [
     "analyze",
     "count_negations",
     "is_stop_word",
-    "label_of",
     "normalize",
-    "opening_phrase",
     "singular",
     "strip_markers",
     "subject_of",
@@ -29,12 +27,6 @@ __all__ = [
 # A word may contain the punctuation of identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
 # A semicolon is a word of its own: it ends the scope of a negation.
 _WORD = lazy_regex(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
-# A word as written, with apostrophes.
-_WRITTEN = lazy_regex(r"-{0,2}\w+(?:['\u2019./:_+\-@\\]+\w+)*")
-_CLAUSE_END = lazy_regex(r"[;:!?,\n]|\s[(\[]|\.\s|\s[-\u2013\u2014]\s")
-_SENTENCE_END = lazy_regex(r"[;:!?\n]|\.\s")
-_APOSTROPHES = str.maketrans("", "", "'\u2019")
-_KEY = lazy_regex(r"\s*((?:[^:\n.!?]|[:.!?](?=\S)){1,60}?)\s*:\s+\S")
 _MARKER = lazy_regex(r"\[REDACTED:[^\]\s]*\]")
 _COMMAND_FOR = lazy_regex(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]*): (`.+`)\.?")
 _SUBJECT = lazy_regex(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
@@ -61,20 +53,6 @@ _STOP_TEXT = (
     "use used uses using very was we were what when where which while who whom why will with would you your"
 )
 _STOP = frozenset(_STOP_TEXT.split())
-
-# Words that begin a phrase without being part of what it is about, and words that begin another clause.
-_LEADING_TEXT = (
-    "a also an and are asked be i if in is it its just my of on our please should so that the their then there these"
-    " they this those to was we were you your"
-)
-_LEADING = frozenset(_LEADING_TEXT.split())
-_CONJUNCTIONS_TEXT = "and as because but if instead or since so than that unless until when where which while"
-_CONJUNCTIONS = frozenset(_CONJUNCTIONS_TEXT.split())
-_PREPOSITIONS = frozenset(
-    {"after", "at", "before", "by", "for", "from", "in", "into", "of", "on", "to", "until", "with"}
-)
-_SMALL = frozenset({"a", "an", "any", "each", "every", "me", "new", "our", "the", "them", "us", "you", "your"})
-_OPEN_ENDED = frozenset({"any", "after", "before", "each", "every", "until"})  # words that no phrase ends with
 
 _NEGATIONS_TEXT = (
     "not no never none without avoid dont doesnt isnt wont cant cannot stop stopped"
@@ -133,71 +111,9 @@ def subject_of(text: str) -> tuple[str, str] | None:
     return key, match[2].strip()
 
 
-def opening_phrase(text: str, words_max: int) -> tuple[str, ...]:
-    """Return the first words of a text as written, small words included, as a phrase that can be read alone.
-
-    It begins behind articles and pronouns and ends with its clause: at punctuation, or at a conjunction behind two
-    words. Of a longer clause at most `words_max` words are kept, rather fewer than half of what a preposition begins.
-    Example: "The releases are cut from `stable`, never from main" gives "releases are cut from stable".
-
-    A phrase with one content word only ("ask", "limit") names no topic: it goes on without articles and pronouns.
-    Example: "Ask me before you add a dependency to go.mod" gives "Ask before add dependency".
-    """
-    phrase = _opening_phrase(text, words_max, is_short=False)
-    if len(_content_words(phrase)) > 1:
-        return phrase
-    longer = _opening_phrase(text, words_max, is_short=True)
-    return longer if len(_content_words(longer)) > 1 else phrase
-
-
-def _content_words(words: Iterable[str]) -> list[str]:
-    return [word for word in words if (folded := word.translate(_APOSTROPHES).casefold()) not in _STOP and folded]
-
-
-def _opening_phrase(text: str, words_max: int, *, is_short: bool) -> tuple[str, ...]:
-    """Return a text's first words, as `opening_phrase`; with `is_short` beyond a clause's end, without small words.
-
-    Only a comma, a bracket or a dash between the clauses is passed: behind a full stop something else may begin.
-    """
-    words: list[str] = []
-    folded: list[str] = []
-    end = 0
-    plain = text.isascii() and "'" not in text
-    for match in _WRITTEN.finditer(text):
-        word = match[0].lower() if plain else _compatible(match[0]).translate(_APOSTROPHES).casefold()
-        between, end = text[end : match.start()], match.end()
-        if words and (_SENTENCE_END if is_short else _CLAUSE_END).search(between):
-            break
-        if not word.strip("_-") or (word in _LEADING and not words) or (word in _SMALL and is_short):
-            continue
-        if len(words) > 1 and word in _CONJUNCTIONS and not is_short:
-            break
-        if len(words) >= words_max and (is_short or folded[-1] not in _NEGATIONS):
-            if is_short:
-                break
-            last = len(words) - 1
-            kept = max((at for at in range(2, last) if folded[at] in _PREPOSITIONS), default=len(words))
-            words, folded = words[:kept], folded[:kept]
-            break
-        words.append(match[0])
-        folded.append(word)
-    while len(words) > 1 and (folded[-1] in _STOP or folded[-1] in _OPEN_ENDED):
-        words.pop()
-        folded.pop()
-    return tuple(words) if any(word not in _STOP for word in folded) else ()
-
-
 def is_stop_word(word: str) -> bool:
     """Return True for a case-folded word that any text may have, such as `the`, `about` and `never`."""
     return word in _STOP or word in _NEGATIONS
-
-
-def label_of(text: str) -> str | None:
-    """Return the label `OS` of `OS: macOS` as written; None if the line has no label, or a generic one (`Note:`)."""
-    match = _KEY.match(text)
-    if match is None or match[1].count("`") % 2 or normalize(match[1]) in _GENERIC_LABELS:
-        return None
-    return match[1].strip()
 
 
 def strip_markers(text: str) -> str:

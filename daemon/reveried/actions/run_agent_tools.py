@@ -13,7 +13,7 @@ from reverie import tools, wire
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
-from reverie.documents.update_own_lines_of_memory_md import ordered
+from reverie.documents.update_own_lines_of_memory_md import newest_first
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
@@ -25,6 +25,7 @@ from reveried.actions import (
     documents,
     find_projects_set_visibility_and_sort_threads,
     recall_and_change_memories,
+    search_tools,
 )
 from reveried.actions.write_tool_notes_on_lost_or_missing_memories import note_about_write
 from reveried.execute_use_cases import answer_once, stored_answer
@@ -112,7 +113,7 @@ def _known_fields(tool: Tool, path: str) -> str:
 def _sentence(tool: Tool, error: ReverieError) -> str:
     """Return what failed and what to do, in words for an agent: without commands and terms of HTTP."""
     hint = error.hint
-    if isinstance(error, NotFound):
+    if isinstance(error, NotFound) and tool.name != "read_thread":
         hint = _NO_THREAD if tool.of_thread else _NO_FILE
     return f"{error.message}; {hint}" if hint else error.message
 
@@ -185,7 +186,7 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
-    listed = ordered(
+    listed = newest_first(
         await find_projects_set_visibility_and_sort_threads.index_entries(call.services, call.space, call.project)
     )
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
@@ -357,6 +358,9 @@ def _entry_to_append(path: str, document: DocumentRecord | None, entry: str) -> 
 
 
 _HANDLERS: Mapping[str, Callable[[ToolCall, Any], Awaitable[Json]]] = {
+    "search": search_tools.search,
+    "read_thread": search_tools.read_thread,
+    "remember": search_tools.remember,
     "note": _note,
     "memory_list": _list,
     "memory_read": _read,
