@@ -11,7 +11,7 @@ __all__ = ["CONSOLIDATE", "EXTRACT", "REFLECT", "STATE", "SUMMARY", "prompt"]
 EXTRACT: Final = "extract-4"
 CONSOLIDATE: Final = "consolidate-1"
 STATE: Final = "state-1"
-SUMMARY: Final = "summary-3"
+SUMMARY: Final = "summary-4"
 REFLECT: Final = "reflect-1"
 
 

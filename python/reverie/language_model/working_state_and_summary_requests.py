@@ -47,7 +47,7 @@ class StateAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
 
 
 class SummaryAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """The seven sections of a summary as a model writes them; numbers of lines that it was shown and finds wrong."""
+    """The seven sections of a summary as a model writes them; numbers of lines that it was shown and wants to keep."""
 
     task_context: Lines
     completed_work: Lines
@@ -56,14 +56,14 @@ class SummaryAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ren
     open_threads: Lines
     corrections: Lines
     tone: Lines
-    wrong_lines: Annotated[list[int], msgspec.Meta(max_length=1_000)] = []
+    keep_lines: Annotated[list[int], msgspec.Meta(max_length=1_000)] = []
 
 
 class ModelSummary(NamedTuple):
-    """A summary by a model, and the numbers of the lines by rules that it says are wrong."""
+    """A summary by a model, and the numbers of the lines by rules that it wants to keep."""
 
     summary: Summary
-    wrong_lines: frozenset[int]
+    keep_lines: frozenset[int]
 
 
 _SECTION_OF: Final = {
@@ -108,7 +108,7 @@ def answered_state(outcome: Outcome) -> WorkingState:
 def summary_request(entries: Sequence[SourceEntry], *, previous: str, extracted: Sequence[str]) -> ModelRequest:
     """Return the request for the summary of `entries`; the newest are shown where they are more than a request holds.
 
-    `previous` is the text of the summary before. `extracted` are the lines by rules that may follow the model's; they
+    `previous` is the text of the summary before. `extracted` are lines by rules of which the model may keep some; they
     are numbered from 1, and cover also what is not shown.
     """
     page, _ = newest_page(entries, SUMMARY_SOURCE_TOKENS)
@@ -142,7 +142,7 @@ def answered_summary(outcome: Outcome, number: int) -> ModelSummary:
     }
     if not sections[Section.TASK_CONTEXT]:
         raise ModelFailed("The answer cannot be used: it names no task.", reason="unparseable")
-    return ModelSummary(Summary(number=number, sections=sections), frozenset(answer.wrong_lines))
+    return ModelSummary(Summary(number=number, sections=sections), frozenset(answer.keep_lines))
 
 
 def _record(text: str) -> str:

@@ -205,7 +205,8 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
 
     One made here has every field. One found in an imported transcript (`imported`) has a text and the last entry that
     it covers, and nothing else. `last_seq` is the thread's last entry when it was made, `tokens_after` what its
-    context weighed then, `learnt` what memories came from. Key: (thread, number).
+    context weighed then, `learnt` what memories came from. `by_model` says that a model wrote the text, which is then
+    served as it is. Key: (thread, number).
     """
 
     KIND: ClassVar[Kind] = Kind.DISTILLATION
@@ -219,6 +220,7 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
         "lastSeq",
         "tokensAfter",
         "learnt",
+        "byModel",
     )
 
     number: int
@@ -234,6 +236,7 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
     tokens_after: int | None = None
     at: str | None = None
     learnt: LearntRecord | None = None
+    by_model: bool = False
 
 
 class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):

@@ -64,6 +64,7 @@ def decide(job: DistillJob) -> DistillPlan:
         job, distillation, messages, cut=cut, entries=entries, text=text, tokens_used=used, state_seq=state_seq
     )
     plan.fallback = fallback
+    plan.by_model = job.outcomes is not None and not fallback
     return plan
 
 
