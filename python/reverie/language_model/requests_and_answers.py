@@ -86,7 +86,7 @@ class ModelRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     `id` is a hash of what is asked: the same question has the same id, so that an answer that was paid for is found
     again. `schema` is the JSON schema of the answer (an object, `additionalProperties` false).
     `system` is the same for every request of a purpose and prompt version: a prefix that a provider can cache.
-    `prompt_version` names the prompt file, such as `extract-4`. A request with `tools` is one turn of a loop: `schema`
+    `prompt_version` names the prompt file, such as `extract-5`. A request with `tools` is one turn of a loop: `schema`
     is then the form in which a model without tools of its own writes its calls.
     """
 

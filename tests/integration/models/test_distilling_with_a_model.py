@@ -81,23 +81,6 @@ def context_text(client: Client, thread: str, size: int) -> str:
     return "\n".join(block.get("text", "") for block in blocks)
 
 
-def test_only_lines_that_the_model_keeps_follow_its_own(client: Client, model: FakeModel) -> None:
-    """Lines by rules are numbered in the request; those that the answer names stand behind the model's."""
-    thread = long_thread(client)
-    model.behave("summary", text="no answer")
-    by_rules = client.distill(thread).summary.sections["Task Context"]
-    shown = model.requests("summary")[0]["messages"][0]["content"]
-    line = next(line for line in by_rules if "make lamp 0 survive" in line)
-    number = int(shown.split(f"] {line}")[0].rsplit("[", 1)[1])
-    again = long_thread(client)
-    model.behave("summary", text=json.dumps({**SUMMARY, "keepLines": [number, 9_999]}))
-
-    sections = client.distill(again).summary.sections
-
-    assert sections["Task Context"] == [*SUMMARY["taskContext"], line]
-    assert sections["Current State"] == SUMMARY["currentState"]
-
-
 def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel) -> None:
     """If the model's summary cannot be read, the summary is by rules and says so; memories are still extracted."""
     model.behave("summary", text='{"taskContext": ["half')
