@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reverie.usecases.model_requests_and_plan_for_memories import Worked
 
-__all__ = ["Extracted", "LearnJob", "LearnPlan", "commit", "decide", "extract", "requests", "snapshot"]
+__all__ = ["Extracted", "LearnJob", "LearnPlan", "commit", "decide", "extract", "snapshot"]
 
 
 class Extracted(msgspec.Struct):
@@ -112,16 +112,12 @@ def snapshot(
     )
 
 
-def requests(job: LearnJob) -> list[ModelRequest]:
-    """Return the requests to a model that have no outcome in the job yet; pure. None are left when it can be decided.
+def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
+    """Return the candidates of the job's messages, consolidated with the existing memories; pure.
 
-    Raises Damaged where an entry's bytes fail their checksum.
+    With a model, the requests that have no outcome in the job yet. Raises Damaged where an entry's bytes fail their
+    checksum.
     """
-    return [] if job.outcomes is None else _worked(job, job.outcomes).requests
-
-
-def decide(job: LearnJob) -> LearnPlan:
-    """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.extractive import Extractive
     from reverie.usecases import screen_candidates_and_plan_consolidation
     from reverie.usecases.candidate_word_origins import FoundOrigins, without_recalled
@@ -130,7 +126,8 @@ def decide(job: LearnJob) -> LearnPlan:
         messages = without_recalled(active_messages(job.thread, job.entries))
         redactor = Redactor(job.literals)
         worked = _worked(job, job.outcomes)
-        assert worked.plan is not None
+        if worked.plan is None:
+            return worked.requests
         # Without a page behind it, everything was read, also what no page shows, such as the client's own lines.
         last_seq = (worked.last_seq or job.learnt_through) if worked.more else job.entries[-1][0]
         read = [message for message in messages if message.last_seq <= last_seq]
