@@ -13,6 +13,7 @@ from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
+from reverie.language_model.requests_and_answers import tokens_used
 from reverie.models import Section
 from reverie.redact import Redactor
 from reverie.usecases import (
@@ -83,6 +84,7 @@ def decide(job: DistillJob) -> DistillPlan | list[ModelRequest]:
     )
     plan.fallback = fallback
     plan.by_model = job.outcomes is not None and not fallback
+    plan.model_tokens = tokens_used(job.outcomes or {})
     return plan
 
 

@@ -111,6 +111,7 @@ class DistillPlan(msgspec.Struct):
     learnt_seq: int = 0
     fallback: str = ""
     by_model: bool = False
+    model_tokens: int = 0
 
 
 def snapshot(
@@ -217,6 +218,7 @@ def commit(
             through_seq=plan.through_seq,
             extracted_seq=plan.learnt_seq,
             commands=plan.counts.own,
+            model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
             # Messages that were appended since the snapshot are part of the context beside the plan's.
             live_tokens=plan.tokens_after + max(0, thread.tokens - plan.tokens_seen),
             usage=None,

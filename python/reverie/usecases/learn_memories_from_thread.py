@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie.errors import Conflict
-from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
+from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds, tokens_used
 from reverie.models import Candidate
 from reverie.redact import Redactor
 from reverie.store import Write
@@ -75,6 +75,7 @@ class LearnPlan(msgspec.Struct):
     last_seq: int
     memories: MemoryPlan
     counts: CommandCounts
+    model_tokens: int = 0
 
 
 def snapshot(
@@ -138,6 +139,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
             last_seq=last_seq,
             memories=worked.plan,
             counts=passed_command_counts.counted(job.counts, Extractive().facts(read), redactor),
+            model_tokens=tokens_used(job.outcomes),
         )
     extracted = job.extracted or extract(job)
     usable = screen_candidates_and_plan_consolidation.screen_readable(
@@ -215,7 +217,13 @@ def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges
         if thread.extracted_seq != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
         changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
-        writer.save(replace(thread, extracted_seq=plan.last_seq, commands=plan.counts.own), (plan.thread,))
+        after = replace(
+            thread,
+            extracted_seq=plan.last_seq,
+            commands=plan.counts.own,
+            model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
+        )
+        writer.save(after, (plan.thread,))
         return changes
 
     return Write(space=space, who=who, why="thread.learn", body=body)

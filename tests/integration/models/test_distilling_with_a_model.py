@@ -54,6 +54,8 @@ def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
     assert answer.memories is not None
     assert answer.memories.counts == {"ADD": 1}
     assert "JSON was chosen over SQLite" in json.dumps(client.context(thread).request.messages)
+    spend = client.status().spend
+    assert (spend.model_sessions, (spend.model_tokens_per_session or 0) > 100) == (1, True)
     assert client.learn(thread).candidates == 0
 
 
