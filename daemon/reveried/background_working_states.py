@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from reverie.distill import state_text as render_and_trim_working_state
+from reverie.distill import state_text
 from reverie.errors import Conflict, ModelFailed, ReverieError
 from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.distill import Distiller
-    from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan
     from reveried.model_transports.redact_and_send_model_requests import Models
@@ -197,20 +196,18 @@ class BackgroundState:
         self, services: Services, models: Models, messages: list[Message], state: WorkingState
     ) -> object:
         """Return the model's working state; None where it failed or missed its deadline."""
-        from reverie.language_model.working_state_and_summary_requests import answered_state, state_request  # noqa: PLC0415 - with a model only
+        from reverie.language_model.working_state_and_summary_requests import StateWork  # noqa: PLC0415 - with a model only
         from reverie.usecases.model_requests_and_plan_for_memories import source_of  # noqa: PLC0415 - as above
 
-        def build() -> ModelRequest:
+        def build() -> StateWork:
             redactor = Redactor(services.config.redact.literals)
-            return state_request(
-                source_of(messages, redactor), redactor.text(render_and_trim_working_state.render(state))
-            )
+            return StateWork.of(source_of(messages, redactor), state, redactor.text(state_text.render(state)))
 
-        request = await asyncio.to_thread(build)
+        work = await asyncio.to_thread(build)
         async with self._calls:
-            outcomes = await models.ask([request], models.settings.state_seconds)
+            outcomes = await models.ask([work.request], models.settings.state_seconds)
         with contextlib.suppress(ModelFailed):  # it was logged; the extracted state is used
-            return answered_state(outcomes[request.id])
+            return work.answered(outcomes[work.request.id])
         return None
 
 

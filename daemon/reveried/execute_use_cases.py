@@ -17,6 +17,7 @@ from reveried.model_transports.settle_token_usage_in_result_commit import settle
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from reverie.language_model.requests_and_answers import Outcome
     from reverie.store import Reader, Writer
     from reveried.services import Services
 
@@ -43,6 +44,7 @@ async def execute(
     idempotency: tuple[str, str] | None = None,
     skip: Callable[[S], A | None] = lambda _: None,
     complete: Callable[[S], Awaitable[S]] | None = None,
+    outcomes: dict[str, Outcome] | None = None,
     bulk_decide: bool = False,
     bulk_commit: bool = False,
 ) -> A:
@@ -51,8 +53,9 @@ async def execute(
     Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
     meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
     answer where the plan writes nothing, and may be a coroutine where it has to look something up. `complete` adds to
-    the snapshot what is not in the store, such as the answers of a model; what those have used is written in the
-    transaction of the result. Use cases that write the same records share the name of a `lock`.
+    the snapshot what its reader does not give. With `outcomes` the model, if one is configured, is asked what the plan
+    needs: they keep its answers over several attempts, and what those have used is written in the transaction of the
+    result. Use cases that write the same records share the name of a `lock`.
 
     Raises:
         Conflict: other writers were faster in every try, or the key was used for another request.
@@ -68,7 +71,11 @@ async def execute(
             return answer
         if complete is not None:
             state = await complete(state)
-        outcome = commit(await decide(services, job, state, plan, bulk=bulk_decide))
+        if outcomes is None or services.models is None:
+            decided = await decide(services, job, state, plan, bulk=bulk_decide)
+        else:
+            decided = await services.models.decided(services, job, state, plan, outcomes, bulk=bulk_decide)
+        outcome = commit(decided)
         if inspect.isawaitable(outcome):
             outcome = await outcome
         if isinstance(outcome, Write):

@@ -26,7 +26,7 @@ from reveried.clock import text_of
 from reveried.execute_use_cases import execute, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
-from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, reflection_bounds
+from reveried.model_transports.redact_and_send_model_requests import one_at_a_time, reflection_bounds
 from reveried.read_files_written_in_run_folder_since import written_since
 from reveried.restart_failed_loops import failures_logged
 from reveried.stored_tokens_spaces_and_schedules import spaces_of
@@ -82,7 +82,7 @@ async def complete(services: Services, space: str, run: str, *, who: str, ended_
             space,
             snapshot=lambda reader: _snapshot(services, reader, run),
             skip=_stored_result,
-            complete=lambda job: answered(services, "run-requests", job, outcomes, bulk=True),
+            outcomes=outcomes,
             job="run",
             plan=runs.RunPlan,
             commit=commit,

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import Busy, Conflict
-from reverie.language_model.requests_and_answers import ModelRequest
 from reverie.usecases import distill as distill_case
 from reverie.usecases import learn_memories_from_thread as learn_case
 from reveried.actions.learn_memories_from_thread import RANDOM_BYTES, learn_snapshot, reflection_setting
 from reveried.actions.write_counted_accesses import write_accesses
-from reveried.execute_use_cases import decide, execute, read
+from reveried.execute_use_cases import execute, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, prepared
+from reveried.model_transports.redact_and_send_model_requests import asked, one_at_a_time, prepared
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests_and_answers import Outcome
+    from reverie.language_model.requests_and_answers import ModelRequest, Outcome
     from reverie.store import Reader, Write
     from reveried.services import Services
     from reveried.start_await_and_cancel_background_jobs import Progress
@@ -58,7 +57,7 @@ async def distill(
             services,
             space,
             snapshot=snapshot,
-            complete=lambda job: answered(services, "distill-requests", job, outcomes, bulk=False),
+            outcomes=outcomes,
             job="distill",
             plan=distill_case.DistillPlan,
             commit=commit,
@@ -106,9 +105,9 @@ async def model_requests(services: Services, space: str, thread: str, *, reflect
     if not reflect:
         with suppress(Conflict):  # nothing is old enough to distill
             job = await read(services, space, distilling)
-            requests = await decide(services, "distill-requests", job, list[ModelRequest])
+            requests = await asked(services, "distill", job, distill_case.DistillPlan)
     if requests is None:
-        requests = await decide(services, "learn-requests", await read(services, space, learning), list[ModelRequest])
+        requests = await asked(services, "learn", await read(services, space, learning), learn_case.LearnPlan)
     return [await prepared(request, services.redactor) for request in requests]
 
 

@@ -13,7 +13,7 @@ from reverie.usecases import learn_memories_from_thread as learn_case
 from reverie.usecases.consolidation_snapshot_and_commit import changes_answer
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, execute, read
-from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, reflection_bounds
+from reveried.model_transports.redact_and_send_model_requests import one_at_a_time, reflection_bounds
 from reveried.model_transports.spool_transport_and_late_answers import LEARNT_FROM, learn_from_answers
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ async def learn(
 
     async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
         if services.models is not None:
-            return await answered(services, "learn-requests", job, answers, bulk=True)
+            return job
         return await _with_memories(services, space, job, nearest=next(attempts) < NEAREST_TRIES)
 
     def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
@@ -73,6 +73,7 @@ async def learn(
             snapshot=snapshot,
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
             complete=complete,
+            outcomes=answers,
             job="learn",
             plan=learn_case.LearnPlan,
             commit=commit,

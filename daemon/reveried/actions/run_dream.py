@@ -9,7 +9,7 @@ from reverie.usecases import dream as dream_case
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import answer_once, execute
 from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time
+from reveried.model_transports.redact_and_send_model_requests import one_at_a_time
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome
@@ -63,7 +63,7 @@ async def dream(
                 services,
                 space,
                 snapshot=snapshot,
-                complete=lambda job: answered(services, "dream-requests", job, answers, bulk=False),
+                outcomes=answers,
                 job="dream",
                 plan=dream_case.DreamPlan,
                 commit=commit,

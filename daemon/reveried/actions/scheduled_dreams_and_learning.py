@@ -13,11 +13,12 @@ from reverie.errors import ModelFailed, NotFound, ReverieError, unexpected
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.store import ThreadRecord
 from reverie.usecases import dream as dream_case
+from reverie.usecases import learn_memories_from_thread as learn_case
 from reveried.actions.learn_memories_from_thread import learn, learn_snapshot
 from reveried.actions.run_dream import dream, dream_snapshot
 from reveried.actions.write_counted_accesses import write_accesses
-from reveried.execute_use_cases import decide, read
-from reveried.model_transports.redact_and_send_model_requests import prepared
+from reveried.execute_use_cases import read
+from reveried.model_transports.redact_and_send_model_requests import asked, prepared
 from reveried.model_transports.send_and_await_recoverable_message_batches import ITEMS_MAX
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
             await write_accesses(services)
             job = await read(services, space, lambda reader: dream_snapshot(services, reader, token_budget))
             job.outcomes = {}
-            requests = await decide(services, "dream-requests", job, list[ModelRequest])
+            requests = await asked(services, "dream", job, dream_case.DreamPlan)
             sent, more = await _answered(services, batches, space, requests, known=outcomes, through={})
             entries, outcomes = [*entries, *sent], outcomes | more
         await dream(services, space, who=WHO, trigger="schedule", token_budget=token_budget, outcomes=outcomes)
@@ -126,7 +127,7 @@ async def _first_requests(services: Services, space: str, thread: str, through: 
     if not job.entries:
         return []
     job.outcomes = {}
-    return await decide(services, "learn-requests", job, list[ModelRequest], bulk=True)
+    return await asked(services, "learn", job, learn_case.LearnPlan, bulk=True)
 
 
 async def _resumed(

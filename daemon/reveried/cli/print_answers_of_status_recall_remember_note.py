@@ -57,6 +57,9 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
     ]
     if tokens.models or tokens.daily_calls is not None:
         pairs.append(("Model today", _model_use(tokens)))
+    if tokens.model_tokens_per_session is not None:
+        of = counted(tokens.model_sessions, "session")
+        pairs.append(("A session", f"about {tokens.model_tokens_per_session:,} tokens of the model, over {of}"))
     if status.last_dream is not None:
         waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
         pairs.append(("Last dream", f"{when(status.last_dream.at)} ({status.last_dream.id}){waiting}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reveried.model_transports.transport import ModelTransport
     from reveried.services import Services
 
-__all__ = ["Models", "answered", "one_at_a_time", "prepared", "reflection_bounds"]
+__all__ = ["Models", "asked", "one_at_a_time", "prepared", "reflection_bounds"]
 
 AT_ONCE = 2  # requests of the daemon; more would only meet a provider's limits sooner
 ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation, and one more of each at a retry
@@ -39,7 +39,9 @@ class _Job(Protocol):
     outcomes: dict[str, Outcome] | None
 
 
-J = TypeVar("J", bound=_Job)
+P = TypeVar("P")
+
+_TOO_MANY: Final = "It was not done within the rounds of questions that one job may ask."
 
 
 @dataclass(slots=True)
@@ -86,9 +88,54 @@ class Models:
                 later = error.details.get(COMES_LATER) is True
                 return Outcome(reason=error.reason, message=error.message, later=later)
 
+    async def decided(
+        self, services: Services, job: str, snapshot: Any, plan: type[P], outcomes: dict[str, Outcome], *, bulk: bool
+    ) -> P:
+        """Return the plan of a compute job, after the model was asked what the job needs to know for it.
+
+        This is the way of every job that a model takes part in: summaries, learning, runs, dreams, reflection.
+        `outcomes` keeps the answers over several snapshots: a plan that was stale is made again from the same answers
+        as far as the questions are the same. What still has no answer after all rounds has failed.
+        """
+        loop = asyncio.get_running_loop()
+        bounds = reflection_bounds(services)
+        until = loop.time() + bounds.seconds
+        rounds = ROUNDS_MAX + bounds.steps
+        while True:
+            snapshot.outcomes = outcomes
+            result = await decide(services, job, snapshot, plan | list[ModelRequest], bulk=bulk)  # type: ignore[arg-type]
+            if not isinstance(result, list):
+                return result
+            if rounds > 0:
+                outcomes |= await self._asked_in_time(result, until - loop.time(), bounds.seconds)
+            else:
+                outcomes |= dict.fromkeys((one.id for one in result), Outcome(reason="timeout", message=_TOO_MANY))
+            rounds -= 1
+
+    async def _asked_in_time(
+        self, requests: Sequence[ModelRequest], left_s: float, whole_s: float
+    ) -> dict[str, Outcome]:
+        """Return the outcome of each request; turns of a reflection share a deadline, `left_s` seconds from now."""
+        turns = [request for request in requests if request.tools]
+        others = [request for request in requests if not request.tools]
+        if turns and left_s <= 0:
+            late = Outcome(reason="timeout", message=f"It was not done within {whole_s:g} seconds.")
+            return {**dict.fromkeys((turn.id for turn in turns), late), **await self.ask(others)}
+        deadline_s = min(left_s, self.settings.deadline_seconds)
+        asked, rest = await asyncio.gather(self.ask(turns, deadline_s), self.ask(others))
+        return asked | rest
+
     async def close(self) -> None:
         """Close the transport."""
         await self.transport.close()
+
+
+async def asked(
+    services: Services, job: str, snapshot: _Job, plan: type[P], *, bulk: bool = False
+) -> list[ModelRequest]:
+    """Return the requests that a compute job needs answers to; none where it can be decided without one."""
+    result = await decide(services, job, snapshot, plan | list[ModelRequest], bulk=bulk)  # type: ignore[arg-type]
+    return result if isinstance(result, list) else []
 
 
 async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
@@ -98,45 +145,10 @@ async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
     return convert({**fields, "system": clean[0], "messages": clean[1]}, ModelRequest)
 
 
-async def answered(services: Services, job: str, snapshot: J, outcomes: dict[str, Outcome], *, bulk: bool) -> J:
-    """Ask the model every request that deciding the snapshot needs, and return the snapshot with the answers.
-
-    `job` names the compute job that returns the requests without an outcome. `outcomes` keeps the answers over several
-    snapshots: a plan that was stale is made again from the same answers as far as the questions are the same.
-    """
-    models = services.models
-    if models is None:
-        return snapshot
-    loop = asyncio.get_running_loop()
-    bounds = reflection_bounds(services)
-    until = loop.time() + bounds.seconds
-    for _ in range(ROUNDS_MAX + bounds.steps):
-        snapshot.outcomes = outcomes
-        open_requests = await decide(services, job, snapshot, list[ModelRequest], bulk=bulk)
-        if not open_requests:
-            break
-        outcomes |= await _asked_in_time(models, open_requests, until - loop.time(), bounds.seconds)
-    return snapshot
-
-
 def reflection_bounds(services: Services) -> ReflectionBounds:
     """Return the bounds of a reflection that the settings name."""
     settings = services.config.reflection
     return ReflectionBounds(settings.max_steps, settings.max_tokens, settings.max_seconds)
-
-
-async def _asked_in_time(
-    models: Models, requests: Sequence[ModelRequest], left_s: float, whole_s: float
-) -> dict[str, Outcome]:
-    """Return the outcome of each request; turns of a reflection share a deadline, `left_s` seconds from now."""
-    turns = [request for request in requests if request.tools]
-    others = [request for request in requests if not request.tools]
-    if turns and left_s <= 0:
-        late = Outcome(reason="timeout", message=f"It was not done within {whole_s:g} seconds.")
-        return {**dict.fromkeys((turn.id for turn in turns), late), **await models.ask(others)}
-    deadline_s = min(left_s, models.settings.deadline_seconds)
-    asked, rest = await asyncio.gather(models.ask(turns, deadline_s), models.ask(others))
-    return asked | rest
 
 
 def one_at_a_time(services: Services, space: str) -> AbstractAsyncContextManager[None]:

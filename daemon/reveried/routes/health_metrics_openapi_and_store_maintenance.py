@@ -117,11 +117,14 @@ def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
     """Return the tokens of the space's distillations, today's requests to models, and the ceilings of those."""
     settings, at = services.config.distiller, services.clock()
     asks = settings.kind != "extractive"
+    sessions, per_session = token_usage_ledger.session_cost(reader) if asks else (0, None)
     return msgspec.structs.replace(
         token_usage_ledger.spend(reader, at),
         models=token_usage_ledger.model_spend(services.store, at),
         daily_tokens=settings.daily_tokens if asks else None,
         daily_calls=settings.daily_calls if asks else None,
+        model_sessions=sessions,
+        model_tokens_per_session=per_session,
     )
 
 

@@ -117,6 +117,8 @@ def placement(parts: Parts) -> Placement:
 def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
     caps = ceilings(limits)
     built = {name: _built(parts, name, getattr(caps, name)) for name in SQUEEZE}
+    if parts.by_model:
+        built["summary"] = _built(parts, "summary", max(caps.summary, target(limits) // 2))
     units, lost = _cleared_conversation(parts, limits, parts.tools + sum(tier.cost for tier in built.values()))
     edges = _edge_overhead()
     plan = _fit_tiers(parts, limits, built, bound - parts.tools - edges - floor_cost(units))

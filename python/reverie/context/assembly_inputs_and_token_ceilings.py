@@ -60,7 +60,8 @@ class Parts:
 
     `messages` are all messages that follow what is distilled: the preserved tail and what came since.
     `passages` are the excerpts of the distilled part, best rank first wanted. `notes` and `recall` stand in the order
-    they are to be kept: newest note first, best memory first. `state` and `summary` are rendered texts. `tools` is
+    they are to be kept: newest note first, best memory first. `state` and `summary` are rendered texts;
+    a summary `by_model` has up to half of the whole, so that it stands as it was written wherever it can. `tools` is
     the token cost of the caller's tool definitions: measured here, sent by the caller. `distilled_at_seq` is the last
     entry that there was when the distillation took place; it sizes the excerpts once, so that a growing thread does
     not rewrite the prefix that is cached.
@@ -73,6 +74,7 @@ class Parts:
     state: str = ""
     recall: tuple[RecallLine, ...] = ()
     summary: str | None = None
+    by_model: bool = False
     distillation: int = 0
     passages: tuple[Passage, ...] = ()
     messages: tuple[Message, ...] = ()

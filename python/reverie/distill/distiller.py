@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reverie.distill.facts import ThreadFacts
-    from reverie.models import Candidate, CommandUse, Message, WorkingState
+    from reverie.models import Candidate, CommandUse, Message, Section, Summary, WorkingState
 
 __all__ = ["Extractive"]
 
@@ -67,14 +67,16 @@ class Extractive:
         passage_tokens: int = 34_000,
         summary_tokens: int = 5_000,
         total_tokens: int | None = None,
+        summary: Summary | None = None,
     ) -> Distillation:
         """Return summary, state and digest of all messages, and excerpts of those before entry `tail_from_seq`.
 
-        Excerpts and rendered summary have a ceiling each, in tokens, and `total_tokens` together.
+        Excerpts and rendered summary have a ceiling each, in tokens, and `total_tokens` together. A `summary` that is
+        given, such as a model's, stands as it is.
         """
         facts = self.facts(messages)
         trace = facts.trace
-        packed = summary_text.pack(
+        packed = summary or summary_text.pack(
             number, summary_sections(facts, previous.summary if previous else None), summary_tokens
         )
         if total_tokens is not None:
@@ -112,6 +114,10 @@ class Extractive:
         facts = self.facts(messages)
         learnt = candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
         return (*learnt, *unsure_wishes(facts, at)) if unsure else learnt
+
+    def sections(self, messages: Sequence[Message]) -> dict[Section, tuple[str, ...]]:
+        """Return the candidate lines of a summary of `messages`, without what the last reply leaves in the state."""
+        return summary_sections(self.facts(messages), None) if messages else {}
 
     def facts(self, messages: Sequence[Message]) -> ThreadFacts:
         """Return the facts of `messages`, which all else is drawn from."""

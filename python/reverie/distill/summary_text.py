@@ -31,15 +31,16 @@ __all__ = [
     "TO_DO",
     "UNANSWERED",
     "USER",
-    "additions",
     "complete",
     "content_words",
     "heading",
     "line_weight",
+    "offered",
     "order_by_novelty",
     "pack",
     "parse",
     "render",
+    "structure",
 ]
 
 NOW: Final = "Now: "
@@ -58,6 +59,9 @@ DONE: Final = "Done last: "
 REQUESTED: Final = "The user last asked: "
 OF_END: Final = (DOING, FAILING, REQUESTED, SAID, DONE, LAST, EDITED, NOW, TO_DO, NEXT, UNANSWERED)
 """Prefixes of lines about the end of the messages; of two summaries of the same messages only one has them."""
+
+STRUCTURE: Final = ("Files edited: ", "Committed ", "Opened ", TO_DO, DOING)
+"""Prefixes of lines that were read from calls, not from sentences: they stand beside a model's summary."""
 
 FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)
 """Prefixes of lines that are dropped last: decisions and corrections of the person, and open work."""
@@ -130,26 +134,35 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     return Summary(number, {key: tuple(given[key][at] for at in sorted(positions)) for key, positions in kept.items()})
 
 
-def additions(others: Summary, before: Summary | None = None) -> list[tuple[Section, str]]:
-    """Return the lines of a rule-made summary that may complete a model's summary (`complete`), with their sections.
+def structure(others: Summary) -> list[tuple[Section, str]]:
+    """Return the lines of a rule-made summary on files, commits and the to-do list, with their sections."""
+    return [
+        (section, line)
+        for section in Section
+        for line in dict.fromkeys(others.sections.get(section, ()))
+        if line.startswith(STRUCTURE)
+    ]
 
-    Where things stand at the end (`OF_END`) only the model says, and lines of the summary `before` are not taken: the
-    model has read it and carries over what holds.
+
+def offered(others: Summary, before: Summary | None = None) -> list[tuple[Section, str]]:
+    """Return the lines of a rule-made summary that a model is shown, so that it names those to keep (`complete`).
+
+    Where things stand at the end (`OF_END`) only the model says, `structure` stands beside its summary anyway, and
+    lines of the summary `before` are not taken: the model has read it and carries over what holds.
     """
     lines_before = {line for lines in before.sections.values() for line in lines} if before is not None else set()
     return [
         (section, line)
         for section in Section
         for line in dict.fromkeys(others.sections.get(section, ()))
-        if line not in lines_before and not line.startswith(OF_END)
+        if line not in lines_before and not line.startswith((*OF_END, *STRUCTURE))
     ]
 
 
 def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens: int) -> Summary:
-    """Return a model's `summary` with some of `lines` added after its own in each section, within `max_tokens`.
+    """Return a model's `summary` with `lines` added after its own in each section, as far as `max_tokens` hold them.
 
-    A model's summary says less than `max_tokens` hold, and in other words than those of the record, which lines by
-    rules have. What says most that is new comes first.
+    What says most that is new comes first.
     """
     own = pack(summary.number, summary.sections, max_tokens)
     shown = [line for section_lines in own.sections.values() for line in section_lines]

@@ -207,7 +207,26 @@ class _Reader:
                 self._place_again(change)
             else:
                 changes[name] = change
+        notes += self._unsaid(changes)
         return PageChanges(changes, self._placed, tuple(proposals), tuple(dict.fromkeys(notes)))
+
+    def _unsaid(self, changes: dict[str, Update | Delete]) -> list[str]:
+        """Drop each SKIP of a candidate that no memory of the page says after the changes, and return a note on it.
+
+        A memory says it with half of its words: "Amounts are in cents." is said by "Amounts are stored as integers, in
+        cents", and not by "Prices come from the tariff service".
+        """
+        texts = [memory.content for name, memory in self._shown.items() if not isinstance(changes.get(name), Delete)]
+        texts += [change.content for change in changes.values() if isinstance(change, Update)]
+        said = [set(analyze(text).content) for text in texts]
+        unsaid = []
+        for index, placed in self._placed.items():
+            words = set(analyze(self._candidates[index].content).content)
+            if isinstance(placed, Skip) and not any(2 * len(words & one) >= len(words) for one in said):
+                unsaid.append(index)
+        for index in unsaid:
+            del self._placed[index]
+        return ["a candidate was to be skipped that no memory says, and was added"] if unsaid else []
 
     def _own(self, memory: Memory) -> str:
         """Return what an UPDATE of a memory may rest on, in one spelling: the memory, those merged in, candidates.
@@ -318,8 +337,9 @@ def _memory_line(memory: Memory, wrong: WrongMemory | None, *, with_use: bool) -
         "project": memory_project(memory) or "(person)",
         "content": f"{memory.title}: {memory.content}" if memory.title else memory.content,
         "tags": list(memory.tags),
-        # The day of the words, as candidates have it: sessions of months ago may all have been imported today.
-        "stated": (stated if isinstance(stated, str) else memory.updated_at)[:10],
+        # The time of the words, as candidates have it: sessions of months ago may all have been imported today, and of
+        # two things said on one day the later one holds.
+        "stated": _minute(stated if isinstance(stated, str) else memory.updated_at),
         **(use if with_use else {}),
         "author": memory.trust,
     }
@@ -336,9 +356,14 @@ def _candidate_line(number: int, candidate: Candidate) -> str:
         "project": candidate.project or "(person)",
         "content": f"{candidate.title}: {candidate.content}" if candidate.title else candidate.content,
         "tags": list(candidate.tags),
-        "stated": (candidate.at or "")[:10],
+        "stated": _minute(candidate.at or ""),
     }
     return json.dumps(shown, ensure_ascii=False)
+
+
+def _minute(at: str) -> str:
+    """Return a time in RFC 3339 to the minute: `2026-11-28 21:30`."""
+    return at[:16].replace("T", " ")
 
 
 def _refuse(why: str) -> NoReturn:

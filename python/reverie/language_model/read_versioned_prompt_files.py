@@ -8,15 +8,15 @@ from typing import Final
 
 __all__ = ["CONSOLIDATE", "EXTRACT", "REFLECT", "STATE", "SUMMARY", "prompt"]
 
-EXTRACT: Final = "extract-4"
-CONSOLIDATE: Final = "consolidate-1"
-STATE: Final = "state-1"
-SUMMARY: Final = "summary-3"
+EXTRACT: Final = "extract-5"
+CONSOLIDATE: Final = "consolidate-2"
+STATE: Final = "state-2"
+SUMMARY: Final = "summary-4"
 REFLECT: Final = "reflect-1"
 
 
 @cache
 def prompt(version: str) -> str:
-    """Return the text of a prompt by its version, such as `extract-4`."""
+    """Return the text of a prompt by its version, such as `extract-5`."""
     folder = resources.files("reverie.language_model") / "prompts"
     return (folder / f"{version}.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ import msgspec
 from reverie.thread_safe_typed_decoding import convert
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "ANSWER_BYTES_MAX",
@@ -33,6 +33,7 @@ __all__ = [
     "ToolUse",
     "message_text",
     "new_request",
+    "tokens_used",
 ]
 
 Purpose: TypeAlias = Literal["extract", "consolidate", "state", "summary", "reflect", "check"]
@@ -86,7 +87,7 @@ class ModelRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     `id` is a hash of what is asked: the same question has the same id, so that an answer that was paid for is found
     again. `schema` is the JSON schema of the answer (an object, `additionalProperties` false).
     `system` is the same for every request of a purpose and prompt version: a prefix that a provider can cache.
-    `prompt_version` names the prompt file, such as `extract-4`. A request with `tools` is one turn of a loop: `schema`
+    `prompt_version` names the prompt file, such as `extract-5`. A request with `tools` is one turn of a loop: `schema`
     is then the form in which a model without tools of its own writes its calls.
     """
 
@@ -164,6 +165,12 @@ def new_request(
     identity = fields if about is None else {**fields, "messages": about}
     digest = hashlib.sha256(msgspec.json.encode(identity, order="sorted")).hexdigest()
     return convert({"id": digest[:ID_CHARS], **msgspec.to_builtins(fields)}, ModelRequest)
+
+
+def tokens_used(outcomes: Mapping[str, Outcome]) -> int:
+    """Return the tokens that the answers of some requests took, read and written."""
+    answers = [outcome.answer for outcome in outcomes.values() if outcome.answer is not None]
+    return sum(answer.input_tokens + answer.output_tokens for answer in answers)
 
 
 def message_text(message: ModelMessage) -> str:

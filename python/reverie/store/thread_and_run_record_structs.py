@@ -69,11 +69,12 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     entry that memories were drawn from. `tokens` counts all messages, `live_tokens` those still in the context.
     `carried` are the ids of the notes that it was opened with; None for an imported thread without messages. `project`
     is a name of `ProjectsCursor`; older releases wrote a folder's name there (`projects.of_thread`). `commands` are
-    those that passed in it up to `extracted_seq`. Key: (thread,).
+    those that passed in it up to `extracted_seq`. `model_tokens` are what a model took to distil it and to
+    learn from it. Key: (thread,).
     """
 
     KIND: ClassVar[Kind] = Kind.THREAD
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("carried", "factor", "cleared", "commands")
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("carried", "factor", "cleared", "commands", "modelTokens")
     KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
 
     id: str
@@ -98,6 +99,7 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     factor: FactorRecord | None = None
     cleared: ClearedRecord | None = None
     commands: list[CommandUse] | None = None
+    model_tokens: int | None = None
 
 
 class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
@@ -205,7 +207,8 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
 
     One made here has every field. One found in an imported transcript (`imported`) has a text and the last entry that
     it covers, and nothing else. `last_seq` is the thread's last entry when it was made, `tokens_after` what its
-    context weighed then, `learnt` what memories came from. Key: (thread, number).
+    context weighed then, `learnt` what memories came from. `by_model` says that a model wrote the text, which is then
+    served as it is. Key: (thread, number).
     """
 
     KIND: ClassVar[Kind] = Kind.DISTILLATION
@@ -219,6 +222,7 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
         "lastSeq",
         "tokensAfter",
         "learnt",
+        "byModel",
     )
 
     number: int
@@ -234,6 +238,7 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
     tokens_after: int | None = None
     at: str | None = None
     learnt: LearntRecord | None = None
+    by_model: bool = False
 
 
 class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):

@@ -13,6 +13,7 @@ from reverie.distill.distiller import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
+from reverie.language_model.requests_and_answers import tokens_used
 from reverie.models import Section
 from reverie.redact import Redactor
 from reverie.usecases import (
@@ -23,7 +24,7 @@ from reverie.usecases import (
 from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.distill_and_assemble_context_for_token_limit import open_turn
-from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
+from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, Worked, work_on
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
 from reverie.usecases.summary_by_model_completed_by_rules import SummaryWork
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
     from reverie.usecases.passed_command_counts import CommandCounts
 
-__all__ = ["decide", "requests"]
+__all__ = ["decide"]
 
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
 SUMMARY_TOKENS = 5_000  # its ceiling in a context (seed 001)
@@ -43,8 +44,10 @@ ARCHIVE_VERSION = 1
 SAFE_INTEGER_MAX = 2**53 - 1  # RFC 8785 writes numbers as IEEE 754 doubles, exact up to here
 
 
-def decide(job: DistillJob) -> DistillPlan:
+def decide(job: DistillJob) -> DistillPlan | list[ModelRequest]:
     """Return the plan of a distillation; pure and deterministic.
+
+    With a model, the requests that have no outcome in the job yet.
 
     The distilled part ends where a turn is complete: a turn that is still open stays in the tail, however long it is.
 
@@ -55,31 +58,34 @@ def decide(job: DistillJob) -> DistillPlan:
     """
     entries, messages, open_from, cut = _opened(job)
     distillation, text, used = _distilled(job, messages, cut, entries[-1].seq + 1)
-    distillation, text, fallback = _with_summary(job, distillation, text, _said(entries, messages, cut))
+    asked = None
+    if job.outcomes is not None:
+        said = _said(entries, messages, cut)
+        asked = SummaryWork.of(said, text, Redactor(job.literals), previous=job.previous.text if job.previous else "")
+    unread = _memory_work(job, _said(entries, messages, len(messages)))
+    worked = None if unread is None else work_on(unread)
+    if missing := _missing(job, asked, worked):
+        return missing
+    distillation, text, fallback = _with_summary(job, distillation, text, asked)
     distillation = replace(distillation, state=_state(job, distillation, entries, messages))
     # The state is the one at the end. With a turn that is open, it is read again from the tail on: results that are
     # still to come belong to calls in it.
     state_seq = entries[-1].seq if open_from == len(messages) else max(job.state_seq, distillation.through_seq)
     plan = _plan(
-        job, distillation, messages, cut=cut, entries=entries, text=text, tokens_used=used, state_seq=state_seq
+        job,
+        distillation,
+        messages,
+        cut=cut,
+        entries=entries,
+        text=text,
+        tokens_used=used,
+        state_seq=state_seq,
+        worked=worked,
     )
     plan.fallback = fallback
+    plan.by_model = job.outcomes is not None and not fallback
+    plan.model_tokens = tokens_used(job.outcomes or {})
     return plan
-
-
-def requests(job: DistillJob) -> list[ModelRequest]:
-    """Return the requests to a model that have no outcome in the job yet; pure. None are left when it can be decided.
-
-    Raises what `decide` raises before it distills.
-    """
-    if job.outcomes is None:
-        return []
-    entries, messages, _, cut = _opened(job)
-    _, text, _ = _distilled(job, messages, cut, entries[-1].seq + 1)
-    asked = _summary_work(job, text, _said(entries, messages, cut)).request
-    needed = [] if asked.id in job.outcomes else [asked]
-    work = _memory_work(job, _said(entries, messages, len(messages)))
-    return needed if work is None else [*needed, *work_on(work).requests]
 
 
 def _opened(job: DistillJob) -> tuple[list[Entry], list[Message], int, int]:
@@ -110,18 +116,19 @@ def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> li
     return [message for message in with_asides(messages, entries) if message.first_seq < tail_from]
 
 
-def _summary_work(job: DistillJob, text: str, messages: Sequence[Message]) -> SummaryWork:
-    """Return the request to a model for a summary of `messages`; it shows `text`, the summary by rules."""
-    return SummaryWork.of(messages, text, Redactor(job.literals), previous=job.previous.text if job.previous else "")
+def _missing(job: DistillJob, asked: SummaryWork | None, worked: Worked | None) -> list[ModelRequest]:
+    """Return the requests for the summary and for memories that have no outcome in the job yet."""
+    outcomes = job.outcomes or {}
+    summary = [asked.request] if asked is not None and asked.request.id not in outcomes else []
+    return summary + ([] if worked is None else worked.requests)
 
 
 def _with_summary(
-    job: DistillJob, distillation: Distillation, text: str, messages: Sequence[Message]
+    job: DistillJob, distillation: Distillation, text: str, work: SummaryWork | None
 ) -> tuple[Distillation, str, str]:
     """Return the distillation and its text, with the model's summary if it is usable; third, why it is not."""
-    if job.outcomes is None:
+    if work is None or job.outcomes is None:
         return distillation, text, ""
-    work = _summary_work(job, text, messages)
     outcome = job.outcomes[work.request.id]
     try:
         packed = work.summary(outcome, job.number, SUMMARY_TOKENS)
@@ -193,12 +200,13 @@ def _plan(
     text: str,
     tokens_used: int,
     state_seq: int,
+    worked: Worked | None,
 ) -> DistillPlan:
     """Return the plan that writes a distillation of `messages[:cut]`, and memories of messages not yet learnt from."""
     redactor = Redactor(job.literals)
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     counts = passed_command_counts.counted(job.counts, Extractive().facts(unlearnt), redactor)
-    memories, learnt_seq = _memories(job, entries, messages, counts, redactor)
+    memories, learnt_seq = _memories(job, messages, counts, redactor, worked)
     if learnt_seq != entries[-1].seq:
         read = [message for message in unlearnt if message.last_seq <= learnt_seq]
         counts = passed_command_counts.counted(job.counts, Extractive().facts(read), redactor)
@@ -230,7 +238,11 @@ def _plan(
 
 
 def _memories(
-    job: DistillJob, entries: Sequence[Entry], messages: Sequence[Message], counts: CommandCounts, redactor: Redactor
+    job: DistillJob,
+    messages: Sequence[Message],
+    counts: CommandCounts,
+    redactor: Redactor,
+    worked: Worked | None,
 ) -> tuple[MemoryPlan, int]:
     """Return the plan of memories from messages not yet learnt from, and the last entry that is learnt from then."""
     last_seq = job.entries[-1][0]
@@ -246,23 +258,20 @@ def _memories(
             messages=unlearnt,
         )
         return plan, last_seq
-    work = _memory_work(job, _said(entries, messages, len(messages)))
-    if work is None:
+    if worked is None:
         plan = consolidation_snapshot_and_commit.empty_plan(job.memories)
         plan.fallback = "nothing was learnt: messages from before the last distillation wait to be learnt from first"
         return plan, job.learnt_through
-    worked = work_on(work)
     assert worked.plan is not None
     return worked.plan, (worked.last_seq or job.learnt_through) if worked.more else last_seq
 
 
 def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | None:
-    """Return a model's work on learning memories; None where entries before the job's are not learnt from yet.
+    """Return a model's work on learning memories; None without one, and where earlier entries are not learnt from yet.
 
     They wait where the model failed in an earlier distillation: `learn` reads from there on, in order.
     """
-    assert job.outcomes is not None
-    if job.entries[0][0] > job.learnt_through + 1:
+    if job.outcomes is None or job.entries[0][0] > job.learnt_through + 1:
         return None
     return MemoryWork(
         messages=without_recalled([message for message in messages if message.last_seq > job.learnt_through]),

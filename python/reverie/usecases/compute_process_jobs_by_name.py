@@ -1,4 +1,7 @@
-"""The jobs of the compute process by name: a snapshot as MessagePack bytes in, a plan as MessagePack bytes out."""
+"""The jobs of the compute process by name: a snapshot as MessagePack bytes in, a plan as MessagePack bytes out.
+
+A job that a model takes part in returns the requests that are still to be answered, as a list, in place of its plan.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +52,10 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "messages": _job(message_pages.PageJob, message_pages.page),
     "outline": _job(thread_outline.OutlineJob, thread_outline.plan_outline),
     "distill": _job(DistillJob, compute_distillation_result.decide),
-    "distill-requests": _job(DistillJob, compute_distillation_result.requests),
     "learn": _job(learn_memories_from_thread.LearnJob, learn_memories_from_thread.decide),
     "learn-candidates": _job(learn_memories_from_thread.LearnJob, learn_memories_from_thread.extract),
-    "learn-requests": _job(learn_memories_from_thread.LearnJob, learn_memories_from_thread.requests),
     "run": _job(runs.RunJob, plan_memories_of_completed_run.decide),
-    "run-requests": _job(runs.RunJob, plan_memories_of_completed_run.requests),
     "dream": _job(dream.DreamJob, dream.decide),
-    "dream-requests": _job(dream.DreamJob, dream.requests),
     "sort": _job(assign_older_records_and_join_projects.SortJob, assign_older_records_and_join_projects.decide),
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -35,7 +35,7 @@ from reverie.store import (
 from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
-from reverie.usecases.distill_and_assemble_context_for_token_limit import DistillationCache, sized_context
+from reverie.usecases.distill_and_assemble_context_for_token_limit import DistillationCache, Written, sized_context
 from reverie.usecases.open_sealed_thread_entries import OpenedEntries, SealedEntry, sealed_after
 from reverie.usecases.stored_opening_index_without_forgotten_words import current_index
 
@@ -89,7 +89,8 @@ class ContextJob(msgspec.Struct):
 
     A context for a given size (`max_tokens`) distills for that size: `distillation` is then the one before the newest
     that was made here, which is built upon, and `entries` are those after it. `distillations` counts the stored ones,
-    imported ones too; `is_distilled` is true where the newest of them was made here.
+    imported ones too; `is_distilled` is true where the newest of them was made here. `by_model` is the newest
+    one made here, still sealed, where a model wrote its summary: that is served at any size.
     """
 
     thread: str
@@ -108,13 +109,15 @@ class ContextJob(msgspec.Struct):
     room: Room
     max_tokens: int | None
     placement: Placement | None
+    by_model: bytes | None = None
 
 
 class _Extent(NamedTuple):
-    """The last entry that a distillation covers, whether it was imported, and its summary."""
+    """The last entry that a distillation covers, whether it was imported or a model's, and its summary."""
 
     through_seq: int
     imported: bool
+    by_model: bool
     text: str
 
 
@@ -146,10 +149,11 @@ def snapshot(
     stored = (data for _, data in reader.scan_sealed(Kind.DISTILLATION, (thread_id,), reverse=True))
     newest = next(stored, None)
     is_distilled = newest is not None and not _extent(newest).imported
+    own = (data for data in chain([newest] if newest else [], stored) if not _extent(data).imported)
+    last = next(own, None)
     base = newest
     if sized or max_tokens is not None:
-        own = (data for data in chain([newest] if newest else [], stored) if not _extent(data).imported)
-        base = next(islice(own, 1, None) if is_distilled else own, None)
+        base = next(own, None) if is_distilled else last
     documents = ((path, reader.load(DocumentRecord, (path,))) for path in bootstrap)
     digest = reader.load(DigestRecord, (thread_id,))
     return ContextJob(
@@ -158,6 +162,7 @@ def snapshot(
         index=current_index(reader, thread),
         entries=sealed_after(reader, thread_id, _extent(base).through_seq if base else 0),
         distillation=base,
+        by_model=last if last and _extent(last).by_model else None,
         distillations=thread.distillations,
         is_distilled=is_distilled,
         state=state,
@@ -167,6 +172,7 @@ def snapshot(
             thread.project or "",
             digest.text if digest else "",
             _extent(base).text if base else "",
+            _extent(last).text if last else "",
             "\n".join(state.recent_decisions),
         ),
         notes=[
@@ -193,9 +199,9 @@ def forgotten_in(reader: Reader, project: str | None, *texts: str) -> list[str]:
 
 @lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived
 def _extent(sealed: bytes) -> _Extent:
-    """Return the last entry that a sealed distillation covers, whether it was imported, and its summary text."""
+    """Return the last entry that a sealed distillation covers, where it is from, and its summary text."""
     distillation = open_sealed_as(DistillationRecord, sealed)
-    return _Extent(distillation.through_seq, distillation.imported, distillation.text or "")
+    return _Extent(distillation.through_seq, distillation.imported, distillation.by_model, distillation.text or "")
 
 
 def decide(job: ContextJob) -> wire.ContextAnswer:
@@ -268,6 +274,7 @@ def _stored_context(job: ContextJob, limits: Limits) -> Context:
     parts = replace(
         parts,
         summary=lines_without(distillation.text or "", job.forgotten),
+        by_model=distillation.by_model,
         distillation=distillation.number,
         passages=excerpts,
         distilled_at_seq=distillation.last_seq,
@@ -287,9 +294,18 @@ def _sized_context(job: ContextJob, limits: Limits, beside: str) -> Context:
         previous=distillation_of(_opened_distillation(job.distillation)[0]) if job.distillation else None,
         inherited_digest="" if has_own else lines_without(job.digest, job.forgotten),
         entries=entries,
+        written=_written(job),
         cache=_distillations(_fingerprint(job)),
         beside=beside,
     )
+
+
+def _written(job: ContextJob) -> Written | None:
+    """Return the stored summary that a model wrote, without forgotten lines; None where rules make the summary."""
+    if job.by_model is None:
+        return None
+    stored, _ = _opened_distillation(job.by_model)
+    return Written(lines_without(stored.text, job.forgotten), stored.through_seq, stored.number)
 
 
 @lru_cache(maxsize=4)
@@ -302,7 +318,7 @@ def _fingerprint(job: ContextJob) -> bytes:
     """Return a hash of all that a distillation is made from."""
     digest = lines_without(job.digest, job.forgotten)
     made_from = hashlib.blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=32)
-    for data in (job.distillation or b"", *(data for _, data in job.entries)):
+    for data in (job.distillation or b"", job.by_model or b"", *(data for _, data in job.entries)):
         made_from.update(len(data).to_bytes(8, "big") + data)
     return made_from.digest()
 

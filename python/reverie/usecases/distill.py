@@ -85,7 +85,7 @@ class DistillPlan(msgspec.Struct):
     entry that the distillation's working state is from, `state_version` the operation that wrote the stored one it was
     built on. `tokens_seen` are the tokens of the whole thread at the snapshot, `tokens_before` and `tokens_after` those
     of its context. `learnt_seq` is the last entry that memories were learnt from. `fallback` says why the summary is by
-    rules, where a model was asked.
+    rules, where a model was asked, `by_model` that a model wrote it.
     """
 
     thread: str
@@ -110,6 +110,8 @@ class DistillPlan(msgspec.Struct):
     counts: CommandCounts
     learnt_seq: int = 0
     fallback: str = ""
+    by_model: bool = False
+    model_tokens: int = 0
 
 
 def snapshot(
@@ -192,6 +194,7 @@ def commit(
             tokens_after=plan.tokens_after,
             at=plan.at,
             learnt=LearntRecord(thread.extracted_seq, plan.learnt_seq, thread.commands, plan.counts.own),
+            by_model=plan.by_model,
         )
         writer.save(stored, (plan.thread, plan.number))
         if writer.version(Kind.STATE, (plan.thread,)) != plan.state_version:
@@ -215,6 +218,7 @@ def commit(
             through_seq=plan.through_seq,
             extracted_seq=plan.learnt_seq,
             commands=plan.counts.own,
+            model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
             # Messages that were appended since the snapshot are part of the context beside the plan's.
             live_tokens=plan.tokens_after + max(0, thread.tokens - plan.tokens_seen),
             usage=None,
@@ -268,6 +272,7 @@ def distillation_record(
     tokens_after: int,
     at: str,
     learnt: LearntRecord,
+    by_model: bool,
 ) -> DistillationRecord:
     """Return a distillation as it is stored; `text` is its rendered summary, `archive` the archive's SHA-256."""
     return DistillationRecord(
@@ -286,6 +291,7 @@ def distillation_record(
         tokens_after=tokens_after,
         at=at,
         learnt=learnt,
+        by_model=by_model,
     )
 
 

@@ -10,23 +10,33 @@ measures it: the same function, the same text, whether the thread was distilled 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import count_and_truncate_tokens
 from reverie.context import assemble, ceilings, open_turn_start, tail_start
-from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text
 from reverie.errors import TokenBudgetExceeded
+from reverie.models import Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from reverie.context import Context, Limits, Parts
     from reverie.distill.distiller import Extractive
-    from reverie.models import Distillation, Entry, Message, Passage
+    from reverie.models import Distillation, Entry, Message, Passage, Summary
 
-__all__ = ["DistillationCache", "next_seq", "open_turn", "sized_context"]
+__all__ = ["DistillationCache", "Written", "next_seq", "open_turn", "sized_context"]
 
+LATER_SHARE: Final = 2  # of the ceiling of a summary: what rules say of the messages behind a written one
 _CACHED_SIZES: Final = 8  # of one thread; a distillation of 32,000 tokens takes about 300 KB
+
+
+class Written(NamedTuple):
+    """A stored summary that a model wrote: its text, the last entry that it covers, its number."""
+
+    text: str
+    through_seq: int
+    number: int
 
 
 class DistillationCache:
@@ -53,6 +63,7 @@ def sized_context(
     previous: Distillation | None,
     inherited_digest: str,
     entries: Sequence[Entry],
+    written: Written | None = None,
     cache: DistillationCache | None = None,
     beside: str = "",
     distiller: Extractive | None = None,
@@ -64,6 +75,7 @@ def sized_context(
     summary to be written. An empty digest in `parts` is made here, from `inherited_digest`. With a `cache` the same
     messages are not distilled again for the same size. What the person says in `beside`, a text that stands next to the
     context, is no excerpt as well. A `distiller` that has read the same tuple of messages does not read it again.
+    A summary that a model has `written` stands as it is, with what rules say of the messages behind it.
 
     A thread that fits whole is served word for word. Else it is distilled for the size, its tail beginning where the
     ceiling of the tail says. A tail that leaves hardly any room for excerpts is distilled as well, unless its turn is
@@ -88,7 +100,15 @@ def sized_context(
 
     def distilled(start: int) -> Context:
         return _distilled(
-            engine, parts, limits, start=start, number=number, previous=previous, cache=cache, beside=beside
+            engine,
+            parts,
+            limits,
+            start=start,
+            number=number,
+            previous=previous,
+            written=written,
+            cache=cache,
+            beside=beside,
         )
 
     try:
@@ -130,6 +150,7 @@ def _distilled(
     start: int,
     number: int,
     previous: Distillation | None,
+    written: Written | None,
     cache: DistillationCache | None,
     beside: str,
 ) -> Context:
@@ -152,20 +173,37 @@ def _distilled(
             passage_tokens=limits.max_tokens or 0,
             summary_tokens=caps.summary,
             total_tokens=total_tokens,
+            summary=None if written is None else summary_text.parse(written.text),
         )
+
+    def later() -> Summary:
+        """Return what rules say of the messages between the written summary and the tail."""
+        assert written is not None
+        newer = tuple(message for message in messages[:start] if message.first_seq > written.through_seq)
+        room = caps.summary // LATER_SHARE
+        return summary_text.pack(written.number, distiller.sections(newer), room)
 
     distillation = cache.get((start, limits.max_tokens, total_tokens), distill) if cache is not None else distill()
     return assemble(
         replace(
             parts,
-            summary=summary_format_and_line_choice_by_novelty.render(distillation.summary),
-            distillation=number,
+            summary=summary_text.render(distillation.summary) if written is None else _continued(written, later()),
+            by_model=written is not None,
+            distillation=number if written is None else written.number,
             passages=_not_in(beside, distillation.passages),
             messages=tuple(messages[start:]),
             distilled_at_seq=None,
         ),
         limits,
     )
+
+
+def _continued(written: Written, later: Summary) -> str:
+    """Return the written summary as it is, and behind it the lines of a later one, if there are any."""
+    lines = [f"- {line}" for section in Section for line in later.sections.get(section, ())]
+    if not lines:
+        return written.text
+    return "\n".join([written.text, "", f"## Since entry {written.through_seq}", *lines])
 
 
 def _not_in(beside: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:

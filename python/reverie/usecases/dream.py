@@ -42,7 +42,6 @@ __all__ = [
     "failure_answer",
     "get",
     "last_dream",
-    "requests",
     "snapshot",
     "unwritten_answer",
 ]
@@ -105,8 +104,10 @@ def snapshot(
     )
 
 
-def decide(job: DreamJob) -> DreamPlan:
+def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
     """Return the plan of a dream; pure, and the same bytes for the same memories and budget.
+
+    With a model, the requests that have no outcome in the job yet.
 
     Raises:
         TokenBudgetExceeded: with the least budget that would do.
@@ -125,9 +126,12 @@ def decide(job: DreamJob) -> DreamPlan:
             memories=consolidation_snapshot_and_commit.empty_plan(job.memories),
         )
     pages = _pages(job, batch)
+    outcomes = job.outcomes or {}
+    if missing := [request for _, request in pages if request.id not in outcomes]:
+        return missing
     asked = model_changes(
         pages,
-        job.outcomes or {},
+        outcomes,
         budget=job.budget - archive.tokens_used,
         redact=Redactor(job.literals).text,
         forgotten=consolidation_snapshot_and_commit.forgotten_statements(job.memories),
@@ -154,14 +158,6 @@ def decide(job: DreamJob) -> DreamPlan:
         through=_through(job.changed, batch.taken, batch.oversized),
         waiting=len(job.changed) - len(batch.taken),
         oversized=list(batch.oversized),
-    )
-
-
-def requests(job: DreamJob) -> list[ModelRequest]:
-    """Return the model requests of a dream whose answers the job does not have yet. Raises TokenBudgetExceeded."""
-    outcomes = job.outcomes
-    return (
-        [] if outcomes is None else [request for _, request in _pages(job, _batch(job)) if request.id not in outcomes]
     )
 
 

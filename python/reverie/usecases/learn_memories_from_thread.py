@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie.errors import Conflict
-from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
+from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds, tokens_used
 from reverie.models import Candidate
 from reverie.redact import Redactor
 from reverie.store import Write
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reverie.usecases.model_requests_and_plan_for_memories import Worked
 
-__all__ = ["Extracted", "LearnJob", "LearnPlan", "commit", "decide", "extract", "requests", "snapshot"]
+__all__ = ["Extracted", "LearnJob", "LearnPlan", "commit", "decide", "extract", "snapshot"]
 
 
 class Extracted(msgspec.Struct):
@@ -75,6 +75,7 @@ class LearnPlan(msgspec.Struct):
     last_seq: int
     memories: MemoryPlan
     counts: CommandCounts
+    model_tokens: int = 0
 
 
 def snapshot(
@@ -112,16 +113,12 @@ def snapshot(
     )
 
 
-def requests(job: LearnJob) -> list[ModelRequest]:
-    """Return the requests to a model that have no outcome in the job yet; pure. None are left when it can be decided.
+def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
+    """Return the candidates of the job's messages, consolidated with the existing memories; pure.
 
-    Raises Damaged where an entry's bytes fail their checksum.
+    With a model, the requests that have no outcome in the job yet. Raises Damaged where an entry's bytes fail their
+    checksum.
     """
-    return [] if job.outcomes is None else _worked(job, job.outcomes).requests
-
-
-def decide(job: LearnJob) -> LearnPlan:
-    """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.distiller import Extractive
     from reverie.usecases import screen_candidates_and_plan_consolidation
     from reverie.usecases.candidate_word_origins import FoundOrigins, without_recalled
@@ -130,7 +127,8 @@ def decide(job: LearnJob) -> LearnPlan:
         messages = without_recalled(active_messages(job.thread, job.entries))
         redactor = Redactor(job.literals)
         worked = _worked(job, job.outcomes)
-        assert worked.plan is not None
+        if worked.plan is None:
+            return worked.requests
         # Without a page behind it, everything was read, also what no page shows, such as the client's own lines.
         last_seq = (worked.last_seq or job.learnt_through) if worked.more else job.entries[-1][0]
         read = [message for message in messages if message.last_seq <= last_seq]
@@ -141,6 +139,7 @@ def decide(job: LearnJob) -> LearnPlan:
             last_seq=last_seq,
             memories=worked.plan,
             counts=passed_command_counts.counted(job.counts, Extractive().facts(read), redactor),
+            model_tokens=tokens_used(job.outcomes),
         )
     extracted = job.extracted or extract(job)
     usable = screen_candidates_and_plan_consolidation.screen_readable(
@@ -215,7 +214,13 @@ def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges
         if thread.extracted_seq != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
         changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
-        writer.save(replace(thread, extracted_seq=plan.last_seq, commands=plan.counts.own), (plan.thread,))
+        after = replace(
+            thread,
+            extracted_seq=plan.last_seq,
+            commands=plan.counts.own,
+            model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
+        )
+        writer.save(after, (plan.thread,))
         return changes
 
     return Write(space=space, who=who, why="thread.learn", body=body)

@@ -25,15 +25,17 @@ if TYPE_CHECKING:
     from reverie.models import Candidate, Message
     from reverie.store import RunFileRecord
 
-__all__ = ["context_answer", "context_text", "decide", "requests"]
+__all__ = ["context_answer", "context_text", "decide"]
 
 HISTORY_MESSAGES: Final = 20  # of a session, the last ones (seed 003)
 HISTORY_CHARS: Final = 500  # of each of them
 _WRITE_TOOL: Final = lazy_regex(r"write|create", re.IGNORECASE)
 
 
-def decide(job: RunJob) -> RunPlan:
+def decide(job: RunJob) -> RunPlan | list[ModelRequest]:
     """Return the plan of a run's completion: memories of its files, working memory and thread.
+
+    With a model, the requests that have no outcome in the job yet.
 
     Raises:
         Damaged: naming the entry whose bytes fail their checksum.
@@ -46,7 +48,8 @@ def decide(job: RunJob) -> RunPlan:
     last_seq = job.entries[-1][0] if job.entries else job.learnt
     if job.outcomes is not None:
         worked = _worked(job, job.outcomes)
-        assert worked.plan is not None
+        if worked.plan is None:
+            return worked.requests
         # Where the model has not read everything, the thread is read from there by the next run.
         read = min(worked.last_seq, last_seq) if worked.more else last_seq
         return RunPlan(job.run, job.at, job.learnt, max(read, job.learnt), written, worked.plan)
@@ -63,11 +66,6 @@ def decide(job: RunJob) -> RunPlan:
         messages=messages,  # a file may have words of what the run read before it was learnt from last
     )
     return RunPlan(job.run, job.at, job.learnt, max(last_seq, job.learnt), written, memories)
-
-
-def requests(job: RunJob) -> list[ModelRequest]:
-    """Return the requests to a model that have no outcome in the job yet."""
-    return [] if job.outcomes is None else _worked(job, job.outcomes).requests
 
 
 def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:

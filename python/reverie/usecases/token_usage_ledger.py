@@ -15,14 +15,24 @@ import msgspec
 from reverie import count_and_truncate_tokens, wire
 from reverie.errors import ModelFailed
 from reverie.models import DATE_CHARS
-from reverie.store import SYSTEM_SPACE, LedgerRecord, SpendRecord
+from reverie.store import SYSTEM_SPACE, LedgerRecord, SpendRecord, ThreadRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reverie.store import Reader, Store, Writer
 
-__all__ = ["Ceilings", "ReservedCall", "UsedTokens", "model_spend", "record_use", "reserve", "settle", "spend"]
+__all__ = [
+    "Ceilings",
+    "ReservedCall",
+    "UsedTokens",
+    "model_spend",
+    "record_use",
+    "reserve",
+    "session_cost",
+    "settle",
+    "spend",
+]
 
 CALLS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyCalls."
 TOKENS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyTokens."
@@ -73,6 +83,12 @@ def spend(reader: Reader, at: str) -> wire.TokenSpend:
             break
         today += entry.tokens
     return wire.TokenSpend(total=total, today=today, tokenizer=count_and_truncate_tokens.TOKENIZER)
+
+
+def session_cost(reader: Reader) -> tuple[int, int | None]:
+    """Return how many threads a model has read, and the tokens that one of them took on average; None without any."""
+    used = [thread.model_tokens for _, thread in reader.records(ThreadRecord) if thread.model_tokens]
+    return len(used), sum(used) // len(used) if used else None
 
 
 def reserve(writer: Writer, call: ReservedCall, ceilings: Ceilings) -> None:

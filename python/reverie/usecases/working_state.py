@@ -311,25 +311,27 @@ def from_distiller(before: WorkingState, answer: object, *, seq: int) -> Working
     """Return the working state that a distiller answered at entry `seq`; None where the answer is unusable.
 
     A model's answer is not trusted: texts and lists are cut to their limits, and the source of an item is one that the
-    extracted state knew, or `seq`. An empty task keeps the previous one.
+    extracted state knew, that the answer names, or `seq`. An empty task keeps the previous one.
     """
     if not isinstance(answer, WorkingState):
         return None
-    lists = {
-        name: _usable_items(getattr(answer, name), state_text.state_items(before, name), seq)
-        for name in state_text.LISTS
-    }
+    lists = {name: _usable_items(answer, name, state_text.state_items(before, name), seq) for name in state_text.LISTS}
     task = _one_line(answer.current_task, STATE_TASK_CHARS_MAX)
-    source = before.sources.current_task if task in ("", before.current_task) else seq
+    named = answer.sources.current_task or seq
+    source = before.sources.current_task if task in ("", before.current_task) else named
     refined = replace(before, current_task=task or before.current_task, sources=StateSources(current_task=source))
     return state_text.trim_to_tokens(state_text.with_items(refined, **lists))
 
 
-def _usable_items(texts: object, known: list[state_text.StateItem], seq: int) -> list[state_text.StateItem]:
-    """Return the usable texts of an answered list, each with its source."""
+def _usable_items(
+    answer: WorkingState, name: str, known: list[state_text.StateItem], seq: int
+) -> list[state_text.StateItem]:
+    """Return the usable texts of an answered list, each with its source: the known one, the answer's, else `seq`."""
+    texts: object = getattr(answer, name)
     if not isinstance(texts, tuple | list):
         return []
-    sources = dict(known)
+    named = {text: source for text, source in zip(texts, getattr(answer.sources, name), strict=False) if source}
+    sources = {**named, **dict(known)}
     lines = [_one_line(text, STATE_ITEM_CHARS_MAX) for text in texts]
     return [(line, sources.get(line, seq)) for line in lines if line][:STATE_ITEMS_MAX]
 

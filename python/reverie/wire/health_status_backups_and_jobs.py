@@ -94,7 +94,8 @@ class ModelSpend(Reply):
 class TokenSpend(Reply):
     """Tokens used by distillations and dreams so far, counted with `tokenizer`; and by requests to models today.
 
-    `dailyTokens` and `dailyCalls` are the ceilings of those requests; null where no model is asked.
+    `dailyTokens` and `dailyCalls` are the ceilings of those requests; null where no model is asked. `modelSessions` are
+    the threads that a model has read so far, `modelTokensPerSession` what one took on average, read and written.
     """
 
     total: int
@@ -103,6 +104,8 @@ class TokenSpend(Reply):
     models: list[ModelSpend] = field(default_factory=list)
     daily_tokens: int | None = None
     daily_calls: int | None = None
+    model_sessions: int = 0
+    model_tokens_per_session: int | None = None
 
 
 class Status(Reply):

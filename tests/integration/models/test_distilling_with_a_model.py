@@ -54,37 +54,33 @@ def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
     assert answer.memories is not None
     assert answer.memories.counts == {"ADD": 1}
     assert "JSON was chosen over SQLite" in json.dumps(client.context(thread).request.messages)
+    spend = client.status().spend
+    assert (spend.model_sessions, (spend.model_tokens_per_session or 0) > 100) == (1, True)
     assert client.learn(thread).candidates == 0
 
 
-def test_rules_fill_the_room_that_the_model_leaves(client: Client, model: FakeModel) -> None:
-    """Lines by rules follow the model's lines in a section; lines about the current state come only from the model."""
+def test_the_stored_summary_is_served_word_for_word(client: Client, model: FakeModel) -> None:
+    """Contexts of every size, and the text that hooks print, have the model's summary exactly as it is stored."""
     model.behave("summary", text=json.dumps(SUMMARY))
+    thread = long_thread(client, turns=300)
 
-    sections = client.distill(long_thread(client)).summary.sections
+    stored = client.distill(thread).summary.text
 
-    assert sections["Task Context"][: len(SUMMARY["taskContext"])] == SUMMARY["taskContext"]
-    assert any("make lamp 0 survive" in line for line in sections["Task Context"])
-    assert sections["Current State"][0] == SUMMARY["currentState"][0]
-    assert not any(line.startswith(("Now: ", "The agent last said: ")) for lines in sections.values() for line in lines)
+    assert all(SUMMARY[name][0] in stored for name in SUMMARY if SUMMARY[name])
+    assert "make lamp 0 survive" not in stored
+    for size in (2_000, 4_000, 8_000):
+        assert stored in context_text(client, thread, size)
+    client.append(
+        thread, [{"role": "user", "content": "Now the fan, please."}, {"role": "assistant", "content": "Ok."}]
+    )
+    assert stored in context_text(client, thread, 4_000)
 
 
-def test_lines_that_the_model_calls_wrong_are_left_out(client: Client, model: FakeModel) -> None:
-    """Lines by rules are numbered in the request; those that the model's answer names as wrong are left out."""
-    thread = long_thread(client)
-    model.behave("summary", text="no answer")
-    by_rules = client.distill(thread).summary.sections["Task Context"]
-    shown = model.requests("summary")[0]["messages"][0]["content"]
-    line = next(line for line in by_rules if "make lamp 0 survive" in line)
-    number = int(shown.split(f"] {line}")[0].rsplit("[", 1)[1])
-    again = long_thread(client)
-    model.behave("summary", text=json.dumps({**SUMMARY, "wrongLines": [number, 9_999]}))
-
-    sections = client.distill(again).summary.sections
-
-    assert sections["Task Context"][0] == SUMMARY["taskContext"][0]
-    assert line not in sections["Task Context"]
-    assert len(sections["Task Context"]) > 1
+def context_text(client: Client, thread: str, size: int) -> str:
+    """Return all texts of a context for `size` tokens."""
+    request = client.context(thread, max_tokens=size).request
+    blocks = [block for message in request.messages for block in message["content"] if isinstance(block, dict)]
+    return "\n".join(block.get("text", "") for block in blocks)
 
 
 def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel) -> None:

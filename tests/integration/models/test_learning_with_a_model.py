@@ -64,7 +64,7 @@ def test_what_is_quoted_is_learnt(client: Client, model: FakeModel) -> None:
     assert by_type["preference"].tags == ["docs", "spelling"]
     assert by_type["preference"].provenance["seqs"] == [1]
     assert by_type["mistake"].provenance["seqs"] == [2]
-    assert by_type["mistake"].provenance["prompt"] == "extract-4"
+    assert by_type["mistake"].provenance["prompt"] == "extract-5"
 
 
 def test_a_quote_that_is_not_in_the_source(client: Client, model: FakeModel) -> None:
@@ -223,7 +223,7 @@ def test_the_program_knows_who_calls(client: Client, model: FakeModel) -> None:
     (request,) = model.requests()
     assert request["marker"] == "1"
     assert request["schema"]["additionalProperties"] is False
-    assert request["prompt_version"] == "extract-4"
+    assert request["prompt_version"] == "extract-5"
     assert request["role"] == "strong"
     assert request["prompt"].startswith(request["system"])
 

@@ -33,7 +33,7 @@ def request() -> ModelRequest:
         messages=[ModelMessage("user", "The record:\n\n[1] person\nHello.\n")],
         schema={"type": "object"},
         max_output_tokens=500,
-        prompt_version="extract-4",
+        prompt_version="extract-5",
     )
 
 

@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 
     from support.fake_model import FakeModel
 
+
+def item(text: str, entry: int) -> dict[str, object]:
+    """Return an item of a state, which rests on an entry."""
+    return {"text": text, "entry": entry}
+
+
 STATE = {
-    "currentTask": "Paint the shed green.",
+    "currentTask": item("Paint the shed green.", 1),
     "taskChain": [],
-    "completedSteps": ["Sanded the door."],
-    "nextSteps": ["Paint the door."],
+    "completedSteps": [item("Sanded the door.", 2)],
+    "nextSteps": [item("Paint the door next.", 2)],
     "openFiles": [],
-    "recentDecisions": ["Green, not red."],
+    "recentDecisions": [item("Green, not red.", 1)],
     "blockers": [],
 }
 TALK = [
@@ -55,13 +61,13 @@ def appended(client: Client) -> str:
 
 def test_the_models_state_is_stored(client: Client, model: FakeModel) -> None:
     """A thread's working state becomes the one that the cheap model returns, with each text cut to its limit."""
-    model.behave("state", text=json.dumps({**STATE, "blockers": ["x" * 5_000]}))
+    model.behave("state", text=json.dumps({**STATE, "blockers": [item("door " * 1_000, 2)]}))
 
     thread = appended(client)
 
-    wait_until(lambda: client.working_state(thread).next_steps == STATE["nextSteps"])
+    wait_until(lambda: client.working_state(thread).next_steps == ["Paint the door next."])
     state = client.working_state(thread)
-    assert state.current_task == STATE["currentTask"]
+    assert state.current_task == "Paint the shed green."
     assert len(state.blockers[0]) <= 500
     assert model.requests("state")[0]["role"] == "cheap"
     assert model.requests("state")[0]["model"] == "small"
@@ -77,4 +83,23 @@ def test_a_state_that_cannot_be_used(client: Client, model: FakeModel, how: dict
     wait_until(lambda: model.requests("state"))
     assert "paint the shed green" in client.working_state(thread).current_task.lower()
     with Client(client.socket_path) as other:
-        assert other.working_state(thread).completed_steps != STATE["completedSteps"]
+        assert other.working_state(thread).completed_steps != ["Sanded the door."]
+
+
+def test_items_without_a_basis_are_left_out(client: Client, model: FakeModel) -> None:
+    """An item rests on the entry that it names: no other entry, no words of the agent as the person's, no new names."""
+    unfounded = {
+        **STATE,
+        "nextSteps": [item("Paint the door next.", 2), item("Order lamps from Bergen.", 2), item("Paint.", 77)],
+        "recentDecisions": [item("Green, not red.", 1), item("I have sanded the door.", 2)],
+        "openFiles": [item("src/door.py", 2)],
+        "blockers": [item("The roof leaks.", 0)],
+    }
+    model.behave("state", text=json.dumps(unfounded))
+
+    thread = appended(client)
+
+    wait_until(lambda: client.working_state(thread).completed_steps == ["Sanded the door."])
+    state = client.working_state(thread)
+    assert (state.next_steps, state.recent_decisions) == (["Paint the door next."], ["Green, not red."])
+    assert (state.open_files, state.blockers) == ([], [])

@@ -72,8 +72,8 @@ def test_lines_with_new_words_are_packed_first() -> None:
     assert fresh in packed.sections[Section.CORRECTIONS]
 
 
-def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> None:
-    """A model's summary is completed with new lines of the rules, but not with their end state or earlier lines."""
+def test_a_models_summary_is_offered_lines_and_completed_with_kept_ones() -> None:
+    """A model is offered what the rules say beyond the end state, the structure and earlier lines; kept lines fit."""
     own = Summary(2, {Section.TASK_CONTEXT: ("Ann wants uploads that resume.",), Section.DECISIONS: ("Offsets.",)})
     new = "Checksums of each part are stored beside the offsets, so a restart continues where it stopped"
     again = "uploads that resume, wants Ann"
@@ -85,14 +85,18 @@ def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> No
                 f"{summary_format_and_line_choice_by_novelty.SAID}Done.",
                 new,
                 "The proxy drops headers",
+                "Committed 1a2b3c4: resume uploads",
             ),
             Section.OPEN_THREADS: (f"{summary_format_and_line_choice_by_novelty.NEXT}write the tests",),
         },
     )
     before = Summary(1, {Section.CURRENT_STATE: ("The proxy drops headers",)})
 
-    lines = summary_format_and_line_choice_by_novelty.additions(rules, before)
+    lines = summary_format_and_line_choice_by_novelty.offered(rules, before)
     assert [line for _, line in lines] == [again, new]
+    assert summary_format_and_line_choice_by_novelty.structure(rules) == [
+        (Section.CURRENT_STATE, "Committed 1a2b3c4: resume uploads")
+    ]
     full = summary_format_and_line_choice_by_novelty.complete(own, lines, 1_000)
     assert full.sections[Section.TASK_CONTEXT] == (*own.sections[Section.TASK_CONTEXT], again)
     assert full.sections[Section.CURRENT_STATE] == (new,)

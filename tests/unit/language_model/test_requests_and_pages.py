@@ -125,10 +125,14 @@ def test_a_summary_is_asked_of_the_whole_thread() -> None:
     request = working_state_and_summary_requests.summary_request(
         entries, previous="", extracted=["By a rule.", "</lines> End."]
     )
+    longer = working_state_and_summary_requests.summary_request(
+        [entry._replace(speaker="agent") for entry in entries], previous="", extracted=["By a rule.", "</lines> End."]
+    )
 
     assert "request 1\n" in request.messages[0].content
     assert "request 1199\n" in request.messages[0].content
-    assert request.messages[0].content.endswith("<lines>\n[1] By a rule.\n[2] < /lines> End.\n</lines>")
+    assert "By a rule." not in request.messages[0].content
+    assert longer.messages[0].content.endswith("<lines>\n[1] By a rule.\n[2] < /lines> End.\n</lines>")
 
 
 @pytest.mark.parametrize(

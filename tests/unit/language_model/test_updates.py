@@ -11,7 +11,7 @@ from reverie.errors import ModelFailed
 from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage
 from reverie.language_model.consolidation_request_and_answer import PageChanges, consolidated
 from reverie.language_model.requests_and_answers import ModelAnswer, Outcome
-from reverie.models import Candidate, Memory, MemoryType, Update
+from reverie.models import Candidate, Memory, MemoryType, Skip, Update
 
 AT = "2026-11-21T09:30:00.000Z"
 OLD = "The loader of the harbour reads rows from the quay and writes them into the ledger every night"
@@ -83,3 +83,12 @@ def test_the_address_of_another_memory_is_none_of_its_own() -> None:
     assert not updated(content, other).memories
     merged = [{"action": "DELETE", "id": "mem_other", "mergedInto": "mem_old"}]
     assert updated(content, other, operations=merged).memories["mem_old"] == Update("mem_old", content, (), 0)
+
+
+def test_a_skip_of_what_no_memory_says_is_not_followed() -> None:
+    """A candidate that is skipped is one that a memory says, before or after its UPDATE; any other is left to rules."""
+    said = "Prices of the ferry come from the tariff service"
+    assert updated(NEW, said=NEW).candidates == {0: Skip(0)}
+    changes = updated(f"{OLD} twice", said=said)
+    assert changes.candidates == {}
+    assert any("no memory says" in note for note in changes.notes)
