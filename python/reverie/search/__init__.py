@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.full_text_index import Hit
 from reverie.lazy_regex import lazy_regex
-from reverie.search.asked_time_speaker_and_answer_weights import (
-    SPREAD_FROM,
-    days_asked_about,
-    is_question,
-    spread,
-    surroundings_for,
-)
-from reverie.search.message_and_section_units import (
+from reverie.search.units import (
     K1,
     VERSION,
     B,
@@ -24,6 +17,13 @@ from reverie.search.message_and_section_units import (
     message_text,
     message_unit,
     section_of,
+)
+from reverie.search.weights import (
+    SPREAD_FROM,
+    days_asked_about,
+    is_question,
+    spread,
+    surroundings_for,
 )
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 from reverie.models import Entry, EntryKind
 from reverie.search import document_units, message_unit, passage, section_of
-from reverie.search.message_and_section_units import RESULT_CHARS, SECTION_CHARS
+from reverie.search.units import RESULT_CHARS, SECTION_CHARS
 
 
 def entry(content: Any, kind: EntryKind = EntryKind.SPEECH, role: Any = "user") -> Entry:
