@@ -172,8 +172,7 @@ def asked_of(index: Index, names: dict[str, str], questions: Asked) -> tuple[flo
     """Return the mean shares of evidence among the first 5 and 10 hits, over the questions about a conversation."""
 
     def found(text: str) -> list[str]:
-        hits = index.search_around(text, 10 * search.SPREAD_FROM, search.surroundings_for(text))
-        return [names[hit.id] for hit in search.spread(text, hits, 10)]
+        return [names[hit.id] for hit in index.search_around(text, 10, search.surroundings_for(text))]
 
     results = [shares(found(text), evidence) for text, evidence in questions]
     five, ten = (statistics.mean(column) for column in zip(*results, strict=True))
