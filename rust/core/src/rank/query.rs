@@ -82,11 +82,22 @@ impl Query {
         Self { terms, min_matches, topic }
     }
 
+    /// Return 0 to 1 for messages: as [`Self::relevance`], but what is said may be asked for by general words alone.
+    pub(super) fn relevance_of_message<'w>(&self, matched: impl Iterator<Item = &'w str>, more: usize) -> f64 {
+        if !self.topic.is_empty() {
+            return self.relevance(matched, more);
+        }
+        let is_asked = |word: &&str| self.terms.iter().any(|term| term.word == *word);
+        let count = |words: usize| f64::from(u32::try_from(words).unwrap_or(u32::MAX));
+        count(matched.filter(is_asked).count()) / count(self.terms.len().max(1))
+    }
+
     /// Return 0 to 1: how much of what a query is about is in a text that has these of its words.
     ///
     /// The query's words are divided by a power of their number, since a long query is about several things, and a text
     /// about one of them: of words that count alike, two of 4 give 0.71, and 4 of 16 give 0.5.
-    /// Each of `more` things beside its words that the query asks for and the text has counts as a word.
+    /// Each of `more` things beside its words that the query asks for and the text has counts as a word. A query without
+    /// such words ("and then?") is about nothing.
     pub(super) fn relevance<'w>(&self, matched: impl Iterator<Item = &'w str>, more: usize) -> f64 {
         let all: f64 = self.topic.values().map(|topic| topic.asked).sum();
         let found: f64 = matched.filter_map(|word| self.topic.get(word)).map(|topic| topic.found).sum();
