@@ -258,7 +258,7 @@ impl<'s> Around<'s> {
             is_named && self.applies(candidate, &boost.applies)
         };
         let named = how.boosts.iter().filter(asked_for).count();
-        let relevance = self.query.relevance_of_message(terms.iter().map(|(word, _)| word.as_str()), named);
+        let relevance = self.query.relevance(terms.iter().map(|(word, _)| word.as_str()), named);
         Hit { id: self.parts[part].documents.id(slot).to_owned(), score, terms, relevance }
     }
 
