@@ -10,10 +10,10 @@ from reverie.usecases.agent_read_versions_and_write_merge import ReadVersions
 from reverie.usecases.counts_of_candidates_waiting_for_review import WaitingCandidates
 from reverie.usecases.projections import ProjectListings
 from reveried.actions.agent_trust_for_files_written_by_tool_calls import OpenCalls
-from reveried.actions.answer_client_hooks import SessionMemory
+from reveried.actions.client_hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache
 from reveried.mcp.client_identity import McpState
-from reveried.precomputed_hook_texts import SessionTexts
+from reveried.session_texts import SessionTexts
 from reveried.transcript_follower import Follower
 
 if TYPE_CHECKING:

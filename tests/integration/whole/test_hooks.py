@@ -10,7 +10,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reveried.precomputed_hook_texts import CHARS_MAX, PARTS
+from reveried.session_texts import CHARS_MAX, PARTS
 from support.daemon import running_daemon
 from support.live_session import LiveSession
 from support.session import session_file, stored_messages

@@ -115,7 +115,7 @@ class SessionTexts:
                     services, *key, tiers=_TIERS[part], max_chars=CHARS_MAX - _HEAD_CHARS[part]
                 )
             except ReverieError as error:
-                logger("reveried.precomputed_hook_texts").info("a text was not made", part=part, code=error.code)
+                logger("reveried.session_texts").info("a text was not made", part=part, code=error.code)
                 parts[part] = ""
         return parts
 

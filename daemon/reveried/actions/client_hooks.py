@@ -25,8 +25,8 @@ from reveried.actions.sessions_and_privacy_settings import begin, end, real_fold
 from reveried.execute_use_cases import read
 from reveried.fixed_hint_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
-from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.restart_failed_loops import failures_logged
+from reveried.session_texts import PARTS, fitted, project_index
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
