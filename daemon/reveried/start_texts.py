@@ -144,7 +144,7 @@ async def _start(services: Services, space: str, project: str) -> Start:
 async def _last_session(services: Services, space: str, project: str) -> LastSession | None:
     """Return the last session of a project that had a task; a greeting is none."""
     threads = await read(services, space, partial(session_start.last_threads, project=project))
-    for thread in threads[: session_start.LAST_MAX]:
+    for thread in [thread for thread in threads if thread.message_count][: session_start.LAST_MAX]:
         plan = await contexts_states_and_notes.state(services, space, thread.id)
         last = session_start.last_session(thread, plan.state)
         if last.task or last.steps:

@@ -49,13 +49,10 @@ class LastSession:
 
 
 def last_threads(reader: Reader, project: str) -> list[ThreadRecord]:
-    """Return the threads of a project that have messages, the one that was appended to last first."""
-    threads = [
-        thread
-        for _, thread in reader.records(ThreadRecord)
-        if thread.message_count and find_register_and_join_projects.of_thread(thread) == project
-    ]
-    return sorted(threads, key=lambda thread: (thread.updated_at, thread.id), reverse=True)
+    """Return the threads of a project, the one that was appended to last first."""
+    threads = (thread for _, thread in reader.records(ThreadRecord))
+    found = [thread for thread in threads if find_register_and_join_projects.of_thread(thread) == project]
+    return sorted(found, key=lambda thread: (thread.updated_at, thread.id), reverse=True)
 
 
 def last_session(thread: ThreadRecord, state: WorkingState) -> LastSession:
