@@ -1,10 +1,9 @@
 """`reverie brief`: what the sessions of a project taught, and the commands that drop, keep or correct a line of it."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from reverie import wire
 from reverie.errors import NotFound
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.list_projects_and_check_project_option import ProjectOption, given_project
@@ -88,10 +87,11 @@ def edit(
     _change(line, "edit", joined_text(text, "TEXT", max_chars=_TEXT_CHARS_MAX), project, json=json)
 
 
-def _change(line: str, action: str, text: str | None, project: str | None, *, json: bool) -> None:
-    body = wire.parse(wire.ChangeBriefLine, {"action": action} | ({} if text is None else {"text": text}))
+def _change(
+    line: str, action: Literal["drop", "keep", "edit"], text: str | None, project: str | None, *, json: bool
+) -> None:
     with daemon_client_and_paths.client() as client:
-        answer = client.change_brief_line(_project(client, project), line, body.action, body.text)
+        answer = client.change_brief_line(_project(client, project), line, action, text)
     if json:
         print_json(answer)
         return

@@ -105,8 +105,12 @@ def brief_text(project: str, *, max_tokens: int | None = None) -> Call[str]:
 def change_brief_line(
     project: str, line: str, action: Literal["keep", "drop", "edit"], text: str | None = None, *, key: str | None = None
 ) -> Call[wire.BriefLineChanged]:
-    """Drop a line of a brief, keep it as a memory, or with `edit` correct it to `text`; undo reverts each."""
-    body = wire.ChangeBriefLine(action, text)
+    """Drop a line of a brief, keep it as a memory, or with `edit` correct it to `text`; undo reverts each.
+
+    Raises:
+        ValidationError: `edit` without `text`, or `text` without `edit`; nothing is sent.
+    """
+    body = wire.parse(wire.ChangeBriefLine, {"action": action} | ({} if text is None else {"text": text}))
     return request("POST", target("projects", project, "brief", "lines", line), wire.BriefLineChanged, body, key=key)
 
 

@@ -31,7 +31,7 @@ SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
 
 # Shares of the budget, set on the shared sessions with one project left out each time. What a section does not need
 # is the next one's.
-_SHARES: Final = {"wish": 0.30, "mistake": 0.10, "command": 0.12, "finding": 0.28}
+_SHARES: Final = {"wish": 0.30, "mistake": 0.08, "command": 0.17, "finding": 0.15}
 # What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
 _POWER: Final = {"wish": 0.7, "mistake": 0.3, "command": 0.3, "finding": 0.7}
 # How fast a line ages with each later session. What was found out is of the work at hand, a command is not.

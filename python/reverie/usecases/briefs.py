@@ -23,6 +23,7 @@ from reverie.distill.brief_lines import SECTIONS, ChosenLine, MemoryLine, Prepar
 from reverie.distill.steps import read_trace
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import NotFound
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, ThreadBrief
 from reverie.store import (
     BriefRecord,
@@ -82,6 +83,7 @@ _TITLES: Final = {
     "last": "Last session",
 }
 _QUOTED: Final = frozenset({"wish"})
+_QUOTATION: Final = lazy_regex(r"“([^”]+)”")
 _ENCODINGS: Final = (TOKENIZER, "cl100k_base")
 _ID_CHARS: Final = 12
 _LINE_CHARS: Final = 300  # of a memory in the brief
@@ -260,11 +262,12 @@ def _is_current(thread: _Thread | ThreadRecord, lines: _Lines | BriefRecord | No
 
 def _chosen(reader: Reader, project: str, found: Sequence[_Lines], max_tokens: int) -> Brief:
     """Return the lines that fit, without what the person dropped or forgot."""
-    admits = _admits(reader, project)
     header = count(_header(project, len(found)))
-    last = _last_lines(project, found[-1], admits) if found else ()
+    last = _last_lines(project, found[-1], _admits(reader, project)) if found else ()
     room = max_tokens - header - count(_section("last", last))
-    lines = choose([one.prepared for one in found], _memories(reader, project), max(room, 0), admits=admits)
+    lines = choose(
+        [one.prepared for one in found], _memories(reader, project), max(room, 0), admits=_admits(reader, project)
+    )
     identified = [Line(line_id(project, line.text if line.kind != "names" else "names"), line) for line in lines]
     brief = Brief(project, len(found), tuple(identified), last, max_tokens)
     while (identified or last) and not _fits(brief):
@@ -289,7 +292,7 @@ def _admits(reader: Reader, project: str) -> Callable[[str], bool]:
         name = line_id(project, text)
         if name in taken or (forgotten and not lines_without(text, forgotten)):
             return False
-        taken.add(name)
+        taken.update((name, *(line_id(project, quote) for quote in _QUOTATION.findall(text))))
         return True
 
     return admits
@@ -305,7 +308,9 @@ def _memories(reader: Reader, project: str) -> list[MemoryLine]:
         text = " ".join((record.content or record.title or "").split())
         if 0 < len(text) <= _LINE_CHARS:
             by_person = record.trust == "person"
-            lines.append(MemoryLine(record.id, section, text, record.created_at, by_person, owner == PERSON))
+            at = record.provenance.get("at")
+            at = at if isinstance(at, str) else record.created_at
+            lines.append(MemoryLine(record.id, section, text, at, by_person, owner == PERSON))
     return sorted(lines, key=lambda line: line.id)
 
 
@@ -417,7 +422,7 @@ def change_line(
         if drops:
             writer.save(DroppedLineRecord(project=project, by=who, at=writer.at), (line.id,))
         memory = None if record is None else memory_answer(record)
-        operation = str(writer.operation()) if drops or remembered is not None else None
+        operation = str(writer.number) if drops or remembered is not None else None
         return wire.BriefLineChanged(line.id, action, memory, operation)
 
     return Write(
