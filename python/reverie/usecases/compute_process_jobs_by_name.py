@@ -9,6 +9,7 @@ import msgspec
 from reverie.thread_safe_typed_decoding import from_msgpack
 from reverie.usecases import (
     assign_older_records_and_join_projects,
+    briefs,
     compute_distillation_result,
     contexts,
     dream,
@@ -57,6 +58,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "run-requests": _job(runs.RunJob, plan_memories_of_completed_run.requests),
     "dream": _job(dream.DreamJob, dream.decide),
     "dream-requests": _job(dream.DreamJob, dream.requests),
+    "brief": _job(briefs.ThreadJob, briefs.plan_thread),
     "sort": _job(assign_older_records_and_join_projects.SortJob, assign_older_records_and_join_projects.decide),
 }
 

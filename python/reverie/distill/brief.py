@@ -1,0 +1,240 @@
+"""What a thread has for the brief of its project: quotes of the person and the agent, failures, commands, names.
+
+Everything is quoted. What counts is who said it, where it stands, and how often it came back; the few cue words are in
+one table below.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Literal
+
+from reverie.distill.commands import Purpose, command_runs, without_here_documents
+from reverie.distill.own_words import typed_and_pasted
+from reverie.distill.procedures import split_command
+from reverie.distill.sentences import clip, one_line, sentences, specific_names
+from reverie.distill.steps import Interrupted, ToolCall, Utterance
+from reverie.lazy_regex import lazy_regex
+from reverie.models import BriefLine, ThreadBrief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from reverie.distill.commands import Run
+    from reverie.distill.steps import Step, Trace
+
+__all__ = ["VERSION", "thread_brief"]
+
+VERSION: Final = 1
+"""Changes with what is extracted: the lines of older versions are made anew."""
+
+_LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
+_OWN_CHARS: Final = 900  # of a message that a person typed; of a longer one most is pasted or a plan
+_NAMES_MAX: Final = 250  # of a thread, those used most
+_TEXT_CHARS: Final = 8_000  # of one text that names are read of
+_NAMING_FIELDS: Final = ("command", "file_path", "path", "pattern", "old_string", "new_string", "content", "prompt")
+_LINES_MAX: Final = 60  # of a thread and kind
+
+# Words by which a person says what should hold, or what was not right.
+_LASTING: Final = lazy_regex(
+    r"\b(?:always|never|next time|from now on|don'?t|do not|not (?:true|correct|right)|wrong|instead|should(?:n'?t)?"
+    r"|let me|make sure|prefer|rather|only|must|remember|whenever|every ?time|wherever)\b",
+    re.IGNORECASE,
+)
+# Words of an agent that gives a cause, or chooses.
+_CAUSE: Final = lazy_regex(
+    r"\b(?:root cause|because|found (?:it|the|that)|(?:issue|problem|bug|cause|reason) (?:is|was)|turns out|due to"
+    r"|caused by|so that|actually|requires?|must|only)\b",
+    re.IGNORECASE,
+)
+_CHOICE: Final = lazy_regex(r"\b(?:instead of|rather than|decided)\b", re.IGNORECASE)
+# What the agent is about to do says nothing of what is so.
+_INTENT: Final = lazy_regex(
+    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|next|first|then|so|but|yes|alright|right)\b[!,.:]? *)*"
+    r"(?:now|let me|let's|i'll|i will|i need to|i should|i'm going|we need to)\b",
+    re.IGNORECASE,
+)
+_OF_CLIENT: Final = ("<", "[", "Operation stopped by hook")
+_NUMBER: Final = lazy_regex(r"\d+")
+_ROOM: Final = lazy_regex(r"\s+")
+_QUOTED: Final = lazy_regex(r"\"[^\"]*\"|'[^']*'|\S*/(?=\S)")
+
+
+def thread_brief(trace: Trace) -> ThreadBrief:
+    """Return what a thread has for the brief of its project; linear in its size."""
+    runs = command_runs(trace.calls)
+    lines = [*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace), *_failures(runs), *_commands(runs)]
+    return ThreadBrief(
+        lines=tuple(lines),
+        names=_names(trace),
+        task=_task(trace),
+        open=_open(trace),
+        at=trace.last_at,
+    )
+
+
+def _is_typed(step: Step) -> bool:
+    return isinstance(step, Utterance) and step.role == "user" and not step.text.startswith(_OF_CLIENT)
+
+
+def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
+    """Yield the sentences that the person typed, each with the weight of its words and its place."""
+    found: list[BriefLine] = []
+    before: Step | None = None
+    for step in steps:
+        if isinstance(step, Utterance) and _is_typed(step):
+            own = typed_and_pasted(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
+            stopped = isinstance(before, Interrupted) or step.refusal
+            for sentence in sentences(own):
+                if not _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] or len(sentence.split()) < 3:
+                    continue
+                weight = float(_LASTING.search(sentence) is not None) + 0.5 * stopped
+                weight -= 0.6 * sentence.endswith("?")
+                found.append(BriefLine("wish", one_line(sentence), step.seq, step.at, weight=weight))
+        before = step
+    yield from _best(found)
+
+
+def _best(lines: Sequence[BriefLine]) -> list[BriefLine]:
+    """Return the lines of most weight, the newer first of equals, in the order of the thread."""
+    best = sorted(lines, key=lambda line: (-line.weight, -line.seq))[:_LINES_MAX]
+    return sorted(best, key=lambda line: line.seq)
+
+
+def _decisions(calls: Iterable[ToolCall]) -> Iterator[BriefLine]:
+    """Yield what the person chose where the agent asked, with the description of the option."""
+    for call in calls:
+        if call.tool != "AskUserQuestion" or not call.answered or call.failed:
+            continue
+        asked = call.input.get("questions")
+        for one in asked if isinstance(asked, list) else []:
+            if not isinstance(one, dict) or not isinstance(question := one.get("question"), str):
+                continue
+            start = call.result.find(marker := f'"{question}"="')
+            if start < 0:
+                continue
+            answer = call.result[start + len(marker) :].split('"', 1)[0]
+            options = [option for option in one.get("options") or [] if isinstance(option, dict)]
+            said = next((str(o.get("description", "")) for o in options if o.get("label") == answer), "")
+            text = f"{one_line(question)} → {one_line(answer)}" + (f": {one_line(said)}" if said else "")
+            yield BriefLine("decision", clip(text, _LINE_CHARS[1]), call.result_seq, call.at, weight=1.0)
+
+
+def _findings(trace: Trace) -> Iterator[BriefLine]:
+    """Yield the agent's sentences that name something and give a cause or a choice."""
+    found = []
+    steps = trace.steps
+    for number, step in enumerate(steps):
+        if not isinstance(step, Utterance) or step.role != "assistant":
+            continue
+        ends = number + 1 == len(steps) or _is_typed(steps[number + 1])
+        for sentence in sentences(step.text):
+            if not 40 <= len(sentence) <= _LINE_CHARS[1] or sentence.endswith((":", "?")) or _INTENT.match(sentence):
+                continue
+            if not specific_names(sentence):
+                continue
+            choice = _CHOICE.search(sentence) is not None
+            weight = float(choice or _CAUSE.search(sentence) is not None) + 0.4 * ends
+            kind: Literal["decision", "finding"] = "decision" if choice else "finding"
+            found.append(BriefLine(kind, one_line(sentence), step.seq, step.at, weight=weight))
+    return iter(_best(found))
+
+
+def _head(command: str) -> str:
+    return " ".join(command.split()[:2])
+
+
+def _failures(runs: Sequence[Run]) -> Iterator[BriefLine]:
+    """Yield the error lines of commands that failed, each with the next command of the kind that passed."""
+    seen: dict[str, BriefLine] = {}
+    for number, run in enumerate(runs):
+        if not run.failed or not run.error or len(run.error) < 15:
+            continue
+        parts = split_command(run.command)
+        heads = {_head(part) for part in parts if not part.startswith("cd ")}
+        fix = ""
+        for later in runs[number + 1 : number + 12]:
+            others = [part for part in split_command(later.command) if _head(part) in heads]
+            if not later.failed and others and later.command != run.command:
+                fix = clip(later.command.split("\n")[0], 140)
+                break
+        key = "E " + _normal(run.error)
+        weight = 1.0 if run.purpose is Purpose.OTHER else 0.4
+        line = BriefLine("mistake", clip(run.error, 160), run.seq, run.at, key=key, fix=fix, weight=weight)
+        before = seen.pop(key, None)
+        if before is not None:
+            line = BriefLine(
+                "mistake",
+                line.text,
+                run.seq,
+                run.at,
+                key=key,
+                fix=fix or before.fix,
+                weight=weight,
+                times=before.times + 1,
+            )
+        seen[key] = line
+    yield from list(seen.values())[-_LINES_MAX:]
+
+
+def _normal(text: str) -> str:
+    """Return a text without what differs from case to case: numbers, folders, quoted words."""
+    return _ROOM.sub(" ", _NUMBER.sub("0", _QUOTED.sub("", text))).strip().lower()[:100]
+
+
+_PLAIN: Final = lazy_regex(
+    r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod|test|\[|\w+="
+    r"|sort|xargs|awk|jq|diff|tr|cut|uniq|for|if|while|do|done|then|fi|else|kill|pkill|set|exit|python3? -c)(?:\s|$)"
+)
+
+
+_COMMAND: Final = lazy_regex(r"[\w./~@-]{2,} \S")  # "make check", not "}" nor "done"
+
+
+def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
+    """Yield the commands that passed, without plain shell, each once with its number of times."""
+    seen: dict[str, BriefLine] = {}
+    for run in runs:
+        if run.failed:
+            continue
+        line = without_here_documents(run.command).strip()
+        for part in split_command(line) if "\n" not in line else ():
+            if _PLAIN.match(part) or not _COMMAND.match(part):
+                continue
+            key = "C " + _NUMBER.sub("0", part.split("'", 1)[0].split('"', 1)[0]).strip()
+            before = seen.pop(key, None)
+            times = 1 if before is None else before.times + 1
+            shown = part.split("'", 1)[0].split('"', 1)[0].rstrip()
+            text = clip(shown, 110) + (" …" if shown != part else "")
+            seen[key] = BriefLine("command", text, run.call_seq, run.at, key=key, fix=run.description, times=times)
+    yield from sorted(seen.values(), key=lambda line: (-line.times, line.seq))[:_LINES_MAX]
+
+
+_PROPER: Final = lazy_regex(r"[/._A-Z0-9]")  # not the flags of common commands: "name-only", "no-edit"
+
+
+def _names(trace: Trace) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for step in trace.steps:
+        if isinstance(step, Utterance):
+            counts.update(specific_names(step.text[:_TEXT_CHARS]))
+        elif isinstance(step, ToolCall):
+            for field in _NAMING_FIELDS:
+                counts.update(specific_names(step.word(field)[:_TEXT_CHARS]))
+    counts = Counter({name: times for name, times in counts.items() if _PROPER.search(name)})
+    best = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
+    return dict(best)
+
+
+def _task(trace: Trace) -> str:
+    typed = [step for step in trace.steps if isinstance(step, Utterance) and _is_typed(step)]
+    long = [step for step in typed if len(step.text.split()) >= 5] or typed
+    return clip(long[-1].text, 200) if long else ""
+
+
+def _open(trace: Trace) -> str:
+    last = trace.steps[-1] if trace.steps else None
+    if isinstance(last, Utterance) and last.role == "assistant":
+        return clip((sentences(last.text) or [""])[-1], 200)
+    return ""
