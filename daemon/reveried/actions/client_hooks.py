@@ -306,7 +306,7 @@ async def _prompt(hook: _Hook) -> str:
             texts.append(await _last_state(hook, prompt))
     named = prompt_lines.names(prompt)
     if not any(texts) and named:
-        texts.append(await _remembered(hook, named))
+        texts.append(await _remembered(hook, prompt, named))
     return _joined(texts, in_bytes=hook.client == "codex")
 
 
@@ -342,26 +342,30 @@ async def _told(hook: _Hook) -> Start | None:
     return None if project is None else hook.services.texts.starts.ready(hook.space, project)
 
 
-async def _remembered(hook: _Hook, named: frozenset[str]) -> str:
-    """Return the memories that have a name of the prompt and that the session has not."""
+async def _remembered(hook: _Hook, prompt: str, named: frozenset[str]) -> str:
+    """Return what is remembered of a name of the prompt, in memories and lines for briefs, and new to the session."""
     services, shown, start = hook.services, hook.shown, await _told(hook)
+    project = await _project(hook)
     work = asyncio.to_thread(
         services.recall.search,
         hook.space,
         " ".join(sorted(named)),
         limit=prompt_lines.CANDIDATES,
         token_budget=NAMES_TOKENS,
-        projects=find_projects_set_visibility_and_sort_threads.visible(await _project(hook) or PERSON),
+        projects=find_projects_set_visibility_and_sort_threads.visible(project or PERSON),
     )
     hits = await _in_time(hook, _background(hook, work))
-    new = prompt_lines.new_about(
-        named,
-        [hit.memory for hit in hits or ()],
-        told="" if start is None else start.text,
-        shown=shown.memories,
-        threads={hook.thread, *shown.threads},
+    now = None if project is None else services.texts.starts.ready(hook.space, project)
+    text, ids = prompt_lines.lines(
+        prompt_lines.new_about(
+            named,
+            [*(prompt_lines.of_memory(hit.memory) for hit in hits or ()), *(() if now is None else now.known)],
+            prompt=prompt,
+            told="" if start is None else start.text,
+            shown=shown.memories,
+            threads={hook.thread, *shown.threads},
+        )
     )
-    text, ids = prompt_lines.lines(new)
     shown.memories.update(ids)
     return text
 
