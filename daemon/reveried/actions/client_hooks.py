@@ -49,7 +49,7 @@ CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s
 TWICE_S: Final = 60.0  # a client that compacts may start the session twice, as `resume` and as `compact`
 SESSIONS_MAX: Final = 500
-NAMES_TOKENS: Final = 100_000  # of the memories that are looked at for a prompt's names, which are not shown
+CANDIDATE_TOKENS: Final = 100_000  # of the memories that are looked at for a prompt, few of which are shown
 
 _TITLES: Final = {"state": "working state and notes", "summary": "summary of earlier work", "excerpts": "excerpts"}
 
@@ -304,9 +304,8 @@ async def _prompt(hook: _Hook) -> str:
         await _look_for_parents(hook)  # by now the client has written them
         if shown.is_new and not shown.threads:
             texts.append(await _last_state(hook, prompt))
-    named = prompt_lines.names(prompt)
-    if not any(texts) and named:
-        texts.append(await _remembered(hook, prompt, named))
+    if not any(texts) and prompt_lines.is_specific(prompt):
+        texts.append(await _remembered(hook, prompt))
     return _joined(texts, in_bytes=hook.client == "codex")
 
 
@@ -342,30 +341,22 @@ async def _told(hook: _Hook) -> Start | None:
     return None if project is None else hook.services.texts.starts.ready(hook.space, project)
 
 
-async def _remembered(hook: _Hook, prompt: str, named: frozenset[str]) -> str:
-    """Return what is remembered of a name of the prompt, in memories and lines for briefs, and new to the session."""
+async def _remembered(hook: _Hook, prompt: str) -> str:
+    """Return what a prompt is about of memories and lines for briefs, and new to the session; mostly nothing."""
     services, shown, start = hook.services, hook.shown, await _told(hook)
     project = await _project(hook)
-    work = asyncio.to_thread(
-        services.recall.search,
-        hook.space,
-        " ".join(sorted(named)),
-        limit=prompt_lines.CANDIDATES,
-        token_budget=NAMES_TOKENS,
-        projects=find_projects_set_visibility_and_sort_threads.visible(project or PERSON),
-    )
-    hits = await _in_time(hook, _background(hook, work))
+    visible = find_projects_set_visibility_and_sort_threads.visible(project or PERSON)
     now = None if project is None else services.texts.starts.ready(hook.space, project)
-    text, ids = prompt_lines.lines(
-        prompt_lines.new_about(
-            named,
-            [*(prompt_lines.of_memory(hit.memory) for hit in hits or ()), *(() if now is None else now.known)],
-            prompt=prompt,
-            told="" if start is None else start.text,
-            shown=shown.memories,
-            threads={hook.thread, *shown.threads},
+
+    def about() -> list[prompt_lines.Remembered]:
+        hits = services.recall.search(
+            hook.space, prompt, limit=prompt_lines.CANDIDATES, token_budget=CANDIDATE_TOKENS, projects=visible
         )
-    )
+        known = [*(prompt_lines.of_memory(hit.memory) for hit in hits), *(() if now is None else now.known)]
+        told = "" if start is None else start.text
+        return prompt_lines.about(prompt, known, told=told, shown=shown.memories, threads={hook.thread, *shown.threads})
+
+    text, ids = prompt_lines.lines(await _in_time(hook, _background(hook, asyncio.to_thread(about))) or ())
     shown.memories.update(ids)
     return text
 

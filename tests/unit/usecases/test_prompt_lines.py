@@ -1,4 +1,4 @@
-"""Lines for a prompt: where it names what a memory names, and nothing else."""
+"""Lines for a prompt: where it is about what a line is about, and nearly nothing else."""
 
 from __future__ import annotations
 
@@ -7,43 +7,46 @@ import pytest
 from reverie import count_and_truncate_tokens
 from reverie.usecases import prompt_lines
 from reverie.usecases.prompt_lines import Remembered
+from support.unrelated import UNRELATED
 
 
 def remembered(number: int, text: str, thread: str = "thread") -> Remembered:
     """Return a line of a brief."""
-    return Remembered(f"line-{number}", text, "finding · 2026-02-03", thread, prompt_lines.names(text))
+    return Remembered(f"line-{number}", text, "finding · 2026-02-03", thread)
 
 
 WINCH = remembered(1, "The brake of harbour/winch_motor.go slips because the spring is worn")
 TICKET = remembered(2, "HARB-221 waits for the new crane")
-COMMON = [remembered(10 + number, f"Reason {number} to change quay_wall.go") for number in range(4)]
+COMMON = [remembered(10 + number, f"Reason {number} why the tar of quay_wall.go melts") for number in range(4)]
+OTHERS = [remembered(20 + number, text) for number, text in enumerate(UNRELATED[:40])]
 
 
 def about(prompt: str, *, told: str = "", shown: tuple[str, ...] = (), threads: tuple[str, ...] = ()) -> list[str]:
     """Return the ids of the lines for a prompt."""
-    known = [WINCH, TICKET, *COMMON]
-    named = prompt_lines.names(prompt)
-    found = prompt_lines.new_about(named, known, prompt=prompt, told=told, shown=shown, threads=threads)
-    return [one.id for one in found]
+    if not prompt_lines.is_specific(prompt):
+        return []
+    known = [WINCH, TICKET, *COMMON, *OTHERS]
+    return [one.id for one in prompt_lines.about(prompt, known, told=told, shown=shown, threads=threads)]
 
 
 @pytest.mark.parametrize(
     ("prompt", "found"),
     [
         ("why does winch_motor.go slip?", ["line-1"]),
+        ("and the brake of the winch, is its spring worn?", ["line-1"]),
         ("rebase ann/harb-221-crane please", ["line-2"]),
-        ("winch_motor.go, and what of HARB-221?", ["line-1", "line-2"]),
-        ("why does the brake of the winch slip?", []),
-        ("commit quay_wall.go", []),
+        ("the motor of the lighthouse lamp and its brake need paint, oil, wicks", []),
+        ("why does the tar of quay_wall.go melt?", []),
         ("/review winch_motor.go", []),
         ("yes", []),
+        ("commit the spring", []),
         ("log:\nwinch_motor.go\nwinch_motor.go\nwinch_motor.go", []),
         ("do what this plan says for winch_motor.go. " * 12, []),
+        *((prompt, []) for prompt in UNRELATED[60:]),
     ],
-    ids=["file", "branch", "two", "words", "common", "command", "short", "paste", "plan"],
 )
-def test_what_a_prompt_names(prompt: str, found: list[str]) -> None:
-    """Only a short prompt with a name that few lines have finds them."""
+def test_what_a_prompt_is_about(prompt: str, found: list[str]) -> None:
+    """Only a short prompt that has little beside what few lines have finds them."""
     assert sorted(about(prompt)) == found
 
 
