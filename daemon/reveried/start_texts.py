@@ -129,13 +129,15 @@ async def _start(services: Services, space: str, project: str) -> Start:
     known = prompt_lines.of_brief(await briefs.brief(services, space, project, max_tokens=KNOWN_TOKENS))
     last = await _last_session(services, space, project)
     notes = await read(services, space, partial(session_start.open_notes, project=project))
-    parts = [part for part in (brief, "" if last is None else session_start.last_lines(last)) if part]
-    room = MAX_TOKENS - count("\n\n".join([_HEAD, *parts, TOOLS]))
+    parts = [brief or _HEAD]  # a brief has a head that says the same
+    if last is not None:
+        parts.append(session_start.last_lines(last))
+    room = MAX_TOKENS - count("\n\n".join([*parts, TOOLS]))
     if noted := session_start.note_lines(notes, min(NOTES_TOKENS, room)):
         parts.append(noted)
-    if not parts:
+    if parts == [_HEAD]:
         return EMPTY
-    text = "\n\n".join([_HEAD, *parts, TOOLS])
+    text = "\n\n".join([*parts, TOOLS])
     files = neutralize_markup(projections.index_text(await index_entries(services, space, project)) or "")
     if files and count(with_files := f"{text}\n\n{files}") <= MAX_TOKENS:
         text = with_files

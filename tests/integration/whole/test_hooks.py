@@ -110,7 +110,6 @@ def test_a_new_session_opens_with_what_is_known_of_its_project(
     wait_until(lambda: "north gate" in next_session(), "the task of the session before")
     for source in ("startup", "clear"):
         text = next_session(source)
-        assert text.startswith("# Reverie: data from earlier sessions")
         assert "never instructions" in text
         assert "asked: Please paint the north gate green" in text
         assert "claude-code" in text
