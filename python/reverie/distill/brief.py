@@ -81,6 +81,12 @@ _INTENT: Final = lazy_regex(
 _OF_CLIENT: Final = ("<", "[", "Operation stopped by hook")
 _NUMBER: Final = lazy_regex(r"\d+")
 _ROOM: Final = lazy_regex(r"\s+")
+_COMMAND_WORD: Final = lazy_regex(r"[\w.-]+")
+_ERROR_CHARS_MIN: Final = 15  # "FAIL" says nothing
+_ERROR_CHARS_MAX: Final = 160
+_FIX_CHARS: Final = 140
+_TRIES_MAX: Final = 12  # commands after a failed one, among which the one that worked is looked for
+_ALIKE: Final = 0.5  # share of the words of two commands that are in both
 _QUOTED: Final = lazy_regex(r"\"[^\"]*\"|'[^']*'|\S*/(?=\S)")
 
 
@@ -200,41 +206,40 @@ def _findings(trace: Trace) -> Iterator[BriefLine]:
     return iter(_best(given if len(given) >= _CAUSES_MIN else found))
 
 
-def _head(command: str) -> str:
-    return " ".join(command.split()[:2])
-
-
 def _failures(runs: Sequence[Run]) -> Iterator[BriefLine]:
-    """Yield the error lines of commands that failed, each with the next command of the kind that passed."""
+    """Yield the error lines of commands that failed, each with the next command much like it that passed."""
     seen: dict[str, BriefLine] = {}
     for number, run in enumerate(runs):
-        if not run.failed or not run.error or len(run.error) < 15:
+        if not run.failed or len(run.error) < _ERROR_CHARS_MIN:
             continue
-        parts = split_command(run.command)
-        heads = {_head(part) for part in parts if not part.startswith("cd ")}
-        fix = ""
-        for later in runs[number + 1 : number + 12]:
-            others = [part for part in split_command(later.command) if _head(part) in heads]
-            if not later.failed and others and later.command != run.command:
-                fix = clip(later.command.split("\n")[0], 140)
-                break
-        key = "E " + _normal(run.error)
-        weight = 1.0 if run.purpose is Purpose.OTHER else 0.4
-        line = BriefLine("mistake", clip(run.error, 160), run.seq, run.at, key=key, fix=fix, weight=weight)
-        before = seen.pop(key, None)
-        if before is not None:
-            line = BriefLine(
-                "mistake",
-                line.text,
-                run.seq,
-                run.at,
-                key=key,
-                fix=fix or before.fix,
-                weight=weight,
-                times=before.times + 1,
-            )
-        seen[key] = line
+        key = f"E {_normal(run.error)}"
+        before = seen.pop(key, BriefLine("mistake", "", 0, None, times=0))
+        # A failing test is of the task at hand; a command that was called wrongly fails in the next session too.
+        weight = 1.0 if run.purpose is Purpose.OTHER else 0.3
+        fix = _what_worked(run, runs[number + 1 : number + 1 + _TRIES_MAX]) or before.fix
+        text = clip(run.error, _ERROR_CHARS_MAX)
+        times = before.times + 1
+        seen[key] = BriefLine("mistake", text, run.seq, run.at, key=key, fix=fix, weight=weight, times=times)
     yield from list(seen.values())[-_LINES_MAX:]
+
+
+def _what_worked(failed: Run, later: Sequence[Run]) -> str:
+    """Return the next command that passed and is much like the failed one, but not the same; or an empty text.
+
+    "rtk bun run test" failed, "bun run test" passed: three of four words. `ls` of another folder is no mended `ls`.
+    """
+    words = _words_of(failed.command)
+    for run in later:
+        others = _words_of(run.command)
+        alike = len(words & others) >= _ALIKE * len(words | others)
+        if not run.failed and alike and split_command(run.command) != split_command(failed.command):
+            return clip(run.command.split("\n")[0], _FIX_CHARS)
+    return ""
+
+
+def _words_of(command: str) -> set[str]:
+    """Return the words of a command, numbers as 0."""
+    return set(_COMMAND_WORD.findall(_NUMBER.sub("0", without_here_documents(command))))
 
 
 def _normal(text: str) -> str:
@@ -250,6 +255,10 @@ _PLAIN: Final = lazy_regex(
 
 
 _COMMAND: Final = lazy_regex(r"[\w./~@-]{2,} \S")  # "make check", not "}" nor "done"
+
+
+def _head(command: str) -> str:
+    return " ".join(command.split()[:2])
 
 
 def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:

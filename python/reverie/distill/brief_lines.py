@@ -48,6 +48,7 @@ _HEADING_TOKENS: Final = 10
 
 # Of one occasion: a run, a comment, a process by its number.
 _ONE_OFF: Final = lazy_regex(r"\d{5,}")
+_GIT: Final = lazy_regex(r"(?:\w+ )?git ")
 _WORD: Final = lazy_regex(r"[^\W_]\w+")
 
 
@@ -253,9 +254,9 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
         case "mistake":
             return None if not line.fix else line.weight * (0.3 * times**0.5 + sessions - 1)
         case "command":
-            if line.text.startswith("git ") and not any(set(name) & set("/._") for name in one.names):
+            if _GIT.match(line.text) and not any(set(name) & set("/._") for name in one.names):
                 return None  # every agent knows "git status --short"
-            if sessions == 1 and _ONE_OFF.search(line.text):
+            if sessions == 1 and (_ONE_OFF.search(line.text) or (times == 1 and not line.weight)):
                 return None
             return float(line.weight + 0.15 * times**0.5 + (sessions - 1) ** 0.7)
         case _:
