@@ -416,7 +416,7 @@ def find_line(brief: Brief, line: str) -> Line:
     match = next((one for one in (*brief.lines, *brief.last) if one.id == line), None)
     if match is None:
         raise NotFound(
-            f"the brief of {brief.project} has no line {line[:40]!r}", hint="reverie brief lists them", field="id"
+            f"the brief of {brief.project} has no line {line[:40]!r}", hint="`reverie brief` lists them", field="id"
         )
     return match
 
