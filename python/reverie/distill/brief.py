@@ -1,7 +1,7 @@
 """What a thread has for the brief of its project: quotes of the person and the agent, failures, commands, names.
 
-Everything is quoted. What counts is who said it, where it stands, and how often it came back; the few cue words are in
-one table below.
+Everything is quoted. What counts is who said it, where it stands and how often it came back; the words that are looked
+for add to that, and none of them decides.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from reverie.distill.own_words import typed_and_pasted
 from reverie.distill.procedures import split_command
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
 from reverie.distill.steps import Interrupted, ToolCall, Utterance
+from reverie.distill.todo import todo_items
 from reverie.lazy_regex import lazy_regex
 from reverie.models import BriefLine, ThreadBrief
 
@@ -30,17 +31,21 @@ VERSION: Final = 1
 """Changes with what is extracted: the lines of older versions are made anew."""
 
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
-_WORDS_MIN: Final = 3
-_REPEATED_CHARS: Final = 40
+_WORDS_MIN: Final = 3  # of a quote
+_TASK_WORDS_MIN: Final = 5  # "ok, do both" is no task
+_FINDING_CHARS_MIN: Final = 40
+_COMMAND_CHARS: Final = 110
+_REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
+_LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
 _NAMES_MAX: Final = 250  # of a thread, those used most
 _CAUSES_MIN: Final = 3  # of a thread; of one with fewer, as in another language, names and place alone count
+_SAID_CHARS: Final = 200  # of the task and of what is open
 _LONG_SEARCH: Final = 8  # calls
 _TEXT_CHARS: Final = 8_000  # of one text that names are read of
 _NAMING_FIELDS: Final = ("command", "file_path", "path", "pattern", "old_string", "new_string", "content", "prompt")
 _LINES_MAX: Final = 60  # of a thread and kind
 
-# The few words that are looked for, each in the language of most sessions: they add to a line, none of them decides.
 # What should hold: "from now on", "make sure".
 _LASTING: Final = lazy_regex(
     r"\b(?:always|never|next time|from now on|(?:don'?t|do not) (?:forget|ever)|make sure|prefer|remember|whenever"
@@ -87,6 +92,14 @@ _ERROR_CHARS_MAX: Final = 160
 _FIX_CHARS: Final = 140
 _TRIES_MAX: Final = 12  # commands after a failed one, among which the one that worked is looked for
 _ALIKE: Final = 0.5  # share of the words of two commands that are in both
+# Plain shell teaches nothing.
+_PLAIN: Final = lazy_regex(
+    r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod|test|\["
+    r"|sort|printf|xargs|awk|jq|diff|tr|cut|uniq|for|if|while|do|done|then|fi|else|kill|pkill|set|exit|python3? -c)"
+    r"(?:\s|$)|^\w+=\S*$"
+)
+_COMMAND: Final = lazy_regex(r"[\w./~@-]{2,} \S")  # "make check", not "}" nor "done"
+_PROPER: Final = lazy_regex(r"[/._A-Z0-9]")  # not the flags of common commands: "name-only", "no-edit"
 _QUOTED: Final = lazy_regex(r"\"[^\"]*\"|'[^']*'|\S*/(?=\S)")
 
 
@@ -116,7 +129,9 @@ def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
             own = typed_and_pasted(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
             place = _weight_of_place(step, before, steps[number + 1] if number + 1 < len(steps) else None)
             for sentence in sentences(own):
-                if sentence.endswith(":") or ("\n" in step.text and _is_repeated(sentence, steps[:number])):
+                if sentence.endswith(":") or (
+                    "\n" in step.text and _is_repeated(sentence, steps[max(number - _LOOKED_BACK, 0) : number])
+                ):
                     continue
                 if _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(sentence.split()) >= _WORDS_MIN:
                     weight = place + _weight_of_words(sentence)
@@ -194,7 +209,11 @@ def _findings(trace: Trace) -> Iterator[BriefLine]:
             continue
         ends = number + 1 == len(steps) or _is_typed(steps[number + 1])
         for sentence in sentences(step.text):
-            if not 40 <= len(sentence) <= _LINE_CHARS[1] or sentence.endswith((":", "?")) or _INTENT.match(sentence):
+            if (
+                not _FINDING_CHARS_MIN <= len(sentence) <= _LINE_CHARS[1]
+                or sentence.endswith((":", "?"))
+                or _INTENT.match(sentence)
+            ):
                 continue
             if not specific_names(sentence):
                 continue
@@ -247,16 +266,6 @@ def _normal(text: str) -> str:
     return _ROOM.sub(" ", _NUMBER.sub("0", _QUOTED.sub("", text))).strip().lower()[:100]
 
 
-_PLAIN: Final = lazy_regex(
-    r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod|test|\[|\w+="
-    r"|sort|printf|xargs|awk|jq|diff|tr|cut|uniq|for|if|while|do|done|then|fi|else|kill|pkill|set|exit|python3? -c)"
-    r"(?:\s|$)"
-)
-
-
-_COMMAND: Final = lazy_regex(r"[\w./~@-]{2,} \S")  # "make check", not "}" nor "done"
-
-
 def _head(command: str) -> str:
     return " ".join(command.split()[:2])
 
@@ -277,16 +286,14 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
             before = seen.pop(key, None)
             times = 1 if before is None else before.times + 1
             shown = part.split("'", 1)[0].split('"', 1)[0].rstrip()
-            text = clip(shown, 110) + (" …" if shown != part else "")
+            text = clip(shown, _COMMAND_CHARS) + (" …" if shown != part else "")
             weight = max(0.3 * (_head(part) in failed), 0.0 if before is None else before.weight)
             seen[key] = BriefLine("command", text, run.call_seq, run.at, key=key, weight=weight, times=times)
     yield from sorted(seen.values(), key=lambda line: (-line.times, line.seq))[:_LINES_MAX]
 
 
-_PROPER: Final = lazy_regex(r"[/._A-Z0-9]")  # not the flags of common commands: "name-only", "no-edit"
-
-
 def _names(trace: Trace) -> dict[str, int]:
+    """Return how often the person and the agent used each specific name, without what tools answered."""
     counts: Counter[str] = Counter()
     for step in trace.steps:
         if isinstance(step, Utterance):
@@ -300,13 +307,17 @@ def _names(trace: Trace) -> dict[str, int]:
 
 
 def _task(trace: Trace) -> str:
+    """Return what the person asked for last, in their words."""
     typed = [step for step in trace.steps if isinstance(step, Utterance) and _is_typed(step)]
-    long = [step for step in typed if len(step.text.split()) >= 5] or typed
-    return clip(long[-1].text, 200) if long else ""
+    long = [step for step in typed if len(step.text.split()) >= _TASK_WORDS_MIN] or typed
+    return clip(long[-1].text, _SAID_CHARS) if long else ""
 
 
 def _open(trace: Trace) -> str:
+    """Return the agent's question at the end, or else what is open on its list, or else its last sentence."""
     last = trace.steps[-1] if trace.steps else None
-    if isinstance(last, Utterance) and last.role == "assistant":
-        return clip((sentences(last.text) or [""])[-1], 200)
-    return ""
+    said = sentences(last.text) if isinstance(last, Utterance) and last.role == "assistant" else []
+    if said and said[-1].endswith("?"):
+        return clip(said[-1], _SAID_CHARS)
+    left = [item.subject for item in todo_items(trace.calls) if item.status in {"in_progress", "pending"}]
+    return clip("; ".join(left) if left else said[-1], _SAID_CHARS) if left or said else ""
