@@ -26,7 +26,7 @@ _HEADINGS = {
     "command": "Commands that worked",
     "finding": "What was found out",
     "decision": "What was found out",
-    "names": "Names of several sessions",
+    "names": "Names used most",
     "last": "The last session",
 }
 
