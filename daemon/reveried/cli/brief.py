@@ -26,7 +26,7 @@ _HEADINGS = {
     "command": "Commands that worked",
     "finding": "What was found out",
     "decision": "What was found out",
-    "names": "Names of several sessions",
+    "names": "Names used most",
     "last": "The last session",
 }
 
@@ -108,5 +108,5 @@ def _project(client: "Client", project: str | None) -> str:
     found = client.projects(of=of).items
     if not found:
         where = "this folder" if project is None else repr(project)
-        raise NotFound(f"no project is known by {where}", hint="reverie projects lists them; --project NAME takes one")
+        raise NotFound(f"no project is known by {where}", hint="reverie projects lists them")
     return found[0].joined or found[0].name

@@ -31,7 +31,7 @@ SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
 
 # Shares of the budget, set on the shared sessions with one project left out each time. What a section does not need
 # is the next one's.
-_SHARES: Final = {"wish": 0.30, "mistake": 0.08, "command": 0.17, "finding": 0.15}
+_SHARES: Final = {"wish": 0.34, "mistake": 0.06, "command": 0.14, "finding": 0.10}
 # What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
 _POWER: Final = {"wish": 0.7, "mistake": 0.3, "command": 0.3, "finding": 0.7}
 # How fast a line ages with each later session. What was found out is of the work at hand, a command is not.
@@ -42,9 +42,13 @@ _NAME_AGEING: Final = 0.15
 _OF_PERSON: Final = 3.0  # of a memory that a person wrote or kept: above everything that was found
 _OF_ENGINE: Final = 1.2  # of another memory
 _WORDS_MIN: Final = 2  # of a quote beside stop words: "I'd prefer that" says nothing alone
-_DATE_TOKENS: Final = 6  # of a date, and of the begin of its line
+_RARE_WORDS: Final = 2.5  # as rare as one that was used once; so many say what a sentence is about
+_DATE_TOKENS: Final = 5  # of a date, and of the begin of its line
 _HEADING_TOKENS: Final = 10
 
+# Of one occasion: a run, a comment, a process by its number.
+_ONE_OFF: Final = lazy_regex(r"\d{5,}")
+_GIT: Final = lazy_regex(r"(?:\w+ )?git ")
 _WORD: Final = lazy_regex(r"[^\W_]\w+")
 
 
@@ -168,7 +172,7 @@ def choose(
     room += max_tokens * (1 - sum(_SHARES.values()))
     names = _listed((name for name in weights if ("name", name) not in seen), room - _HEADING_TOKENS, admits)
     if names:
-        chosen.append(ChosenLine("names", "names", ", ".join(names), ""))
+        chosen.append(ChosenLine("names", "names", " ".join(names), ""))
     return chosen
 
 
@@ -183,29 +187,30 @@ def _name_weights(threads: Sequence[PreparedThread]) -> dict[str, float]:
     return {name: weight / top for name, weight in ordered}
 
 
-def _repeated_terms(threads: Sequence[PreparedThread]) -> dict[str, float]:
+def _repeated_terms(threads: Sequence[PreparedThread]) -> tuple[dict[str, float], dict[str, float]]:
     """Return the pairs of words that the person used again, with their worth: "draft PR" in three sessions.
 
-    A pair of common words says less: the rarer word of the two counts, as a share of the messages (idf).
+    Also how rare each word is among the person's sentences: 1 for one that is in one of them (idf). A pair of common
+    words says less: the rarer word of the two counts.
     """
     used: dict[str, Counter[str]] = defaultdict(Counter)
-    messages = 0
     with_word: Counter[str] = Counter()
+    distinct: set[str] = set()
     for thread in threads:
         for prepared in thread.lines:
             if prepared.section == "wish":
-                messages += 1
-                with_word.update(set(prepared.words))
+                with_word.update(set(prepared.words) if prepared.key not in distinct else ())
+                distinct.add(prepared.key)
                 for term in _terms(prepared.words):
                     used[term][thread.thread] += 1
-    scale = math.log(max(messages, 2))
+    total = len(distinct) + 1
+    rarity = {word: math.log(total / times) / math.log(total) for word, times in with_word.items()}
     worth = {}
     for term, by_thread in used.items():
         times = len(by_thread) - 1 + 0.25 * (by_thread.total() - len(by_thread))
         if times:
-            rarest = min(with_word[word] for word in term.split())
-            worth[term] = _TERM * times**0.5 * math.log(messages / rarest) / scale
-    return worth
+            worth[term] = _TERM * min(times, 1.0) ** 0.5 * max(rarity[word] for word in term.split())
+    return worth, rarity
 
 
 def _terms(words: Sequence[str]) -> tuple[str, ...]:
@@ -214,7 +219,7 @@ def _terms(words: Sequence[str]) -> tuple[str, ...]:
 
 def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dict[str, list[_Offer]]:
     """Return what may be chosen of the threads by section: of lines that say the same the newest."""
-    terms = _repeated_terms(threads)
+    terms, rarity = _repeated_terms(threads)
     groups: dict[tuple[str, str], list[tuple[int, str, _Prepared]]] = defaultdict(list)
     for age, thread in enumerate(reversed(threads)):
         for prepared in thread.lines:
@@ -227,6 +232,9 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
         worth = _worth(one, sessions, times)
         if worth is None:
             continue
+        if section == "wish":
+            # "ok lets try it" is of words that the person uses in every session.
+            worth *= min(1.0, sum(rarity[word] for word in set(one.words)) / _RARE_WORDS) ** 2 if worth > 0 else 1.0
         features = {("name", named): _NAME[section] * weights.get(named, 0.0) for named in one.names}
         features |= {("term", term): terms[term] for term in _terms(one.words) if term in terms}
         line = one.line
@@ -246,9 +254,11 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
         case "mistake":
             return None if not line.fix else line.weight * (0.3 * times**0.5 + sessions - 1)
         case "command":
-            if line.text.startswith("git ") and not any(set(name) & set("/._") for name in one.names):
+            if _GIT.match(line.text) and not any(set(name) & set("/._") for name in one.names):
                 return None  # every agent knows "git status --short"
-            return float(0.15 * times**0.5 + (sessions - 1) ** 0.7)
+            if sessions == 1 and (_ONE_OFF.search(line.text) or (times == 1 and not line.weight)):
+                return None
+            return float(line.weight + 0.15 * times**0.5 + (sessions - 1) ** 0.7)
         case _:
             return 0.5 * line.weight
 
@@ -299,7 +309,7 @@ def _listed(names: Iterable[str], room: float, admits: Callable[[str], bool]) ->
     """Return the first names that fit into `room` tokens."""
     listed: list[str] = []
     candidates = [name for name, _ in zip(names, range(400), strict=False)]
-    for name, size in zip(candidates, count_many([f"{name}, " for name in candidates]), strict=True):
+    for name, size in zip(candidates, count_many([f" {name}" for name in candidates]), strict=True):
         if size > room:
             break
         if admits(name):

@@ -145,4 +145,4 @@ def test_the_commands(own: tuple[Daemon, Client], capfd: pytest.CaptureFixture[s
     assert main(["brief", "edit", line, "Drafts,", "always.", "--project", "harbour", "--json"]) == 0
     assert '"Drafts, always."' in capfd.readouterr().out
     assert main(["brief", "drop", "nothing", "--project", "harbour"]) == 1
-    assert "next: reverie brief lists them" in capfd.readouterr().err
+    assert "next: `reverie brief` lists them" in capfd.readouterr().err
