@@ -216,7 +216,9 @@ async def _start(hook: _Hook) -> asyncio.Task[Start]:
         if project is None:
             return EMPTY
         current = starts.current(hook.services, hook.space, project)
-        return current or await starts.make(hook.services, hook.space, project)
+        start = current or await starts.make(hook.services, hook.space, project)
+        starts.make_known(hook.services, hook.space, project)
+        return start
 
     return _background(hook, made())
 
@@ -346,13 +348,13 @@ async def _remembered(hook: _Hook, prompt: str) -> str:
     services, shown, start = hook.services, hook.shown, await _told(hook)
     project = await _project(hook)
     visible = find_projects_set_visibility_and_sort_threads.visible(project or PERSON)
-    now = None if project is None else services.texts.starts.ready(hook.space, project)
+    of_project = () if project is None else services.texts.starts.known(hook.space, project)
 
     def about() -> list[prompt_lines.Remembered]:
         hits = services.recall.search(
             hook.space, prompt, limit=prompt_lines.CANDIDATES, token_budget=CANDIDATE_TOKENS, projects=visible
         )
-        known = [*(prompt_lines.of_memory(hit.memory) for hit in hits), *(() if now is None else now.known)]
+        known = [*(prompt_lines.of_memory(hit.memory) for hit in hits), *of_project]
         told = "" if start is None else start.text
         return prompt_lines.about(prompt, known, told=told, shown=shown.memories, threads={hook.thread, *shown.threads})
 
