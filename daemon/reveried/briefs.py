@@ -25,11 +25,16 @@ if TYPE_CHECKING:
 __all__ = ["brief", "brief_text", "change_line", "project_name"]
 
 
-async def brief(services: Services, space: str, project: str, *, max_tokens: int | None = None) -> briefs.Brief:
-    """Return the brief of a project by its name; `max_tokens` is that of the settings if it is not given."""
+async def brief(
+    services: Services, space: str, project: str, *, max_tokens: int | None = None, with_last: bool = True
+) -> briefs.Brief:
+    """Return the brief of a project by its name; `max_tokens` is that of the settings if it is not given.
+
+    `with_last`: with the lines on the last session.
+    """
     await brief_lines.refresh(services, space, project)
     size = services.config.brief.max_tokens if max_tokens is None else max_tokens
-    return await read(services, space, lambda reader: services.briefs.brief(reader, project, size))
+    return await read(services, space, lambda reader: services.briefs.brief(reader, project, size, with_last=with_last))
 
 
 async def brief_text(
@@ -39,7 +44,7 @@ async def brief_text(
 
     `with_last`: with the lines on the last session.
     """
-    return briefs.text_of(await brief(services, space, project, max_tokens=max_tokens), with_last=with_last)
+    return briefs.text_of(await brief(services, space, project, max_tokens=max_tokens, with_last=with_last))
 
 
 async def project_name(services: Services, space: str, project: str) -> str:
