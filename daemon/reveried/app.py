@@ -54,13 +54,13 @@ from reveried.http.route_table_and_dispatch import Application
 from reveried.linux_peer_systemd_and_memory_calls import activated_sockets, limit_kept_memory, notify
 from reveried.log import logger
 from reveried.model_transports.transport_choice import chosen_models
-from reveried.precomputed_hook_texts import warm
 from reveried.process_lock import ProcessLock
 from reveried.restart_failed_loops import start_supervised
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
+from reveried.session_texts import warm
 from reveried.start_await_and_cancel_background_jobs import Jobs
 from reveried.stored_tokens_spaces_and_schedules import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.sync_service import SyncService

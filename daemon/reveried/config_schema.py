@@ -206,6 +206,12 @@ class Consolidation(Section, frozen=True):
     window: Annotated[int, number(1000, 100 * TOKENS_MAX, "Tokens of memory that count as full.")] = 1_000_000
 
 
+class Brief(Section, frozen=True):
+    """Settings of the section `[brief]`."""
+
+    max_tokens: Annotated[int, number(100, TOKENS_MAX, "Tokens of a project's brief at most.")] = 1_000
+
+
 class Runs(Section, frozen=True):
     """Settings of the section `[runs]`."""
 
@@ -275,6 +281,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     context: Context
     compaction: Compaction
     consolidation: Consolidation
+    brief: Brief
     runs: Runs
     workspace: Workspace
     dream: Dream

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.agent_read_versions_and_write_merge import ReadVersions
+from reverie.usecases.briefs import BriefCache
 from reverie.usecases.counts_of_candidates_waiting_for_review import WaitingCandidates
 from reverie.usecases.projections import ProjectListings
 from reveried.actions.agent_trust_for_files_written_by_tool_calls import OpenCalls
-from reveried.actions.answer_client_hooks import SessionMemory
+from reveried.actions.client_hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache
 from reveried.mcp.client_identity import McpState
-from reveried.precomputed_hook_texts import SessionTexts
+from reveried.session_texts import SessionTexts
 from reveried.transcript_follower import Follower
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Services:
     states: StateCache = field(default_factory=StateCache)
     follower: Follower = field(default_factory=Follower)
     texts: SessionTexts = field(default_factory=SessionTexts)
+    briefs: BriefCache = field(default_factory=BriefCache)
     hooks: SessionMemory = field(default_factory=SessionMemory)
     mcp: McpState = field(default_factory=McpState)
     open_calls: OpenCalls = field(default_factory=OpenCalls)

@@ -21,6 +21,7 @@ __all__ = [
     "STATE_ITEM_CHARS_MAX",
     "STATE_TASK_CHARS_MAX",
     "Add",
+    "BriefLine",
     "Candidate",
     "Change",
     "CommandUse",
@@ -42,6 +43,7 @@ __all__ = [
     "Skip",
     "StateSources",
     "Summary",
+    "ThreadBrief",
     "Tier",
     "Update",
     "WorkingState",
@@ -251,6 +253,38 @@ class CommandUse:
     command: str
     times: int = 1
     description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefLine:
+    """A line that a thread has for the brief of its project: a quote or a fact, and where it was said.
+
+    `key` is the same for lines of other threads that say the same, `fix` what made a failed command work. `weight` is
+    what the place of a quote in its thread says for it, `times` how often it came up there.
+    """
+
+    kind: Literal["wish", "mistake", "command", "finding", "decision"]
+    text: str
+    seq: int
+    at: str | None
+    key: str = ""
+    fix: str = ""
+    weight: float = 0.0
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadBrief:
+    """What one thread has for the brief of its project: its lines, and how often its agent or person used each name.
+
+    `task` is what the person asked for last, `open` what the agent asked or left undone; both may be empty.
+    """
+
+    lines: tuple[BriefLine, ...] = ()
+    names: dict[str, int] = field(default_factory=dict)
+    task: str = ""
+    open: str = ""
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reverie.models import CommandUse, EntryKind, MemoryType, StateSources, WorkingState
+from reverie.models import BriefLine, CommandUse, EntryKind, MemoryType, StateSources, ThreadBrief, WorkingState
 from reverie.store import (
     AccessCursor,
     AccessRecord,
@@ -14,6 +14,7 @@ from reverie.store import (
     ArchiveRecord,
     ArchivesCursor,
     BaselineRecord,
+    BriefRecord,
     CandidateRecord,
     ClearedRecord,
     ConflictRecord,
@@ -21,6 +22,7 @@ from reverie.store import (
     DistillationRecord,
     DocumentRecord,
     DreamRecord,
+    DroppedLineRecord,
     EntryRecord,
     FactorRecord,
     FailureRecord,
@@ -237,6 +239,17 @@ PUT: list[tuple[Key, StoredRecord]] = [
         ("run_1", "0d"),
         RunFileRecord(path="a.md", content="text", size=4, sha256="00", author_agent_id="coder", at=AT),
     ),
+    (
+        ("thr_1",),
+        BriefRecord(
+            thread="thr_1",
+            created_at=AT,
+            through=9,
+            version=1,
+            brief=ThreadBrief((BriefLine("wish", "keep it dry", 3, AT),), {"src/tide.py": 2}, "build", "which?", AT),
+        ),
+    ),
+    (("0e",), DroppedLineRecord(project="harbour", by="owner", at=AT)),
     (("thr_1", 1), OutlineRecord(first=1, through=90, messages=33, rewound=[(4, 9)], repeats=[11])),
 ]
 APPENDED: list[tuple[Key, StoredRecord]] = [

@@ -14,7 +14,7 @@ from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import (
     context_window_usage_and_distillation_due,
-    inherited_notes_and_user_digest_of_new_thread,
+    inherited_notes,
     projections,
     threads,
 )
@@ -27,7 +27,7 @@ from reveried.execute_use_cases import read
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie.usecases.inherited_notes_and_user_digest_of_new_thread import Seed
+    from reverie.usecases.inherited_notes import Seed
     from reveried.services import Services
 
 __all__ = ["append", "change", "create", "opened_with", "rewind"]
@@ -78,9 +78,7 @@ async def opened_with(
     index = projections.index_text(
         await find_projects_set_visibility_and_sort_threads.index_entries(services, space, project)
     )
-    return index, await read(
-        services, space, partial(inherited_notes_and_user_digest_of_new_thread.snapshot, agent=agent, project=project)
-    )
+    return index, await read(services, space, partial(inherited_notes.snapshot, agent=agent, project=project))
 
 
 async def change(

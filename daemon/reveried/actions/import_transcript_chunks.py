@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.usecases import find_register_and_join_projects, imports, threads
-from reveried.actions import agent_trust_for_files_written_by_tool_calls
+from reveried.actions import agent_trust_for_files_written_by_tool_calls, brief_lines
 from reveried.actions.create_append_and_rewind_threads import opened_with
 from reveried.actions.find_projects_set_visibility_and_sort_threads import has_no_remote, known_project, registered
 from reveried.execute_use_cases import answer_once, execute, read
@@ -76,6 +76,8 @@ async def take_chunk(
     await agent_trust_for_files_written_by_tool_calls.attribute_lines(
         services, space, data, who=f"thread:{here.thread}"
     )
+    if final:
+        await brief_lines.refresh_ended(services, space, here.thread)
     return total
 
 

@@ -13,6 +13,7 @@ from typer.exceptions import Abort, TyperException
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
     backup_restore_check_and_compact,
+    brief,
     completion_scripts,
     config,
     daemon,
@@ -155,6 +156,10 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
         "Decide what waits for you: changes that Reverie does not make by itself.\n\nExample: reverie review",
         {"list": review.list_candidates, "diff": review.diff, "accept": review.accept, "reject": review.reject},
     ),
+    "brief": (
+        "Show what the sessions of a project taught, and change its lines.\n\nExample: reverie brief --project .",
+        {"keep": brief.keep, "drop": brief.drop, "edit": brief.edit},
+    ),
     "runs": (
         "List the runs of agents, or show one.\n\nExample: reverie runs",
         {"list": list_and_show_agent_runs.list_runs, "show": list_and_show_agent_runs.show},
@@ -286,6 +291,7 @@ def _alone(action: Callable[..., None]) -> Callable[..., None]:
 
 
 _CALLED_ALONE: Commands = {
+    "brief": brief.brief,
     "review": review.review,
     "runs": list_and_show_agent_runs.runs,
     "archives": _alone(functools.partial(dreams_schedules_and_distillation_archives.archives_list, limit=50)),

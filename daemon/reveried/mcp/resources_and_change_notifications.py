@@ -15,6 +15,7 @@ from reverie.usecases import projections, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.projections import holds_only
 from reveried.actions import contexts_states_and_notes, find_projects_set_visibility_and_sort_threads
+from reveried.briefs import brief_text
 from reveried.execute_use_cases import read
 from reveried.mcp.client_identity import project_of
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from reveried.mcp.client_identity import Client
 
 __all__ = [
+    "BRIEF",
     "DOCUMENT",
     "INDEX",
     "NOTES",
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 STATE, NOTES, INDEX = "memory://working-state", "memory://notes", "memory://index"
+BRIEF = "memory://brief"
 DOCUMENT = "memory://documents/"
 PAGE = 200
 _FIXED: tuple[dict[str, Any], ...] = (
@@ -66,6 +69,13 @@ _FIXED: tuple[dict[str, Any], ...] = (
         "title": "Memory index",
         "description": "The memory files of this project and of the person, each with a summary.",
         "mimeType": "text/plain",
+    },
+    {
+        "uri": BRIEF,
+        "name": "brief",
+        "title": "Brief of the project",
+        "description": "What the sessions of this project taught: wishes, failures, commands, findings, names.",
+        "mimeType": "text/markdown",
     },
 )
 TEMPLATES: tuple[dict[str, Any], ...] = (
@@ -162,6 +172,10 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
             or ""
         )
         return {"uri": uri, "mimeType": "text/plain", "text": text}
+    if uri == BRIEF:
+        project = await project_of(call, client, thread)
+        text = "" if project is None else await brief_text(call.services, call.space, project)
+        return {"uri": uri, "mimeType": "text/markdown", "text": text}
     if uri not in (STATE, NOTES):
         raise NotFound(f"there is no resource {uri[:200]!r}", hint="resources/list shows them")
     text = ""

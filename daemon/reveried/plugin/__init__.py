@@ -44,8 +44,8 @@ description: Use when a decision is made, the user corrects you or says how they
 
 # Remembering with Reverie
 
-Reverie keeps this conversation, and gives you its state, summary and excerpts when a session starts and after a
-compaction. What it cannot know is what matters. Tell it, without being asked:
+Reverie keeps this conversation. A session starts with what earlier ones of the project taught, and gets its own state,
+summary and excerpts after a compaction. What Reverie cannot know is what matters. Tell it, without being asked:
 
 - `remember` when the user says how they want things done, a mistake should not happen again, or a procedure or cause
   took effort to find. One or two whole sentences, the user's own words where it is a wish, no secrets.

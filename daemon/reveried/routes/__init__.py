@@ -5,6 +5,7 @@ from __future__ import annotations
 from reveried.http.route_table_and_dispatch import Table, table
 from reveried.routes import (
     agent_runs_with_files_and_working_memory,
+    brief,
     conflicts_and_sync,
     contexts_states_and_notes,
     distill_learn_and_reflect,
@@ -32,6 +33,7 @@ def routes() -> Table:
         spaces_tokens_and_projects.ROUTES,
         threads_and_imports.ROUTES,
         spaces_tokens_and_projects.PROJECT_ROUTES,
+        brief.ROUTES,
         contexts_states_and_notes.ROUTES,
         distill_learn_and_reflect.ROUTES,
         memories_recall_and_candidates.ROUTES,

@@ -15,7 +15,7 @@ from reverie.usecases import (
     imported_thread_ids_and_deletion_marks,
     text_replacing_client_conversation,
 )
-from reveried.actions import answer_client_hooks, contexts_states_and_notes
+from reveried.actions import client_hooks, contexts_states_and_notes
 from reveried.actions import sessions_and_privacy_settings as actions
 from reveried.execute_use_cases import answer_once, decide, read
 from reveried.http.call_reply_and_stream_types import Reply
@@ -165,13 +165,13 @@ ROUTES = (
 async def hook(call: Call) -> Reply:
     """Return what a hook prints: JSON or text as its client expects it, often nothing."""
     client = call.params["client"]
-    if client not in answer_client_hooks.CLIENTS:
-        clients = ", ".join(answer_client_hooks.CLIENTS)
+    if client not in client_hooks.CLIENTS:
+        clients = ", ".join(client_hooks.CLIENTS)
         raise NotFound(f"there are no hooks of {client[:80]!r}", hint=f"the clients are {clients}")
     if len(call.body) > wire.HOOK_MAX_BYTES:
         raise TooLarge(f"the input of a hook has at most {wire.HOOK_MAX_BYTES} bytes", hint="send what the client gave")
     query = call.query_as(wire.HookQuery)
-    text = await answer_client_hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
+    text = await client_hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
     return Reply(body=text.encode(), media="text/plain")
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = [
     "add_note",
     "append",
+    "brief",
+    "brief_text",
     "call_tool",
+    "change_brief_line",
     "change_thread",
     "context",
     "context_text",
@@ -87,6 +90,28 @@ def projects(
 ) -> Call[wire.Page[wire.Project]]:
     """Return one page of the projects, or the one that `of` (a name or an absolute path) names or is a folder of."""
     return get(wire.Page[wire.Project], "projects", of=of, limit=limit, after=after)
+
+
+def brief(project: str, *, max_tokens: int | None = None) -> Call[wire.Brief]:
+    """Return the brief of a project, by its name: what its sessions taught, line by line."""
+    return get(wire.Brief, "projects", project, "brief", maxTokens=max_tokens)
+
+
+def brief_text(project: str, *, max_tokens: int | None = None) -> Call[str]:
+    """Return the brief of a project as the text that agents are shown; empty where nothing is known."""
+    return Call("GET", target("projects", project, "brief", format="text", maxTokens=max_tokens), bytes.decode)
+
+
+def change_brief_line(
+    project: str, line: str, action: Literal["keep", "drop", "edit"], text: str | None = None, *, key: str | None = None
+) -> Call[wire.BriefLineChanged]:
+    """Drop a line of a brief, keep it as a memory, or with `edit` correct it to `text`; undo reverts each.
+
+    Raises:
+        ValidationError: `edit` without `text`, or `text` without `edit`; nothing is sent.
+    """
+    body = wire.parse(wire.ChangeBriefLine, {"action": action} | ({} if text is None else {"text": text}))
+    return request("POST", target("projects", project, "brief", "lines", line), wire.BriefLineChanged, body, key=key)
 
 
 def thread(thread_id: str) -> Call[wire.Thread]:

@@ -55,9 +55,11 @@ from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.redact_encode_and_checksum_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.store import Store
 from reverie.store.thread_and_run_record_structs import (
+    BriefRecord,
     ClearedRecord,
     DigestRecord,
     DistillationRecord,
+    DroppedLineRecord,
     EntryRecord,
     FactorRecord,
     ImportRecord,
@@ -97,6 +99,7 @@ __all__ = [
     "BatchEntry",
     "BatchedCall",
     "BatchesCursor",
+    "BriefRecord",
     "CandidateRecord",
     "ChangeRecord",
     "ClearedRecord",
@@ -107,6 +110,7 @@ __all__ = [
     "DocumentRecord",
     "Done",
     "DreamRecord",
+    "DroppedLineRecord",
     "EntryRecord",
     "EventRecord",
     "FactorRecord",

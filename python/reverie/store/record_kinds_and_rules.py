@@ -74,6 +74,8 @@ class Kind(StrEnum):
     FORGOTTEN = "forgotten"
     RUN = "run"
     RUN_FILE = "runFile"
+    BRIEF = "brief"
+    DROPPED_LINE = "droppedLine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,8 @@ RULES: dict[Kind, Rule] = {
     Kind.FORGOTTEN: _versioned(35, "sha256"),
     Kind.RUN: Rule(36, ("run",)),
     Kind.RUN_FILE: Rule(37, ("run", "sha256")),
+    Kind.BRIEF: _bookkeeping(38, "thread"),
+    Kind.DROPPED_LINE: _versioned(39, "line"),
 }
 
 _BY_CODE = {rule.code: kind for kind, rule in RULES.items()}

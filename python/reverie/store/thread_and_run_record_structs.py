@@ -7,14 +7,16 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec import field
 
-from reverie.models import CommandUse, EntryKind, Json, Role, WorkingState
+from reverie.models import CommandUse, EntryKind, Json, Role, ThreadBrief, WorkingState
 from reverie.store.record_kinds_and_rules import Key, Kind
 from reverie.store.typed_record_base_and_operation_records import StoredRecord
 
 __all__ = [
+    "BriefRecord",
     "ClearedRecord",
     "DigestRecord",
     "DistillationRecord",
+    "DroppedLineRecord",
     "EntryRecord",
     "FactorRecord",
     "ImportRecord",
@@ -142,6 +144,35 @@ class OutlineRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True)
     repeats: list[int] = field(default_factory=list)
     parts: int = 0
     created_at: str | None = None
+
+
+class BriefRecord(StoredRecord, frozen=True, kw_only=True):
+    """The lines that a thread has for the brief of its project, from its entries up to `through`. Key: (thread,).
+
+    Derived: it is made anew where the thread has grown or `version` is not that of `distill.brief`. `created_at` is the
+    thread's, since a thread may be deleted and created again under its id.
+    """
+
+    KIND: ClassVar[Kind] = Kind.BRIEF
+
+    thread: str
+    created_at: str
+    through: int
+    version: int
+    brief: ThreadBrief
+
+
+class DroppedLineRecord(StoredRecord, frozen=True, kw_only=True):
+    """A line that a person took out of the brief of a project. Key: (line,), which is a hash of project and words.
+
+    So it has no words, and a session that says the same does not bring the line back.
+    """
+
+    KIND: ClassVar[Kind] = Kind.DROPPED_LINE
+
+    project: str
+    by: str
+    at: str
 
 
 class WorkingStateRecord(StoredRecord, frozen=True, kw_only=True):

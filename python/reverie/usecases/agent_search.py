@@ -126,7 +126,7 @@ def _message_hit(reader: Reader, hit: wire.SearchHit, forgotten: Sequence[str], 
 
 
 def _memory_hit(record: MemoryRecord, query: str) -> str:
-    passage = search.passage(memory_text(record), query.split())
+    passage = search.passage(memory_text(record), query)
     return f"memory ({record.type.value}), {_time(record.updated_at)[:10]}, {record.document}: {_line(passage)}"
 
 

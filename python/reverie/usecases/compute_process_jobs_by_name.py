@@ -12,6 +12,7 @@ import msgspec
 from reverie.thread_safe_typed_decoding import from_msgpack
 from reverie.usecases import (
     assign_older_records_and_join_projects,
+    briefs,
     compute_distillation_result,
     contexts,
     dream,
@@ -56,6 +57,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "learn-candidates": _job(learn_memories_from_thread.LearnJob, learn_memories_from_thread.extract),
     "run": _job(runs.RunJob, plan_memories_of_completed_run.decide),
     "dream": _job(dream.DreamJob, dream.decide),
+    "brief": _job(briefs.ThreadJob, briefs.plan_thread),
     "sort": _job(assign_older_records_and_join_projects.SortJob, assign_older_records_and_join_projects.decide),
 }
 

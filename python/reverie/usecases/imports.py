@@ -22,7 +22,7 @@ from reverie.store.redact_encode_and_checksum_records import verified_sealed
 from reverie.usecases import context_window_usage_and_distillation_due as context_usage
 from reverie.usecases import ignored_folders_and_recording_pauses as privacy
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
-from reverie.usecases import inherited_notes_and_user_digest_of_new_thread as inherited
+from reverie.usecases import inherited_notes as inherited
 from reverie.usecases import threads
 from reverie.usecases.git_remote_from_transcript import remote_of
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.store import SessionRecord, SessionsCursor, ThreadRecord, Write
-from reverie.usecases import find_register_and_join_projects
+from reverie.store import SessionRecord, SessionsCursor, Write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.store import Reader, Writer
 
-__all__ = ["answer", "begin", "end", "find", "known", "latest_thread"]
+__all__ = ["answer", "begin", "end", "find", "known"]
 
 SESSIONS_MAX: Final = 200  # of a space; those that were heard of last
 
@@ -98,14 +97,3 @@ def answer(session: SessionRecord) -> wire.Session:
         updated_at=session.updated_at,
         ended_at=session.ended_at,
     )
-
-
-def latest_thread(reader: Reader, project: str, without: str) -> ThreadRecord | None:
-    """Return the project's thread with messages that was appended to last, except the thread `without`; or None."""
-    threads = (
-        thread
-        for _, thread in reader.records(ThreadRecord)
-        if find_register_and_join_projects.of_thread(thread) == project
-    )
-    candidates = [thread for thread in threads if thread.id != without and thread.message_count]
-    return max(candidates, key=lambda thread: (thread.updated_at, thread.id), default=None)

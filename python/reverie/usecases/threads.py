@@ -22,9 +22,9 @@ from reverie.usecases import (
     context_window_usage_and_distillation_due,
     find_register_and_join_projects,
     imported_thread_ids_and_deletion_marks,
-    inherited_notes_and_user_digest_of_new_thread,
+    inherited_notes,
 )
-from reverie.usecases.inherited_notes_and_user_digest_of_new_thread import Seed
+from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.open_sealed_thread_entries import opened_entry
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def create(
         if writer.exists(Kind.THREAD, (thread.id,)):
             raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
         writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
-        inherited_notes_and_user_digest_of_new_thread.put(writer, thread.id, inherited)
+        inherited_notes.put(writer, thread.id, inherited)
         return get(writer, thread.id)
 
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency, answers=ThreadRecord)

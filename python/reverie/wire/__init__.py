@@ -32,6 +32,7 @@ from reverie.wire.base_structs_pages_and_errors import (
     SequenceQuery,
     WaitQuery,
 )
+from reverie.wire.brief import Brief, BriefLine, BriefLineChanged, BriefQuery, ChangeBriefLine
 from reverie.wire.contexts_states_and_notes import (
     CompactConversation,
     Compaction,
@@ -218,11 +219,16 @@ __all__ = [
     "Archive",
     "BackupFile",
     "BackupMade",
+    "Brief",
+    "BriefLine",
+    "BriefLineChanged",
+    "BriefQuery",
     "CallTool",
     "Candidate",
     "CandidateDecided",
     "CandidateQuery",
     "Change",
+    "ChangeBriefLine",
     "ChangeMemory",
     "ChangePrivacy",
     "ChangeThread",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(280)
 PART = "# Reverie, part {} of 3"
+START = "Reverie's tools: `search` finds"
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, t
         client.install(daemon)
         models.reply = "I have painted the north gate green. Next: paint the south gate."
         session = prompt(client, project, "Please paint the north gate green.")["session_id"]
-        assert PART.format(1) in models.conversations()[0]
+        assert START in models.conversations()[0]
         assert "mcp__plugin_reverie_reverie__note" in models.conversations()[0]
         thread = thread_of(reverie, session, 2)
         reverie.add_note(thread, "the south gate stays red", "correction")
@@ -89,14 +90,14 @@ def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, t
         models.forget()
         prompt(client, elsewhere, "Good morning.")
         assert "south gate" not in models.conversations()[0]
-        assert PART.format(1) in models.conversations()[0]
+        assert START in models.conversations()[0]
 
 
 @needs(CLAUDE)
 def test_a_cleared_session_of_claude_code_names_the_one_before(
     models: ModelServer, tmp_path: Path, project: Path
 ) -> None:
-    """After `/clear` the second session names the first one, is recorded apart and begins with the working state."""
+    """After `/clear` the second session names the first one, is recorded apart and gets the text of a start."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
@@ -110,7 +111,7 @@ def test_a_cleared_session_of_claude_code_names_the_one_before(
         wait_until(lambda: stored_messages(reverie, second.thread or ""), "the second thread")
         assert "fence" not in str(stored_messages(reverie, first.thread))
         assert "north gate" not in str(stored_messages(reverie, second.thread))
-        assert PART.format(1) in models.conversations()[-1]
+        assert START in models.conversations()[-1]
 
 
 @needs(CLAUDE)
@@ -188,8 +189,8 @@ def test_codex_starts_where_claude_code_stopped(models: ModelServer, tmp_path: P
         assert "only after you have trusted them" in doctor.stdout
         models.forget()
         prompt(second, project, "Go on.")
-        assert "I have painted the north gate green" in models.conversations()[0]
-        assert PART.format(1) in models.conversations()[0]
+        assert "Please paint the north gate green" in models.conversations()[0]
+        assert "where the last session of this project stopped" in models.conversations()[0]
         assert {item.client for item in reverie.sessions().items} == {"claude-code", "codex"}
 
         models.reply = "The south gate is blue now. Next: oil the hinges."

@@ -44,7 +44,7 @@ def test_resources_are_listed_and_read(daemon: Daemon, client: Client, tmp_path:
     client.put_document(PATH, TEXT)
     with opened(daemon, tmp_path, stateless=stateless) as agent:
         listed = {item["uri"]: item for item in agent.ask("resources/list")["result"]["resources"]}
-        assert {"memory://working-state", "memory://notes", "memory://index", URI} <= listed.keys()
+        assert {"memory://working-state", "memory://notes", "memory://index", "memory://brief", URI} <= listed.keys()
         assert (listed[URI]["name"], listed[URI]["mimeType"]) == (PATH, "text/markdown")
         templates = agent.ask("resources/templates/list")["result"]["resourceTemplates"]
         assert [template["uriTemplate"] for template in templates] == ["memory://documents/{+path}"]

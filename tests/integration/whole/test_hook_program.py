@@ -122,7 +122,7 @@ def test_the_answer_is_printed(program: Program, daemon: Daemon, tmp_path: Path)
     data = json.dumps(session.hook("SessionStart", source="startup")).encode()
     home = {"REVERIE_HOME": str(daemon.home)}
     out = json.loads(printed(program, daemon, data, "claude-code", "SessionStart", "state", **home))
-    assert out["hookSpecificOutput"]["additionalContext"].startswith("# Reverie, part 1 of 3")
+    assert out["hookSpecificOutput"]["additionalContext"].startswith("# Reverie")
     assert run(program, data, "claude-code", "SessionStart", "summary", **home) == ""
 
     def pid() -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,17 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reveried.precomputed_hook_texts import CHARS_MAX, PARTS
+from reverie.count_and_truncate_tokens import count as tokens
+from reveried.session_texts import CHARS_MAX, PARTS
+from reveried.start_texts import MAX_TOKENS
+from support.churn import compute_processes
 from support.daemon import running_daemon
 from support.live_session import LiveSession
 from support.session import session_file, stored_messages
 from support.unrelated import UNRELATED
-from support.waiting import wait_until
+from support.waiting import suspended, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from support.daemon import Daemon
@@ -57,18 +60,17 @@ def parts(daemon: Daemon, event: dict[str, Any], *, client: str = "claude-code")
     return {part: shown(daemon, event, part=part, client=client) for part in reversed(PARTS)}
 
 
-def in_the_end(
-    daemon: Daemon, session: LiveSession, text: dict[str, str], wanted: Sequence[str] = PARTS
-) -> dict[str, str]:
-    """Send prompts until each part in `wanted` was shown; return the texts of all parts."""
+def start(daemon: Daemon, session: LiveSession, source: str = "startup", **fields: Any) -> str:
+    """Return the text for a new session, which has one part, within the tokens that it may have."""
+    text = parts(daemon, session.hook("SessionStart", source=source, **fields))
+    assert (text["summary"], text["excerpts"]) == ("", "")
+    assert tokens(text["state"]) <= MAX_TOKENS
+    return text["state"]
 
-    def is_complete() -> bool:
-        late = shown(daemon, session.hook("UserPromptSubmit", prompt="/go"))
-        text.update({part: late for number, part in enumerate(PARTS, 1) if f"part {number} of" in late})
-        return all(text[part] for part in wanted)
 
-    wait_until(is_complete, "every part")
-    return text
+def prompt(daemon: Daemon, session: LiveSession, text: str) -> str:
+    """Return what the hook of a prompt shows."""
+    return shown(daemon, session.hook("UserPromptSubmit", prompt=text))
 
 
 def imported(client: Client, thread: str, number: int) -> None:
@@ -91,39 +93,97 @@ def finished(daemon: Daemon, client: Client, session: LiveSession, thread: str, 
     wait_until(lambda: not [item for item in client.sessions(open=True).items if item.session == session.id])
 
 
-def test_a_new_session_starts_where_the_last_one_of_the_project_stopped(
+def test_a_new_session_opens_with_what_is_known_of_its_project(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """A new session gets text of the project's last one, in Codex too; a session of another project gets none of it."""
+    """The last session's task and the tools open a session, after /clear and in Codex too; elsewhere not."""
     first = LiveSession(tmp_path, project, 21)
-    assert parts(daemon, first.hook("SessionStart", source="startup"))["excerpts"] == ""
-    thread = client.sessions().items[0].thread
-    assert thread is not None
+    assert "`search`" in start(daemon, first)
+    thread = begun(client, first.id)
     first.say("Please paint the north gate green", "I have painted the north gate green. Next: the south gate.")
     finished(daemon, client, first, thread, 2)
-    client.add_note(thread, "the paint is in the shed", "context")
+    numbers = count(100)
 
-    def next_session() -> dict[str, str]:
-        number[0] += 1
-        return parts(daemon, LiveSession(tmp_path, project, number[0]).hook("SessionStart", source="startup"))
+    def next_session(source: str = "startup") -> str:
+        return start(daemon, LiveSession(tmp_path, project, next(numbers)), source)
 
-    number = [100]
-    wait_until(lambda: "north gate" in "".join(next_session().values()), "the text of the session before")
-    text = next_session()
-    assert "`note`" in text["state"]
-    assert "never instructions" in text["state"]
-    assert "the last session of this project (claude-code" in text["state"]
-    assert text["state"].startswith("# Reverie, part 1 of 3")
-    assert "north gate" in "".join(text.values())
-    assert str(tmp_path) not in "".join(text.values())
+    wait_until(lambda: "north gate" in next_session(), "the task of the session before")
+    for source in ("startup", "clear"):
+        text = next_session(source)
+        assert "never instructions" in text
+        assert "asked: Please paint the north gate green" in text
+        assert "claude-code" in text
+        assert str(tmp_path) not in text
 
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    other = parts(daemon, LiveSession(tmp_path, elsewhere, 23).hook("SessionStart", source="startup"))
-    assert "north gate" not in "".join(other.values())
-    assert (other["summary"], other["excerpts"]) == ("", "")
-    by_codex = LiveSession(tmp_path, project, 24).hook("SessionStart", source="startup")
-    assert "north gate" in "".join(parts(daemon, by_codex | {"transcript_path": None}, client="codex").values())
+    assert "north gate" not in start(daemon, LiveSession(tmp_path, elsewhere, 23))
+    event = LiveSession(tmp_path, project, 24).hook("SessionStart", source="startup") | {"transcript_path": None}
+    assert "north gate" in shown(daemon, event, client="codex")
+
+
+def test_a_note_of_one_agent_opens_the_session_of_another(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path
+) -> None:
+    """A note that Codex wrote is in the text of Claude Code's next session, with its author."""
+    session = LiveSession(tmp_path, project, 26)
+    event = session.hook("SessionStart", source="startup") | {"transcript_path": None}
+    shown(daemon, event, client="codex")
+    thread = begun(client, session.id)
+    client.add_note(thread, "the valve of the pump is still to be closed", "task")
+    numbers = count(200)
+
+    def noted() -> str:
+        text = start(daemon, LiveSession(tmp_path, project, next(numbers)))
+        return next((line for line in text.splitlines() if "valve" in line), "")
+
+    wait_until(noted, "the note")
+    assert "codex, task" in noted()
+
+
+def test_the_first_prompt_may_go_on_with_the_last_session(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path
+) -> None:
+    """A first prompt that says no more than to go on gets the last session's state; a later or another one does not."""
+    first = LiveSession(tmp_path, project, 27)
+    start(daemon, first)
+    thread = begun(client, first.id)
+    first.say("Please paint the east gate blue", "I have painted half of the east gate. Next: the other half.")
+    finished(daemon, client, first, thread, 2)
+    numbers = count(300)
+
+    def first_prompt(text: str) -> tuple[str, str]:
+        session = LiveSession(tmp_path, project, next(numbers))
+        opened = start(daemon, session)
+        return opened, prompt(daemon, session, text) + prompt(daemon, session, "weiter")
+
+    wait_until(lambda: "east gate" in first_prompt("what time is it in Lisbon now?")[0], "the session before")
+    wait_until(lambda: first_prompt("weiter")[1], "the state")
+    assert first_prompt("weiter")[1].count("## Working State") == 1
+    assert "where the last session of this project stopped" in first_prompt("the other half of the east gate now")[1]
+    assert first_prompt("what time is it in Lisbon now?")[1] == ""
+
+
+def test_a_fork_gets_nothing_that_its_parent_has(daemon: Daemon, tmp_path: Path, project: Path) -> None:
+    """A fork, by its source or its transcript, gets no start text, and no memory that the other session was shown."""
+    memory = "The lamp of lighthouse_lamp.go burns paraffin"
+    daemon.ask("POST", "/v1/memories", {"content": memory, "author": "person"})
+    parent = LiveSession(tmp_path, project, 28)
+    start(daemon, parent)
+    ask = "what does lighthouse_lamp.go burn?"
+    wait_until(lambda: "paraffin" in prompt(daemon, parent, ask), "the memory")
+    parent.say(ask, "Paraffin.")
+
+    copied: list[dict[str, Any]] = [
+        {"sessionId": parent.id},
+        {"forkedFrom": {"sessionId": parent.id, "messageUuid": "m"}},
+    ]
+    for number, (source, fields) in enumerate(zip(("startup", "fork"), copied, strict=True), 400):
+        fork = LiveSession(tmp_path, project, number)
+        fork.say(ask, "Paraffin.", **fields)
+        assert start(daemon, fork, source) == ""
+        assert prompt(daemon, fork, ask) == ""
+        assert prompt(daemon, fork, "go on") == ""
 
 
 def test_what_was_purged_is_not_shown_again(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
@@ -136,32 +196,47 @@ def test_what_was_purged_is_not_shown_again(daemon: Daemon, client: Client, tmp_
     numbers = count(1_000)
 
     def next_session() -> str:
-        session = LiveSession(tmp_path, project, next(numbers))
-        return "".join(parts(daemon, session.hook("SessionStart", source="startup")).values())
+        return start(daemon, LiveSession(tmp_path, project, next(numbers)))
 
-    wait_until(lambda: "Zanzivex" in next_session(), "the memory in the text of the session before")
+    wait_until(lambda: "Zanzivex" in next_session(), "the memory in the text of a new session")
     client.forget(memory.id, purge=True)
     assert "Zanzivex" not in next_session()
+
+
+def compacted(daemon: Daemon, session: LiveSession, source: str, *, client: str = "claude-code") -> dict[str, str]:
+    """Begin a compaction until all parts are ready when it ends, and return what its start event shows."""
+    texts: list[dict[str, str]] = []
+
+    def is_whole() -> bool:
+        hook(daemon, session.hook("PreCompact", trigger="manual", custom_instructions=""), client=client)
+        texts.append(parts(daemon, session.hook("SessionStart", source=source), client=client))
+        return all(texts[-1].values())
+
+    wait_until(is_whole, "every part in time")
+    return texts[-1]
+
+
+def imported_session(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path, number: int, *, turns: int = 4, noise: int = 20
+) -> LiveSession:
+    """Return a session whose conversation the daemon has read, and whose texts are not made yet."""
+    path = session_file(tmp_path, number, turns=turns, noise=noise)
+    session = LiveSession(tmp_path, project, number, path=path)
+    shown(daemon, session.hook("SessionStart", source="startup"))
+    wait_until(lambda: client.start_import("claude-code", path.stem).offset == path.stat().st_size, "the import")
+    return session
 
 
 def test_a_compaction_is_followed_by_all_parts_once(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """After a compaction or a resume a session gets its three parts; the next start event shows none of them again."""
-    long = session_file(tmp_path, 31, turns=60, noise=200)
-    session = LiveSession(tmp_path, project, 31, path=long)
-    event = session.hook("SessionStart", source="startup")
-    parts(daemon, event)
-    thread = client.start_import("claude-code", long.stem).thread
-    wait_until(lambda: client.start_import("claude-code", long.stem).offset == long.stat().st_size, "the import")
-
+    """After a compaction a session gets its three parts; the next start event shows none of them again."""
+    session = imported_session(daemon, client, tmp_path, project, 31, turns=60, noise=200)
     asked = hook(daemon, session.hook("PreCompact", trigger="manual", custom_instructions=""))
     assert "next step" in asked
     assert "{" not in asked
     assert "/" not in asked
-    wait_until(lambda: client.thread(thread).message_count > 100)
-    after = session.hook("SessionStart", source="compact")
-    text = in_the_end(daemon, session, parts(daemon, after))
+    text = compacted(daemon, session, "compact")
     assert "## Working State" in text["state"]
     assert "# Conversation Summary" in text["summary"]
     assert "excerpts" in text["excerpts"]
@@ -171,37 +246,88 @@ def test_a_compaction_is_followed_by_all_parts_once(
 
     hook(daemon, session.hook("PreCompact", trigger="auto"), client="codex")
     assert hook(daemon, session.hook("PreCompact", trigger="auto"), client="codex") == ""
-    hook(daemon, session.hook("PreCompact", trigger="auto"))
-    resumed = in_the_end(daemon, session, parts(daemon, session.hook("SessionStart", source="resume")))
+    resumed = compacted(daemon, session, "resume")
     assert resumed["summary"].startswith("# Reverie, part 2 of 3")
     assert parts(daemon, session.hook("SessionStart", source="compact")) == dict.fromkeys(PARTS, "")
 
 
-def test_after_a_clear_only_the_state_is_shown(daemon: Daemon, tmp_path: Path, project: Path) -> None:
-    """A start event with source `clear` or `resume` shows the state part, but neither summary nor excerpts."""
-    for source in ("clear", "resume"):
-        session = LiveSession(tmp_path, project, 41)
-        text = in_the_end(daemon, session, parts(daemon, session.hook("SessionStart", source=source)), ["state"])
-        assert text["state"].startswith("# Reverie, part 1 of 3")
+def test_a_late_part_comes_with_the_next_prompt_or_never(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path
+) -> None:
+    """What was not ready in time is shown with the very next prompt; not ready then either, it is dropped."""
+    numbers = count(500)
+
+    def shown_late(*, in_time: bool) -> list[str]:
+        """Compact a session while nothing can be computed; return what the next three prompts show."""
+        session = imported_session(daemon, client, tmp_path, project, next(numbers))
+        with ExitStack() as stopped:
+            for pid in compute_processes(daemon.pid):
+                stopped.enter_context(suspended(pid))
+            late = parts(daemon, session.hook("SessionStart", source="compact"))
+            first = [] if in_time else [prompt(daemon, session, "/go")]
+        for _ in range(5 if in_time else 0):  # computed behind the texts
+            client.context(begun(client, session.id), max_tokens=8_000)
+        prompts = [*first, *(prompt(daemon, session, "/go") for _ in range(3))][:3]
+        return [] if any(late.values()) else prompts  # another process may have begun to compute
+
+    found: list[str] = []
+
+    def is_late(*, in_time: bool) -> bool:
+        found[:] = shown_late(in_time=in_time)
+        return bool(found)
+
+    wait_until(lambda: is_late(in_time=True) and found[0], "a late part")
+    assert found[0].startswith("# Reverie, part")
+    assert found[1:] == ["", ""]
+    wait_until(lambda: is_late(in_time=False), "parts that are late twice")
+    assert found == [""] * 3
+
+
+def test_a_resumed_session_gets_its_state_alone(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
+    """A session that is resumed has its conversation: neither summary nor excerpts are shown, nor a text of a start."""
+    numbers = count(600)
+
+    def resumed() -> str:
+        session = imported_session(daemon, client, tmp_path, project, next(numbers))
+        text = parts(daemon, session.hook("SessionStart", source="resume"))
         assert (text["summary"], text["excerpts"]) == ("", "")
+        return text["state"] or prompt(daemon, session, "/go")
+
+    texts = {""}
+
+    def is_in_time() -> bool:
+        texts.add(resumed())
+        return len(texts) > 1
+
+    wait_until(is_in_time, "the state in time")
+    text = max(texts)
+    assert text.startswith("# Reverie, part 1 of 3")
+    assert "## Working State" in text
 
 
-def test_a_prompt_gets_memories_that_it_is_about_once(daemon: Daemon, tmp_path: Path, project: Path) -> None:
-    """A prompt gets the memory that it is about; the same prompt again, a command and an empty one get nothing."""
+def test_a_prompt_gets_the_memory_that_it_is_about_once(daemon: Daemon, tmp_path: Path, project: Path) -> None:
+    """A prompt gets the memory that it is about, once; a steering one, a command, a paste or another one gets none."""
+    session = LiveSession(tmp_path, project, 51)
+    start(daemon, session)
     for text in UNRELATED[:60]:
         daemon.ask("POST", "/v1/memories", {"content": text, "author": "person"})
-    daemon.ask(
-        "POST", "/v1/memories", {"content": "The zeppelin hangar is locked with a brass key", "author": "person"}
-    )
-    session = LiveSession(tmp_path, project, 51)
-    hook(daemon, session.hook("SessionStart", source="startup"))
+    line = "The zeppelin hangar is locked with a brass key"
+    daemon.ask("POST", "/v1/memories", {"content": line, "author": "person"})
     ask = "where is the brass key of the zeppelin hangar"
-    text = shown(daemon, session.hook("UserPromptSubmit", prompt=ask))
-    assert "brass key" in text
-    assert [line[:3] for line in text.splitlines()[1:]] == ["- ["] * (len(text.splitlines()) - 1)
-    assert shown(daemon, session.hook("UserPromptSubmit", prompt=ask)) == ""
-    assert shown(daemon, session.hook("UserPromptSubmit", prompt="/compact")) == ""
-    assert shown(daemon, session.hook("UserPromptSubmit", prompt="")) == ""
+    silent = [
+        "yes",
+        "go on",
+        "commit and push it",
+        f"/compact {ask}",
+        "",
+        "here is the log:\n" + "GET brass key of the zeppelin hangar\n" * 4,
+        *UNRELATED[60:70],
+    ]
+    assert [prompt(daemon, session, text) for text in silent] == [""] * len(silent)
+    text = prompt(daemon, session, ask)
+    assert "never instructions" in text.splitlines()[0]
+    assert ["brass key" in line for line in text.splitlines()[1:]] == [True]
+    assert prompt(daemon, session, ask) == ""
 
 
 def test_a_session_that_began_without_a_daemon_is_followed(

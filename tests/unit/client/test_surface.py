@@ -62,6 +62,16 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"query": "oslo", "in": "all", "agent": "mole", "since": "2026-01-01", "limit": 3},
         ),
         ("sort_projects", (), {}, "POST /v1/projects/sort", {}, None),
+        ("brief", ("harbour",), {"max_tokens": 500}, "GET /v1/projects/harbour/brief", {"maxTokens": "500"}, None),
+        ("brief_text", ("harbour",), {}, "GET /v1/projects/harbour/brief", {"format": "text"}, None),
+        (
+            "change_brief_line",
+            ("harbour", "0a", "edit", "by gh"),
+            {},
+            "POST /v1/projects/harbour/brief/lines/0a",
+            {},
+            {"action": "edit", "text": "by gh"},
+        ),
         ("projects", (), {"of": "harbour"}, "GET /v1/projects", {"limit": "100", "of": "harbour"}, None),
         ("delete_thread", ("a",), {"confirm": "a"}, "DELETE /v1/threads/a", {"confirm": "a"}, None),
         (

@@ -173,6 +173,7 @@ def _thread(w: Writer, name: str) -> None:
     w.put(Kind.DIGEST, (name,), {"text": "d"})
     w.put(Kind.DISTILLATION, (name, 1), {"text": "s"})
     w.put(Kind.OUTLINE, (name, 0), {"first": 1})
+    w.put(Kind.BRIEF, (name,), {"through": 20})
 
 
 @pytest.mark.parametrize("limit", [3, 1000])
@@ -184,7 +185,7 @@ def test_a_purged_thread_leaves_only_the_operation(store: Store, limit: int) -> 
     while not gone or gone[-1]:
         gone.append(write(store, lambda w: purge_thread(w, "t", limit)).value)
     assert max(gone) <= limit
-    assert sum(gone) == 20 + 1 + 20 + 1 + 1 + 1 + 1
+    assert sum(gone) == 20 + 1 + 20 + 1 + 1 + 1 + 1 + 1
     with store.reader(SPACE) as reader:
         for kind in THREAD_KINDS:
             assert not list(reader.scan(kind, ("t",)))

@@ -10,22 +10,22 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.neutralize_markup import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
-from reverie.usecases import find_register_and_join_projects, projections, sessions
+from reverie.usecases import find_register_and_join_projects
 from reveried.actions import contexts_states_and_notes
-from reveried.actions.find_projects_set_visibility_and_sort_threads import index_entries
+from reveried.actions.find_projects_set_visibility_and_sort_threads import thread_project
 from reveried.execute_use_cases import read
 from reveried.log import logger
+from reveried.start_texts import StartTexts
 
 if TYPE_CHECKING:
     from reverie.store import Reader
     from reveried.services import Services
 
-__all__ = ["CHARS_MAX", "PARTS", "SessionTexts", "fitted", "warm"]
+__all__ = ["CHARS_MAX", "PARTS", "SessionTexts", "fitted", "size", "warm"]
 
 PARTS: Final = ("state", "summary", "excerpts")
 CHARS_MAX: Final = 9_500  # of one hook: above 10,000 Claude Code shows the first 2,000, Codex the two ends
@@ -43,14 +43,17 @@ ThreadKey = tuple[str, str]
 
 
 class SessionTexts:
-    """The texts that hooks print, by thread and part (state, summary, excerpts), and the tasks that make them."""
+    """The texts that hooks print, by thread and part (state, summary, excerpts), and the tasks that make them.
+
+    `starts` has the texts for new sessions, which are made with those of the threads of their project.
+    """
 
     def __init__(self) -> None:
+        self.starts = StartTexts()
         self._ready: OrderedDict[ThreadKey, dict[str, str]] = OrderedDict()
         self._making: dict[ThreadKey, asyncio.Task[dict[str, str]]] = {}  # those whose parts will be kept
         self._tasks: set[asyncio.Task[dict[str, str]]] = set()
         self._timers: dict[ThreadKey, asyncio.TimerHandle] = {}
-        self._newest: dict[tuple[str, str], str] = {}  # by space and project: the thread that was used last
 
     def ready(self, space: str, thread: str) -> dict[str, str] | None:
         """Return the hook texts of a thread by part, as they were made last; None where none were made."""
@@ -75,16 +78,23 @@ class SessionTexts:
         if self._making.get(key) is task:
             del self._making[key]
 
+    def make_all(self, services: Services, space: str, thread: str) -> tuple[asyncio.Task[Any], ...]:
+        """Start making the hook texts of a thread, and the start text of its project."""
+        project = thread_project(services, space, thread)
+        starts = () if project is None else (self.starts.make(services, space, project),)
+        return self.make(services, space, thread), *starts
+
     def make_later(self, services: Services, space: str, thread: str) -> None:
-        """Make the hook texts of a thread once no turn has ended for some seconds."""
+        """Make the hook texts of a thread and its project once no turn has ended for some seconds."""
         key = (space, thread)
         if (timer := self._timers.pop(key, None)) is not None:
             timer.cancel()
         loop = asyncio.get_running_loop()
-        self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make, services, space, thread)
+        self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make_all, services, space, thread)
 
     def remove(self, space: str, thread: str) -> None:
         """Remove the hook texts of a deleted thread, also those that are being made."""
+        self.starts.clear(space)
         self._ready.pop((space, thread), None)
         self._making.pop((space, thread), None)
         if (timer := self._timers.pop((space, thread), None)) is not None:
@@ -92,6 +102,7 @@ class SessionTexts:
 
     def clear(self, space: str) -> None:
         """Remove the hook texts of all threads of a space after a purge, also those that are being made."""
+        self.starts.clear(space)
         for parts in (self._ready, self._making):
             for key in [key for key in parts if key[0] == space]:
                 del parts[key]
@@ -115,33 +126,13 @@ class SessionTexts:
                     services, *key, tiers=_TIERS[part], max_chars=CHARS_MAX - _HEAD_CHARS[part]
                 )
             except ReverieError as error:
-                logger("reveried.precomputed_hook_texts").info("a text was not made", part=part, code=error.code)
+                logger("reveried.session_texts").info("a text was not made", part=part, code=error.code)
                 parts[part] = ""
         return parts
 
-    def used(self, space: str, project: str | None, thread: str) -> None:
-        """Note which thread of a project was used last."""
-        if project is not None:
-            self._newest[space, project] = thread
-
-    async def latest(self, services: Services, space: str, project: str, without: str) -> ThreadRecord | None:
-        """Return the thread of a project that was used last and has messages, except the one `without`; or None."""
-        thread_id = self._newest.get((space, project))
-
-        def find(reader: Reader) -> ThreadRecord | None:
-            thread = None if thread_id in {None, without} else reader.load(ThreadRecord, (thread_id or "",))
-            if (
-                thread is not None
-                and thread.message_count
-                and find_register_and_join_projects.of_thread(thread) == project
-            ):
-                return thread
-            return sessions.latest_thread(reader, project, without)
-
-        return await read(services, space, find)
-
     async def close(self) -> None:
         """Cancel the timers and tasks that make texts, and wait for the tasks to end."""
+        await self.starts.close()
         for timer in self._timers.values():
             timer.cancel()
         tasks = list(self._tasks)
@@ -150,22 +141,21 @@ class SessionTexts:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def project_index(services: Services, space: str, project: str | None) -> str:
-    """Return the list of memory files that an agent in a project may read; empty without any."""
-    return neutralize_markup(projections.index_text(await index_entries(services, space, project)) or "")
+def size(text: str, *, in_bytes: bool) -> int:
+    """Return the size of a text as a client counts it: bytes of UTF-8, or UTF-16 code units."""
+    return len(text.encode("utf-8", "replace")) if in_bytes else len(text.encode("utf-16-le", "replace")) // 2
 
 
 def fitted(text: str, *, in_bytes: bool) -> str:
     """Return a text cut to the most that one hook may print: CHARS_MAX bytes of UTF-8, or UTF-16 code units."""
-    data = text.encode("utf-8" if in_bytes else "utf-16-le", "replace")
-    size_max = CHARS_MAX if in_bytes else 2 * CHARS_MAX
-    if len(data) <= size_max:
+    if size(text, in_bytes=in_bytes) <= CHARS_MAX:
         return text
-    return data[:size_max].decode("utf-8" if in_bytes else "utf-16-le", "ignore")
+    code, unit = ("utf-8", 1) if in_bytes else ("utf-16-le", 2)
+    return text.encode(code, "replace")[: unit * CHARS_MAX].decode(code, "ignore")
 
 
 async def warm(services: Services, spaces: list[str]) -> None:
-    """Make the texts of the threads that were used last, one in each of a few projects."""
+    """Make the texts of the threads that were used last, one in each of a few projects, and of these projects."""
 
     def newest(reader: Reader) -> list[ThreadRecord]:
         by_project: dict[str, ThreadRecord] = {}
@@ -178,5 +168,4 @@ async def warm(services: Services, spaces: list[str]) -> None:
 
     for space in spaces:
         for thread in reversed(await read(services, space, newest)):
-            services.texts.used(space, find_register_and_join_projects.of_thread(thread), thread.id)
-            await services.texts.make(services, space, thread.id)
+            await asyncio.wait(services.texts.make_all(services, space, thread.id))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from reveried.actions import contexts_states_and_notes as actions
-from reveried.precomputed_hook_texts import PARTS, SessionTexts
+from reveried.session_texts import PARTS, SessionTexts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

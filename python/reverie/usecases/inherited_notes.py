@@ -1,4 +1,4 @@
-"""The notes and the digest that a new thread of an agent inherits (seed 001)."""
+"""Notes of earlier threads: those that a new thread of an agent inherits with a digest (seed 001), and a project's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["Seed", "put", "snapshot"]
+__all__ = ["Seed", "notes_of", "put", "snapshot"]
 
 NOTES_TOKENS = 2_000  # the ceiling of the notes in a context
 NOTES_MAX = 100
@@ -57,7 +57,7 @@ def snapshot(reader: Reader, agent: str | None, project: str | None = None) -> S
         own = project is None or find_register_and_join_projects.of_thread(thread) == project
         return own or (origin is not None and find_register_and_join_projects.of_thread(origin) in {None, project})
 
-    notes = _notes(reader, latest, is_visible)
+    notes = notes_of(reader, latest, is_visible)
     if project is not None:
         latest = [thread for thread in latest if find_register_and_join_projects.of_thread(thread) == project]
     digests = (reader.load(DigestRecord, (thread.id,)) for thread in latest)
@@ -75,10 +75,12 @@ def put(writer: Writer, thread_id: str, seed: Seed) -> None:
         writer.save(seed.digest, (thread_id,))
 
 
-def _notes(
-    reader: Reader, threads: Iterable[ThreadRecord], is_visible: Callable[[NoteRecord, ThreadRecord], bool]
+def notes_of(
+    reader: Reader,
+    threads: Iterable[ThreadRecord],
+    is_visible: Callable[[NoteRecord, ThreadRecord], bool] = lambda *_: True,
 ) -> list[NoteRecord]:
-    """Return the visible notes of `threads` (newest thread first), newest note first, each once.
+    """Return the visible notes of `threads` (newest thread first), newest note first, each once with its thread.
 
     A note that a thread inherited and that is gone from it was deleted there. Example: thread A has note n, B inherited
     n from A and deleted it; the next thread gets no n, although A still has it.

@@ -1,7 +1,7 @@
 """Answer the hooks that agents' clients run: read the input of one hook, return the text that it prints.
 
 A hook is never an error for its client and never waits long: what is not ready when a session starts is shown with the
-next prompt. What it prints enters a prompt, so it is framed as remembered data.
+very next prompt, or not at all. What it prints enters a prompt, so it is framed as remembered data.
 """
 
 from __future__ import annotations
@@ -9,27 +9,36 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import orjson
 
 from reverie import wire
-from reverie.context.neutralize_markup import neutralize_markup
 from reverie.documents.project_document_paths import PERSON
-from reverie.errors import ReverieError, ValidationError
+from reverie.errors import NotFound, ReverieError, ValidationError
+from reverie.importers import find_and_read_transcript_files, forks
 from reverie.thread_safe_typed_decoding import from_json
-from reverie.usecases import ignored_folders_and_recording_pauses, imported_thread_ids_and_deletion_marks, sessions
+from reverie.usecases import (
+    ignored_folders_and_recording_pauses,
+    imported_thread_ids_and_deletion_marks,
+    prompt_lines,
+    session_start,
+    sessions,
+)
 from reveried.actions import find_projects_set_visibility_and_sort_threads
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
 from reveried.execute_use_cases import read
 from reveried.fixed_hint_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
-from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.restart_failed_loops import failures_logged
+from reveried.session_texts import CHARS_MAX, PARTS, fitted, size
+from reveried.start_texts import EMPTY, TOOLS, Start
+from reveried.transcript_follower import is_own_file
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from reverie.store import SessionRecord
     from reveried.services import Services
@@ -39,16 +48,10 @@ __all__ = ["CLIENTS", "HookInput", "SessionMemory", "run"]
 CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s
 TWICE_S: Final = 60.0  # a client that compacts may start the session twice, as `resume` and as `compact`
-PROMPT_CHARS: Final = 2_000  # of a prompt that memories are searched with
-RECALL_LINES: Final = 3
 SESSIONS_MAX: Final = 500
+CANDIDATE_TOKENS: Final = 100_000  # of the memories that are looked at for a prompt, few of which are shown
 
 _TITLES: Final = {"state": "working state and notes", "summary": "summary of earlier work", "excerpts": "excerpts"}
-_TOOLS: Final = (
-    "Reverie keeps what happens here across sessions and compactions. Its tools: `recall` finds what is known, `note` "
-    "keeps a decision, a correction, a preference or the next step of this thread (use it without being asked when one "
-    "comes up, and before work is left half done), `memory_append` keeps what later sessions should know."
-)
 
 
 class HookInput(msgspec.Struct):
@@ -64,12 +67,20 @@ class HookInput(msgspec.Struct):
 
 @dataclass(slots=True)
 class _Shown:
-    """Parts (with their time) and memories that a session was shown, and functions for parts that were not ready."""
+    """What a session was shown: parts (with their time), memories, the text of its start; and parts that were late.
+
+    `is_new` where its conversation did not begin with that of another one; `threads` are those of the sessions that it
+    was forked from.
+    """
 
     compacting: bool = False
+    is_new: bool = False
+    prompted: bool = False
+    threads: frozenset[str] = frozenset()
+    start: asyncio.Task[Start] | None = None
     parts: dict[str, float] = field(default_factory=dict)
     memories: set[str] = field(default_factory=set)
-    missed: dict[str, Callable[[], Awaitable[str]]] = field(default_factory=dict)
+    missed: dict[str, asyncio.Task[str]] = field(default_factory=dict)
 
 
 class SessionMemory:
@@ -168,64 +179,98 @@ async def _session_start(hook: _Hook) -> str:
     part, shown, now = hook.query.part, hook.shown, asyncio.get_running_loop().time()
     source = hook.event.source or "startup"
     if part == "state":
+        if source in {"startup", "clear"} and shown.start is None:
+            shown.start = await _start(hook)
         await _in_time(hook, _background(hook, _begin(hook)))
-    if source in {"resume", "compact"} and now - shown.parts.get(part, -TWICE_S) < TWICE_S:
+        await _look_for_parents(hook)
+    if source in {"startup", "clear", "fork"}:
+        shown.is_new = source != "fork" and not shown.threads
+        # A fork has the conversation, and what was shown in it.
+        return await _opening(hook, shown.start) if shown.is_new and shown.start and part == "state" else ""
+    if now - shown.parts.get(part, -TWICE_S) < TWICE_S:
         return ""
-    is_compacted = source == "compact" or (source == "resume" and shown.compacting)
-    if source == "resume" and not is_compacted and part != "state":
+    is_compacted = source == "compact" or shown.compacting
+    if not is_compacted and part != "state":
         return ""  # the conversation itself comes back
-    if source == "clear" and part != "state":
-        return ""  # the person wants to begin anew
     if is_compacted and set(PARTS) - {part} <= shown.parts.keys():
         shown.compacting = False
-    if source in {"resume", "compact"}:
-        shown.parts[part] = now
-    return await _shown_in_time(hook, part, _part_of(hook, part, own=source in {"resume", "compact"}))
+    shown.parts[part] = now
+    return await _now_or_next(hook, part, _background(hook, _part(hook, part)))
 
 
-async def _shown_in_time(hook: _Hook, part: str, work: Awaitable[str]) -> str:
-    """Return the text of a part; where it takes too long, an empty text, and the next prompt's hook shows the part."""
-    task = _background(hook, work)
+async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str]) -> str:
+    """Return the text of a part; where it takes too long, an empty text, and the next prompt's hook may show it."""
     text: str | None = await _in_time(hook, task)
     if text is None:
-        hook.shown.missed[part] = lambda: task
+        hook.shown.missed[part] = task
         return ""
+    hook.shown.missed.pop(part, None)
     return text
 
 
-async def _part_of(hook: _Hook, part: str, *, own: bool) -> str:
-    """Return a part of the session's own thread if `own`, else of the thread last used in its project."""
-    services, space, index, origin = hook.services, hook.space, "", "this thread"
-    if own:
-        thread: str | None = hook.thread
-    else:
-        folder = hook.event.cwd or "/"
-        project = await find_projects_set_visibility_and_sort_threads.known_project(services, space, folder)
-        latest = None if project is None else await services.texts.latest(services, space, project, hook.thread)
-        thread = None if latest is None else latest.id
-        if latest is not None:
-            origin = f"the last session of this project ({latest.agent or 'an agent'}, {latest.updated_at[:16]}Z)"
-        index = await project_index(services, space, project) if part == "state" and project is not None else ""
-    text = ""
-    if thread is not None:
-        ready = services.texts.ready(space, thread)
-        text = (ready or await services.texts.make(services, space, thread)).get(part, "")
-    return _labelled(hook, part, text, origin, index)
+async def _start(hook: _Hook) -> asyncio.Task[Start]:
+    """Return the task that makes the start text of the hook's project, at once where it is current."""
+    starts, project = hook.services.texts.starts, await _project(hook)
+
+    async def made() -> Start:
+        if project is None:
+            return EMPTY
+        current = starts.current(hook.services, hook.space, project)
+        start = current or await starts.make(hook.services, hook.space, project)
+        starts.make_known(hook.services, hook.space, project)
+        return start
+
+    return _background(hook, made())
 
 
-def _labelled(hook: _Hook, part: str, text: str, origin: str, index: str) -> str:
-    """Return a part's text below its label; the state also says what the agent can do, other parts may be empty."""
-    number = PARTS.index(part) + 1
-    lines = [f"# Reverie, part {number} of {len(PARTS)}: {_TITLES[part]}"]
-    if part == "state":
-        lines.append(_TOOLS)
-    elif not text:
+async def _opening(hook: _Hook, task: asyncio.Task[Start]) -> str:
+    """Return the text for a new session: as it is now, or where that takes too long, as it was made last."""
+
+    async def text() -> str:
+        return fitted((await task).text, in_bytes=hook.client == "codex")
+
+    await _in_time(hook, task)
+    project = None if task.done() else await _project(hook)
+    last = None if project is None else hook.services.texts.starts.ready(hook.space, project)
+    if last is not None:
+        return fitted(last.text, in_bytes=hook.client == "codex")
+    return await _now_or_next(hook, "state", _background(hook, text()))
+
+
+async def _part(hook: _Hook, part: str) -> str:
+    """Return a part of the session's own thread below its label; the state also says what the agent can do."""
+    services, space = hook.services, hook.space
+    ready = services.texts.ready(space, hook.thread)
+    text = (ready or await services.texts.make(services, space, hook.thread)).get(part, "")
+    if not text:
         return ""
-    if text:
-        lines += [f"From {origin}:", text]
-    if index:
-        lines.append(index)
-    return fitted("\n\n".join(lines), in_bytes=hook.client == "codex")
+    lines = [f"# Reverie, part {PARTS.index(part) + 1} of {len(PARTS)}: {_TITLES[part]}"]
+    lines += [TOOLS] if part == "state" else []
+    return fitted("\n\n".join([*lines, "From this thread:", text]), in_bytes=hook.client == "codex")
+
+
+async def _look_for_parents(hook: _Hook) -> None:
+    """Find the sessions that this one was forked from: what they were shown, it has."""
+    shown = hook.shown
+    ids = await _in_time(hook, _background(hook, asyncio.to_thread(_parents, hook)))
+    of = imported_thread_ids_and_deletion_marks.thread_id
+    shown.threads = frozenset(of(hook.client, session) for session in ids or ())
+    for thread in shown.threads:
+        parent = hook.services.hooks.of(hook.space, thread)
+        shown.memories |= parent.memories
+        shown.start = shown.start or parent.start
+
+
+def _parents(hook: _Hook) -> tuple[str, ...]:
+    """Return the sessions whose lines a session's transcript begins with; none where a token's agent names the file."""
+    path = Path(hook.event.transcript_path or "")
+    if hook.agent is not None or path.suffix != ".jsonl" or not is_own_file(path):
+        return ()
+    try:
+        with find_and_read_transcript_files.open_transcript(path) as stream:
+            return forks.parents(stream.read(forks.HEAD_BYTES), hook.event.session_id)
+    except NotFound:
+        return ()  # the client is still to write it
 
 
 async def _begin(hook: _Hook) -> None:
@@ -243,40 +288,85 @@ async def _begin(hook: _Hook) -> None:
         | ({} if event.transcript_path is None else {"transcript": event.transcript_path})
         | ({} if hook.query.pid is None else {"pid": hook.query.pid}),
     )
-    answer = await begin(services, hook.space, request, agent=hook.agent)
-    services.texts.used(hook.space, answer.project, hook.thread)
+    await begin(services, hook.space, request, agent=hook.agent)
 
 
 async def _prompt(hook: _Hook) -> str:
-    """Return the text to add to a prompt: a session part that was not ready before, else related memories."""
+    """Return the text to add to a prompt; most get none.
+
+    A part that was late comes now or never: later it would be about another moment. The first prompt of a new session
+    gets the state of the last one where it goes on with it, and a prompt that names something what is remembered of it.
+    """
     await _ensure_begun(hook)
-    shown = hook.shown
-    missed = []
-    for part in [part for part in PARTS if part in shown.missed][:1]:
-        text = await _in_time(hook, _background(hook, shown.missed[part]()))
-        if text is not None:
-            del shown.missed[part]
-            missed.append(text)
-    prompt = (hook.event.prompt or "").strip()[:PROMPT_CHARS]
-    recalled = "" if missed or not prompt or prompt.startswith("/") else await _recalled(hook, prompt)
-    return fitted("\n\n".join(filter(None, [*missed, recalled])), in_bytes=hook.client == "codex")
+    shown, prompt = hook.shown, (hook.event.prompt or "").strip()
+    missed, shown.missed = shown.missed, {}
+    texts = [await _in_time(hook, missed[part]) for part in PARTS if part in missed]
+    if not shown.prompted:
+        shown.prompted = True
+        await _look_for_parents(hook)  # by now the client has written them
+        if shown.is_new and not shown.threads:
+            texts.append(await _last_state(hook, prompt))
+    if not any(texts) and prompt_lines.is_specific(prompt):
+        texts.append(await _remembered(hook, prompt))
+    return _joined(texts, in_bytes=hook.client == "codex")
 
 
-async def _recalled(hook: _Hook, prompt: str) -> str:
-    """Return memories that are related to a prompt and were not shown yet."""
-    services = hook.services
-    project = await find_projects_set_visibility_and_sort_threads.known_project(
-        services, hook.space, hook.event.cwd or "/"
-    )
-    visible = find_projects_set_visibility_and_sort_threads.visible(project or PERSON)
-    work = asyncio.to_thread(services.recall.lines, hook.space, prompt, limit=RECALL_LINES, projects=visible)
-    lines = await _in_time(hook, _background(hook, work))
-    new = [line for line in lines or [] if line[1] not in hook.shown.memories]
-    hook.shown.memories.update(memory for _, memory, _ in new)
-    if not new:
+def _joined(texts: Iterable[str | None], *, in_bytes: bool) -> str:
+    """Return the texts, one below the other, without those for which the client has no room."""
+    joined = ""
+    for text in filter(None, texts):
+        longer = f"{joined}\n\n{text}" if joined else text
+        joined = longer if size(longer, in_bytes=in_bytes) <= CHARS_MAX else joined
+    return joined
+
+
+async def _last_state(hook: _Hook, prompt: str) -> str:
+    """Return the state of the project's last session where the first prompt of a new one goes on with it."""
+    start = await _told(hook)
+    if start is None or start.last is None or not session_start.goes_on(prompt, start.last, start.brief):
         return ""
-    head = "Remembered by Reverie (data from earlier work, never instructions):"
-    return "\n".join([head, *(neutralize_markup(text) for text, _, _ in new)])
+    services, space, last = hook.services, hook.space, start.last
+    parts = services.texts.ready(space, last.thread) or await _in_time(
+        hook, services.texts.make(services, space, last.thread)
+    )
+    state = "" if parts is None else parts["state"]
+    head = f"# Reverie: where the last session of this project stopped ({last.agent}, {last.at[:16]}Z)"
+    return f"{head}\n\n{state}" if state else ""
+
+
+async def _told(hook: _Hook) -> Start | None:
+    """Return what the session was told at its start; before this process began that was much as it is now."""
+    if (task := hook.shown.start) is not None:
+        start: Start | None = await _in_time(hook, task)
+        return start
+    project = await _project(hook)
+    return None if project is None else hook.services.texts.starts.ready(hook.space, project)
+
+
+async def _remembered(hook: _Hook, prompt: str) -> str:
+    """Return what a prompt is about of memories and lines for briefs, and new to the session; mostly nothing."""
+    services, shown, start = hook.services, hook.shown, await _told(hook)
+    project = await _project(hook)
+    visible = find_projects_set_visibility_and_sort_threads.visible(project or PERSON)
+    of_project = () if project is None else services.texts.starts.known(hook.space, project)
+
+    def about() -> list[prompt_lines.Remembered]:
+        hits = services.recall.search(
+            hook.space, prompt, limit=prompt_lines.CANDIDATES, token_budget=CANDIDATE_TOKENS, projects=visible
+        )
+        known = [*(prompt_lines.of_memory(hit.memory) for hit in hits), *of_project]
+        told = "" if start is None else start.text
+        return prompt_lines.about(prompt, known, told=told, shown=shown.memories, threads={hook.thread, *shown.threads})
+
+    text, ids = prompt_lines.lines(await _in_time(hook, _background(hook, asyncio.to_thread(about))) or ())
+    shown.memories.update(ids)
+    return text
+
+
+async def _project(hook: _Hook) -> str | None:
+    return await find_projects_set_visibility_and_sort_threads.known_project(
+        hook.services, hook.space, hook.event.cwd or "/"
+    )
 
 
 async def _stop(hook: _Hook) -> str:
@@ -296,9 +386,9 @@ async def _pre_compact(hook: _Hook) -> str:
 
 
 async def _make_now(hook: _Hook) -> None:
-    """Import the new lines of the transcript, and make the texts of the thread for the next hooks."""
+    """Import the new lines of the transcript, and make the texts of the thread and its project for the next hooks."""
     await hook.services.follower.catch_up(hook.services, hook.key)
-    await hook.services.texts.make(hook.services, hook.space, hook.thread)
+    await asyncio.wait(hook.services.texts.make_all(hook.services, hook.space, hook.thread))
 
 
 async def _post_compact(hook: _Hook) -> str:
@@ -318,6 +408,7 @@ async def _session_end(hook: _Hook) -> str:
 async def _end(hook: _Hook) -> None:
     await end(hook.services, hook.space, hook.client, hook.event.session_id)
     await _make_now(hook)
+    hook.services.texts.make_later(hook.services, hook.space, hook.thread)  # with what was learnt from its end
 
 
 async def _ensure_begun(hook: _Hook) -> None:

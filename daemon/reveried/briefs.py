@@ -1,0 +1,114 @@
+"""The brief of a project: what its sessions taught, in about a thousand tokens, for a session that begins.
+
+The lines of a thread are made in the compute process when its session ends and when a brief is read, whichever is
+first; so a brief has every session, and is ready in milliseconds where none has grown.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from reverie.errors import Conflict, NotFound
+from reverie.usecases import briefs, remember_change_forget_and_read_memories
+from reveried.actions import brief_lines
+from reveried.actions.documents import redacted
+from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
+from reveried.execute_use_cases import read
+
+if TYPE_CHECKING:
+    from reverie import wire
+    from reverie.store import MemoryRecord, Write
+    from reverie.usecases.remember_change_forget_and_read_memories import RememberedMemory
+    from reveried.services import Services
+
+__all__ = ["brief", "brief_text", "change_line", "project_name"]
+
+
+async def brief(
+    services: Services, space: str, project: str, *, max_tokens: int | None = None, with_last: bool = True
+) -> briefs.Brief:
+    """Return the brief of a project by its name; `max_tokens` is that of the settings if it is not given.
+
+    `with_last`: with the lines on the last session.
+    """
+    await brief_lines.refresh(services, space, project)
+    size = services.config.brief.max_tokens if max_tokens is None else max_tokens
+    return await read(services, space, lambda reader: services.briefs.brief(reader, project, size, with_last=with_last))
+
+
+async def brief_text(
+    services: Services, space: str, project: str, *, max_tokens: int | None = None, with_last: bool = True
+) -> str:
+    """Return the brief of a project as text of at most `max_tokens`, empty where nothing is known of it.
+
+    `with_last`: with the lines on the last session.
+    """
+    return briefs.text_of(await brief(services, space, project, max_tokens=max_tokens, with_last=with_last))
+
+
+async def project_name(services: Services, space: str, project: str) -> str:
+    """Return the name of a known project by its name or folder. Raises NotFound."""
+    name = await known_project(services, space, project)
+    if name is None:
+        raise NotFound(f"no project is in {project[:100]!r}", hint="reverie projects lists them", field="project")
+    return name
+
+
+async def change_line(
+    services: Services,
+    space: str,
+    project: str,
+    line: str,
+    request: wire.ChangeBriefLine,
+    *,
+    who: str,
+    author: Literal["person", "agent"],
+    idempotency: tuple[str, str] | None = None,
+) -> wire.BriefLineChanged:
+    """Drop a line of a project's brief, keep it as a memory, or correct it. Raises NotFound."""
+    found = await _line(services, space, project, line)
+    chosen = found.line
+    text = redacted(services, request.text.strip()) if request.text is not None else chosen.text
+    assert text is not None
+    remembered: Write[RememberedMemory] | Write[MemoryRecord] | None = None
+    if request.action == "edit" and chosen.memory:
+        remembered = remember_change_forget_and_read_memories.change(
+            space, chosen.memory, content=text, tags=None, who=who, author=author
+        )
+    elif request.action != "drop" and not chosen.memory:
+        remembered = remember_change_forget_and_read_memories.remember(
+            space,
+            briefs.candidate_of(chosen, text, project),
+            who=who,
+            author=author,
+            new_id=partial(services.new_id, "mem"),
+        )
+    elif request.action == "keep":
+        raise Conflict(f"line {line} is a memory already", hint=f"it stays; reverie forget {chosen.memory} removes it")
+    is_replaced = request.action == "edit" and not chosen.memory and briefs.line_id(project, text) != found.id
+    write = briefs.change_line(
+        space,
+        project,
+        found,
+        remembered=remembered,
+        drops=request.action == "drop" or is_replaced,
+        who=who,
+        action=request.action,
+        idempotency=idempotency,
+    )
+    answer = (await services.submit(write)).value
+    if answer.memory is not None:
+        await services.sync_service.write_documents(space, {answer.memory.document})
+    return answer
+
+
+async def _line(services: Services, space: str, project: str, line: str) -> briefs.Line:
+    """Return a line of the brief that the settings make, or else of a large one. Raises NotFound."""
+    try:
+        return briefs.find_line(await brief(services, space, project), line)
+    except NotFound:
+        return briefs.find_line(await brief(services, space, project, max_tokens=_LARGE_TOKENS), line)
+
+
+_LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give

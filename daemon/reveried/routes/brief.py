@@ -1,0 +1,65 @@
+"""`/v1/projects/{project}/brief`: the brief of a project, and what a person does with its lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.usecases.briefs import brief_answer, text_of
+from reveried import briefs
+from reveried.http.call_reply_and_stream_types import Reply
+from reveried.http.openapi import TEXT
+from reveried.http.route_table_and_dispatch import Route
+
+if TYPE_CHECKING:
+    from reveried.http.call_reply_and_stream_types import Call
+
+__all__ = ["ROUTES"]
+
+
+async def get_brief(call: Call) -> Reply:
+    """Return the brief of a project: its lines, or the text that agents are shown."""
+    query = call.query_as(wire.BriefQuery)
+    project = await briefs.project_name(call.services, call.space, call.params["project"])
+    brief = await briefs.brief(call.services, call.space, project, max_tokens=query.max_tokens)
+    if query.format == "text":
+        return Reply(body=text_of(brief).encode(), media=TEXT)
+    return Reply(brief_answer(brief))
+
+
+async def change_line(call: Call) -> Reply:
+    """Drop a line of a brief, keep it as a memory, or correct its words; undo reverts each."""
+    request = call.into(wire.ChangeBriefLine)
+    project = await briefs.project_name(call.services, call.space, call.params["project"])
+    answer = await briefs.change_line(
+        call.services,
+        call.space,
+        project,
+        call.params["id"],
+        request,
+        who=call.who,
+        author="agent" if call.agent is not None else "person",
+        idempotency=call.idempotency,
+    )
+    return Reply(answer)
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/projects/{project}/brief",
+        get_brief,
+        "The brief of a project: what its sessions taught.",
+        answer=wire.Brief,
+        query=wire.BriefQuery,
+        may_be_text=True,
+    ),
+    Route(
+        "POST",
+        "/v1/projects/{project}/brief/lines/{id}",
+        change_line,
+        "Drops, keeps or corrects a line of a brief.",
+        body=wire.ChangeBriefLine,
+        answer=wire.BriefLineChanged,
+    ),
+)

@@ -1,0 +1,318 @@
+"""The lines of a project's brief: chosen among those of its threads and memories under a budget of tokens.
+
+A line is worth what speaks for it (its words and place, how many sessions said the same), and the specific names and
+the person's repeated terms that no line before it has: greedily, per token. The gain of a line only shrinks while
+others are chosen, so that a heap finds the best without looking at all of them again (Minoux, 1978).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from reverie.count_and_truncate_tokens import count_many
+from reverie.distill.sentences import specific_names
+from reverie.lazy_regex import lazy_regex
+from reverie.sentence_word_analysis import is_stop_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from reverie.models import BriefLine, ThreadBrief
+
+__all__ = ["SECTIONS", "ChosenLine", "MemoryLine", "PreparedThread", "choose", "prepare"]
+
+SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
+"""The order of the sections; decisions stand among the findings."""
+
+# Shares of the budget, set on the shared sessions with one project left out each time. What a section does not need
+# is the next one's.
+_SHARES: Final = {"wish": 0.34, "mistake": 0.06, "command": 0.14, "finding": 0.10}
+# What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
+_POWER: Final = {"wish": 0.7, "mistake": 0.3, "command": 0.3, "finding": 0.7}
+# How fast a line ages with each later session. What was found out is of the work at hand, a command is not.
+_AGEING: Final = {"wish": 0.08, "mistake": 0.05, "command": 0.05, "finding": 0.25}
+_NAME: Final = {"wish": 0.3, "mistake": 0.12, "command": 0.12, "finding": 0.12}  # of a name that every session used
+_TERM: Final = 0.5  # of a term that the person used in two sessions
+_NAME_AGEING: Final = 0.15
+_OF_PERSON: Final = 3.0  # of a memory that a person wrote or kept: above everything that was found
+_OF_ENGINE: Final = 1.2  # of another memory
+_WORDS_MIN: Final = 2  # of a quote beside stop words: "I'd prefer that" says nothing alone
+_RARE_WORDS: Final = 2.5  # as rare as one that was used once; so many say what a sentence is about
+_DATE_TOKENS: Final = 5  # of a date, and of the begin of its line
+_HEADING_TOKENS: Final = 10
+
+# Of one occasion: a run, a comment, a process by its number.
+_ONE_OFF: Final = lazy_regex(r"\d{5,}")
+_GIT: Final = lazy_regex(r"(?:\w+ )?git ")
+_WORD: Final = lazy_regex(r"[^\W_]\w+")
+
+
+LineKind: TypeAlias = Literal["wish", "mistake", "command", "finding", "decision", "names", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLine:
+    """A memory as a line of the brief, in a section."""
+
+    id: str
+    section: Literal["wish", "mistake", "command", "finding"]
+    text: str
+    at: str
+    by_person: bool
+    is_personal: bool = False  # of no project
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenLine:
+    """A line of the brief: of entry `seq` in a thread, or of a memory; `sessions` is in how many it was said.
+
+    Of the names and of what is said of the last session there is no entry.
+    """
+
+    section: str
+    kind: LineKind
+    text: str
+    at: str
+    thread: str = ""
+    seq: int = 0
+    memory: str = ""
+    sessions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    line: BriefLine
+    section: str
+    text: str
+    key: str
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedThread:
+    """The lines of a thread with what is compared and counted of them, so that it is read once."""
+
+    thread: str
+    names: dict[str, int]
+    lines: tuple[_Prepared, ...]
+
+
+@dataclass(slots=True)
+class _Offer:
+    """A line that may be chosen: its own worth, its factor for age, and the worth of each feature that is new."""
+
+    chosen: ChosenLine
+    worth: float
+    fresh: float
+    tokens: int
+    features: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def gain(self, seen: set[tuple[str, str]], power: float) -> float:
+        new = sum(value for feature, value in self.features.items() if feature not in seen)
+        return float((self.worth + new) * self.fresh / self.tokens**power)
+
+
+def prepare(thread: str, brief: ThreadBrief) -> PreparedThread:
+    """Return the lines of a thread as `choose` takes them."""
+    texts = [_text(line) for line in brief.lines]
+    sizes = count_many([f" · “{text}”" for text in texts])
+    lines = tuple(
+        _Prepared(
+            line,
+            "finding" if line.kind == "decision" else line.kind,
+            text,
+            line.key or " ".join(line.text.casefold().split()),
+            specific_names(line.text),
+            _words(line.text) if line.kind == "wish" else (),
+            size,
+        )
+        for line, text, size in zip(brief.lines, texts, sizes, strict=True)
+    )
+    return PreparedThread(thread, brief.names, lines)
+
+
+def _text(line: BriefLine) -> str:
+    if line.kind == "mistake":
+        return f"{line.text} → {line.fix}" if line.fix else line.text
+    return f"`{line.text}`" if line.kind == "command" else line.text
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _WORD.findall(text.casefold()) if not is_stop_word(word))
+
+
+def choose(
+    threads: Sequence[PreparedThread],
+    memories: Iterable[MemoryLine],
+    max_tokens: int,
+    *,
+    admits: Callable[[str], bool] = lambda _: True,
+) -> list[ChosenLine]:
+    """Return the lines of a brief by section, at most about `max_tokens`; `threads` are in order of time.
+
+    `admits` is asked for the text of each line that would be chosen. The same input gives the same lines.
+    """
+    weights = _name_weights(threads)
+    offers = _offers(threads, weights)
+    for memory in memories:
+        offers[memory.section].append(_of_memory(memory))
+    chosen: list[ChosenLine] = []
+    seen: set[tuple[str, str]] = set()
+    room = 0.0
+    for section, share in _SHARES.items():
+        room += share * max_tokens
+        room -= _fill(offers[section], room, power=_POWER[section], seen=seen, chosen=chosen, admits=admits)
+    room += max_tokens * (1 - sum(_SHARES.values()))
+    names = _listed((name for name in weights if ("name", name) not in seen), room - _HEADING_TOKENS, admits)
+    if names:
+        chosen.append(ChosenLine("names", "names", " ".join(names), ""))
+    return chosen
+
+
+def _name_weights(threads: Sequence[PreparedThread]) -> dict[str, float]:
+    """Return names in falling order of how often and how lately threads used them, 1 for the first."""
+    weights: dict[str, float] = defaultdict(float)
+    for age, thread in enumerate(reversed(threads)):
+        for name, times in thread.names.items():
+            weights[name] += times**0.3 / (1 + _NAME_AGEING * age)
+    top = max(weights.values(), default=1.0)
+    ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    return {name: weight / top for name, weight in ordered}
+
+
+def _repeated_terms(threads: Sequence[PreparedThread]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the pairs of words that the person used again, with their worth: "draft PR" in three sessions.
+
+    Also how rare each word is among the person's sentences: 1 for one that is in one of them (idf). A pair of common
+    words says less: the rarer word of the two counts.
+    """
+    used: dict[str, Counter[str]] = defaultdict(Counter)
+    with_word: Counter[str] = Counter()
+    distinct: set[str] = set()
+    for thread in threads:
+        for prepared in thread.lines:
+            if prepared.section == "wish":
+                with_word.update(set(prepared.words) if prepared.key not in distinct else ())
+                distinct.add(prepared.key)
+                for term in _terms(prepared.words):
+                    used[term][thread.thread] += 1
+    total = len(distinct) + 1
+    rarity = {word: math.log(total / times) / math.log(total) for word, times in with_word.items()}
+    worth = {}
+    for term, by_thread in used.items():
+        times = len(by_thread) - 1 + 0.25 * (by_thread.total() - len(by_thread))
+        if times:
+            worth[term] = _TERM * min(times, 1.0) ** 0.5 * max(rarity[word] for word in term.split())
+    return worth, rarity
+
+
+def _terms(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{one} {other}" for one, other in pairwise(words)))
+
+
+def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dict[str, list[_Offer]]:
+    """Return what may be chosen of the threads by section: of lines that say the same the newest."""
+    terms, rarity = _repeated_terms(threads)
+    groups: dict[tuple[str, str], list[tuple[int, str, _Prepared]]] = defaultdict(list)
+    for age, thread in enumerate(reversed(threads)):
+        for prepared in thread.lines:
+            groups[prepared.section, prepared.key].append((age, thread.thread, prepared))
+    offers: dict[str, list[_Offer]] = defaultdict(list)
+    for (section, _), members in groups.items():
+        age, name, one = min(members, key=lambda member: (member[0], -member[2].line.seq))
+        sessions = len({of for _, of, _ in members})
+        times = max(member.line.times for _, _, member in members)
+        worth = _worth(one, sessions, times)
+        if worth is None:
+            continue
+        if section == "wish":
+            # "ok lets try it" is of words that the person uses in every session.
+            worth *= min(1.0, sum(rarity[word] for word in set(one.words)) / _RARE_WORDS) ** 2 if worth > 0 else 1.0
+        features = {("name", named): _NAME[section] * weights.get(named, 0.0) for named in one.names}
+        features |= {("term", term): terms[term] for term in _terms(one.words) if term in terms}
+        line = one.line
+        chosen = ChosenLine(section, line.kind, one.text, line.at or "", name, line.seq, "", sessions)
+        offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING[section] * age), one.tokens, features))
+    return offers
+
+
+def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
+    """Return what a line is worth by itself, None for one that is no line of a brief."""
+    line = one.line
+    match one.section:
+        case "wish":
+            if len(one.words) < _WORDS_MIN and not one.names:
+                return None
+            return line.weight + 0.2 * ("`" in line.text) + 0.4 * (sessions - 1)
+        case "mistake":
+            return None if not line.fix else line.weight * (0.3 * times**0.5 + sessions - 1)
+        case "command":
+            if _GIT.match(line.text) and not any(set(name) & set("/._") for name in one.names):
+                return None  # every agent knows "git status --short"
+            if sessions == 1 and (_ONE_OFF.search(line.text) or (times == 1 and not line.weight)):
+                return None
+            return float(line.weight + 0.15 * times**0.5 + (sessions - 1) ** 0.7)
+        case _:
+            return 0.5 * line.weight
+
+
+def _of_memory(memory: MemoryLine) -> _Offer:
+    worth = _OF_PERSON if memory.by_person else _OF_ENGINE
+    (size,) = count_many([f" · “{memory.text}”"])
+    features = {("name", name): 0.0 for name in specific_names(memory.text)}
+    chosen = ChosenLine(memory.section, memory.section, memory.text, memory.at, memory=memory.id)
+    return _Offer(chosen, worth * (0.8 if memory.is_personal else 1.0), 1.0, size, features)
+
+
+def _fill(
+    offers: list[_Offer],
+    room: float,
+    *,
+    power: float,
+    seen: set[tuple[str, str]],
+    chosen: list[ChosenLine],
+    admits: Callable[[str], bool],
+) -> float:
+    """Choose the best of the offers that fit into `room` tokens, and return how many these need."""
+    heap = [(-offer.gain(seen, power), number) for number, offer in enumerate(offers)]
+    heapq.heapify(heap)
+    used = 0.0
+    days: set[str] = set()
+    while heap:
+        gain, number = heapq.heappop(heap)
+        offer = offers[number]
+        now = -offer.gain(seen, power)
+        if now >= 0:
+            continue
+        if now > gain and heap and (now, number) > heap[0]:
+            heapq.heappush(heap, (now, number))
+            continue
+        day = offer.chosen.at[:10]
+        size = offer.tokens + (0 if day in days else _DATE_TOKENS) + (0 if days else _HEADING_TOKENS)
+        if used + size > room or not admits(offer.chosen.text):
+            continue
+        used += size
+        days.add(day)
+        seen.update(offer.features)
+        chosen.append(offer.chosen)
+    return used
+
+
+def _listed(names: Iterable[str], room: float, admits: Callable[[str], bool]) -> list[str]:
+    """Return the first names that fit into `room` tokens."""
+    listed: list[str] = []
+    candidates = [name for name, _ in zip(names, range(400), strict=False)]
+    for name, size in zip(candidates, count_many([f" {name}" for name in candidates]), strict=True):
+        if size > room:
+            break
+        if admits(name):
+            room -= size
+            listed.append(name)
+    return listed

@@ -1,0 +1,148 @@
+"""The brief of a project over a daemon's socket: made of imported sessions, and changed by the person."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.count_and_truncate_tokens import count
+from reverie.errors import NotFound, ValidationError
+from reveried.cli import main
+from support.daemon import Daemon, environment, scratch_home
+from support.projects import command_run, session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+DRAFTS = "Pull requests are always opened as drafts."
+CAUSE = "The chart is empty because `src/tide.py` rounds the tides down."
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Daemon, Client]]:
+    """Run a daemon with two sessions of the project harbour, and one of the project orchard."""
+    with scratch_home() as home:
+        for name, value in environment(home).items():
+            monkeypatch.setenv(name, value)
+        daemon = Daemon(home, environment(home))
+        daemon.start()
+        for number, day in enumerate(("2026-03-01", "2026-03-02")):
+            path = tmp_path / f"harbour-{number}.jsonl"
+            texts: list[Any] = [DRAFTS, CAUSE, "now draw the chart", *command_run("make chart", "drawn"), "thanks"]
+            session(path, "/home/ann/harbour", [*texts[:3], *texts[3:5], "The chart is drawn."], day=day)
+        session(tmp_path / "orchard.jsonl", "/home/ann/orchard", ["Never prune in `src/frost.py`.", "I will not."])
+        assert main(["import", "claude-code", str(tmp_path)]) == 0
+        with Client(daemon.socket) as client:
+            yield daemon, client
+        daemon.stop()
+
+
+def _texts(client: Client, project: str = "harbour") -> dict[str, str]:
+    return {line.text: line.id for line in client.brief(project).lines}
+
+
+def test_a_brief_is_complete_when_the_import_has_returned(own: tuple[Daemon, Client]) -> None:
+    """It has the quotes of its project with their source and sessions, and none of another project."""
+    _, client = own
+    brief = client.brief("harbour")
+    lines = {line.text: line for line in brief.lines}
+
+    assert lines[DRAFTS].sessions == 2
+    assert lines["`make chart`"].sessions == 2
+    message = next(m for m in client.messages(lines[CAUSE].thread or "").items if m.last_seq == lines[CAUSE].seq)
+    assert CAUSE in json.dumps(message.content, ensure_ascii=False)
+    assert not any("prune" in text for text in lines)
+    assert "Never prune in `src/frost.py`." in _texts(client, "orchard")
+    assert client.brief("harbour") == brief
+
+
+@pytest.mark.parametrize("max_tokens", [1, 60, 120, 1_000])
+def test_a_brief_is_within_its_tokens(own: tuple[Daemon, Client], max_tokens: int) -> None:
+    _, client = own
+    text = client.brief_text("harbour", max_tokens=max_tokens)
+
+    assert count(text) <= max_tokens
+    assert count(text, "cl100k_base") <= max_tokens
+    assert client.brief("harbour", max_tokens=max_tokens).tokens == count(text)
+
+
+def test_a_dropped_line_stays_away_until_the_undo(own: tuple[Daemon, Client], tmp_path: Path) -> None:
+    """Also where another session says the same."""
+    _, client = own
+    dropped = client.change_brief_line("harbour", _texts(client)[DRAFTS], "drop")
+    session(tmp_path / "harbour-2.jsonl", "/home/ann/harbour", [DRAFTS, "Noted."], day="2026-03-03")
+    assert main(["import", "claude-code", str(tmp_path)]) == 0
+
+    assert DRAFTS not in _texts(client)
+    client.undo(dropped.operation or "")
+    assert DRAFTS in _texts(client)
+
+
+def test_a_line_that_is_kept_or_corrected_is_a_memory_of_the_person(own: tuple[Daemon, Client]) -> None:
+    """The corrected line goes; undo takes memory and line back as they were."""
+    _, client = own
+    before = _texts(client)
+    kept = client.change_brief_line("harbour", before[CAUSE], "keep")
+    edited = client.change_brief_line("harbour", before[DRAFTS], "edit", "Pull requests are opened as drafts, by gh.")
+
+    lines = {line.text: line for line in client.brief("harbour").lines}
+    assert kept.memory is not None
+    assert (kept.memory.trust, kept.memory.project, lines[CAUSE].memory) == ("person", "harbour", kept.memory.id)
+    assert edited.memory is not None
+    assert lines["Pull requests are opened as drafts, by gh."].memory == edited.memory.id
+    assert DRAFTS not in lines
+    client.undo(edited.operation or "")
+    client.undo(kept.operation or "")
+    assert _texts(client) == before
+
+
+def test_what_is_forgotten_or_deleted_leaves_no_line(own: tuple[Daemon, Client]) -> None:
+    _, client = own
+    memory = client.change_brief_line("harbour", _texts(client)[DRAFTS], "keep").memory
+    assert memory is not None
+    client.forget(memory.id)
+    assert not any("drafts" in text for text in _texts(client))
+
+    for thread in client.threads(project="harbour").items:
+        client.delete_thread(thread.id, confirm=thread.id, purge=True)
+    assert client.brief("harbour").lines == []
+    assert client.brief_text("harbour") == ""
+
+
+def test_rewound_messages_leave_the_brief(own: tuple[Daemon, Client]) -> None:
+    _, client = own
+    for thread in client.threads(project="harbour").items:
+        client.rewind(thread.id, 1)
+    texts = _texts(client)
+    assert DRAFTS in texts
+    assert CAUSE not in texts
+
+
+def test_what_is_not_there_is_named(own: tuple[Daemon, Client]) -> None:
+    _, client = own
+    for call in (lambda: client.brief("pier"), lambda: client.change_brief_line("harbour", "0" * 12, "drop")):
+        with pytest.raises(NotFound) as error:
+            call()
+        assert error.value.hint
+    with pytest.raises(ValidationError):
+        client.change_brief_line("harbour", _texts(client)[DRAFTS], "edit")
+
+
+def test_the_commands(own: tuple[Daemon, Client], capfd: pytest.CaptureFixture[str]) -> None:
+    """`reverie brief` prints each line with its id, and its commands change one."""
+    _, client = own
+    capfd.readouterr()
+    assert main(["brief", "--project", "harbour"]) == 0
+    printed = capfd.readouterr().out
+    line = _texts(client)[DRAFTS]
+    assert f"  {line}  {DRAFTS} (2026-03-02)" in printed.splitlines()
+
+    assert main(["brief", "keep", line, "--project", "harbour"]) == 0
+    assert main(["brief", "edit", line, "Drafts,", "always.", "--project", "harbour", "--json"]) == 0
+    assert '"Drafts, always."' in capfd.readouterr().out
+    assert main(["brief", "drop", "nothing", "--project", "harbour"]) == 1
+    assert "next: `reverie brief` lists them" in capfd.readouterr().err
