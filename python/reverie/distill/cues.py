@@ -357,8 +357,8 @@ _LEAD = (
 )
 # An order, and no remark: "always run the tests", but not "always happy to help" or "never been there".
 _RULE = (
-    r"(?:always|never)\b(?! ?(?:mind|again|been|here|there|happy|good|an?|the|on|in|at|saw|felt|heard|thought|would|had|got|did"
-    r"|was|were|ha(?:s|ve)|\w+(?:ed|ing))\b)"
+    r"(?:always|never)\b(?! ?(?:mind|again|been|here|there|happy|good|an?|the|on|in|at|saw|felt|heard|thought|would|had"
+    r"|got|did|was|were|ha(?:s|ve)|\w+(?:ed|ing))\b)"
 )
 # Not of what points at something on the screen: "prefer that", "use the first one, not the second one".
 _POINTS = r"(?!.*\b(?:this|that|it|ones?|first|second|other|option)\b)"
