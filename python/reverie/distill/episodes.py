@@ -197,7 +197,8 @@ def _lesson(facts: ThreadFacts, task: _Task) -> Utterance | None:
             for sentence in sentences(said.text if said.role == "assistant" else own_words(said.text)[0]):
                 is_cause = len(sentence) in _LESSON_CHARS and EXPLAINS.search(sentence) and not GUESSES.search(sentence)
                 common = len(subjects & set(analyze(sentence).content)) if is_cause else 0
-                if common > most and specific_names(sentence) and not _was_printed(sentence, said.seq, facts):
+                is_named = common > _COMMON_WORDS or specific_names(sentence)
+                if common > most and is_named and not _was_printed(sentence, said.seq, facts):
                     best, most = replace(said, text=one_line(sentence)), common
     return best
 
@@ -234,7 +235,10 @@ def _message(commits: Sequence[Commit]) -> str:
 
 def _blocks(commit: Commit) -> list[str]:
     """Return the paragraphs and list items behind a commit's subject, each on one line; "so:" has the one after it."""
-    text = next((text for text in message_texts(commit.body) if commit.subject in text), "")
+    texts = message_texts(commit.body)
+    first = next((number for number, text in enumerate(texts) if commit.subject in text), len(texts))
+    # A second `-m` is the message's next paragraph; what opens a pull request in the same line is another text.
+    text = "\n\n".join(texts[first : first + 1 if "gh pr " in commit.body else None])
     blocks: list[str] = []
     goes_on = False
     for line in text.partition(commit.subject)[2].split("\n"):
