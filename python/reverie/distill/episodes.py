@@ -57,7 +57,7 @@ _SIDE_FILE: Final = lazy_regex(
     r"\.(?:md|rst|txt)$|(?:^|/)(?:docs?|tests?|__tests__|\.planning|\.claude|\.github)/|[_.](?:test|spec)\.\w+$|(?:^|/)test_",
     re.IGNORECASE,
 )
-_UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?:revert\b|reset\b(?! (?:HEAD )?-- ))(?P<what>[^;&|\n]*)")
+_UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?P<how>revert|reset)\b(?! (?:HEAD )?-- )(?P<what>[^;&|\n]*)")
 _BACK: Final = lazy_regex(r"(?:HEAD|@)(?:(?P<one>\^)|~(?P<many>\d*))")
 _LIST_MARK: Final = lazy_regex(r"^[-*\u2022]\s+")
 
@@ -135,7 +135,7 @@ def _undone(facts: ThreadFacts) -> set[str]:
             back = _BACK.search(match["what"])
             count = 0 if back is None else 1 if back["one"] else int(back["many"] or 1)
             named = [i for i, one in enumerate(made) if any(_names(word, one.sha) for word in match["what"].split())]
-            if match[0].split("revert")[0] != match[0]:
+            if match["how"] == "revert":
                 undone |= {made[i].sha for i in named} or {one.sha for one in made[-1:] if "HEAD" in match["what"]}
             else:
                 undone |= {one.sha for one in (made[named[-1] + 1 :] if named else made[len(made) - count :])}
