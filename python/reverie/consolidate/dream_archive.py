@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import canonical_json, count_and_truncate_tokens
 from reverie.consolidate.statements import Relation, parse_statement, relate
-from reverie.consolidate.working_set import Item, WorkingSet, scope_of
+from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import Change, Delete, Memory, MemoryType, Update
 from reverie.sentence_word_analysis import analyze, strip_markers
@@ -255,7 +255,7 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source], di
             if source.type is not MemoryType.EPISODE:
                 duplicates.append(source)
             continue
-        working.add(Item(scope, statement, source.tags, None))
+        working.add(Item(scope, statement, source.tags, NOW))
         kept.append(source)
     kept.sort(key=lambda source: (_RANK.index(source.type), source.sha256, source.ref))
     duplicates.sort(key=lambda source: (source.sha256, source.ref, source.seniority))

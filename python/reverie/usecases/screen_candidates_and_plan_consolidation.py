@@ -17,7 +17,6 @@ from reverie import (
     wire,
 )
 from reverie.consolidate import Decision
-from reverie.consolidate.working_set import SAID_IN
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
@@ -26,7 +25,7 @@ from reverie.documents.escaping import clean
 from reverie.documents.find_part_for_new_memories_of_full_document import is_full, next_part, open_part, room
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
-from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
+from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, Skip, Tier, Update
 from reverie.sentence_word_analysis import normalize
 from reverie.store.redact_encode_and_checksum_records import to_ms
 from reverie.thread_safe_typed_decoding import convert
@@ -250,8 +249,7 @@ def _is_same(before: Memory | None, after: Memory) -> bool:
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:
     """Return the candidate with secrets redacted, before anything is decided on its words, and with its provenance.
 
-    What was said of "this project" names the project, so that it can be read beside those of others. Of a person's wish
-    it is noted in which project's session it was said: there it may exclude what the project has.
+    What was said of "this project" names the project, so that it can be read beside those of others.
     """
     # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
     fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
@@ -261,8 +259,6 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
         if project and not concerns_person(candidate, project):
             fields["project"] = fields["provenance"]["project"] = project
             fields["content"] = fields["content"].replace("this project", f"the project {project}")
-        elif project and candidate.type is MemoryType.PREFERENCE:
-            fields["provenance"][SAID_IN] = project
     return convert(fields, Candidate)
 
 
