@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from reverie.documents.project_document_paths import in_project
+from reverie.doubts import KEY
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Update
@@ -86,6 +87,8 @@ def _updated(memory: Memory, change: Update, candidates: Sequence[Candidate], at
         provenance.pop("at", None)  # the new content's time counts, and where it is unknown, that of this change
         if "at" in source:
             provenance["at"] = source["at"]
+        if provenance.get(KEY, {}).get("at", "") < source.get("at", at):
+            provenance.pop(KEY, None)  # the newer words are in no doubt
     return replace(
         memory, content=change.content, tags=change.tags, updated_at=at, trust="engine", provenance=provenance
     )

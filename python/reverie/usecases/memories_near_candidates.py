@@ -22,6 +22,7 @@ from reverie.usecases.capacity_tier_from_estimated_memory_tokens import Estimate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from reverie.doubts import Objection
     from reverie.models import Candidate
     from reverie.store import Key, Reader
     from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
@@ -60,9 +61,19 @@ class NearestMemories:
         self._recall = recall
         self._spaces: dict[str, _Space] = {}
 
-    def snapshot(self, space: str, candidates: Sequence[Candidate], *, window: int, at: str) -> MemorySnapshot | None:
+    def snapshot(
+        self,
+        space: str,
+        candidates: Sequence[Candidate],
+        *,
+        window: int,
+        at: str,
+        objections: Sequence[Objection] = (),
+        project: str = PERSON,
+    ) -> MemorySnapshot | None:
         """Return a MemorySnapshot of the memories that a consolidation of `candidates` may change, or None.
 
+        With them come those near `objections` of a session in `project`, which may put them in doubt.
         Where all memories are many for `window` tokens, a page of others comes with them. None where they are many for
         it and yet so few that all can be read.
         """
@@ -82,11 +93,18 @@ class NearestMemories:
                 reading = _Reading.of(candidate)
                 for name in dict.fromkeys(_nearest(index, candidate)):
                     near.setdefault(name, []).append(reading)
+            doubted: set[str] = set()
+            for objection in objections:
+                doubted.update(index.nearest(objection.text, _NEAREST, projects=[project, PERSON]))
             concerned = [
                 record
-                for record in reader.load_many(MemoryRecord, [(name,) for name in sorted(near)])
+                for record in reader.load_many(MemoryRecord, [(name,) for name in sorted({*near, *doubted})])
                 if record is not None
-                and (record.id in page or any(reading.may_concern(record, tier) for reading in near[record.id]))
+                and (
+                    record.id in page
+                    or record.id in doubted
+                    or any(reading.may_concern(record, tier) for reading in near[record.id])
+                )
             ]
             return consolidation_snapshot_and_commit.snapshot_of(
                 reader, concerned, candidates, window=window, at=at, tier=tier
