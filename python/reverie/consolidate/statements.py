@@ -77,6 +77,9 @@ class Statement:
     affirms: bool  # False where it denies
     subject: tuple[str, str] | None  # ("language", "English") of "Language: English"
     is_over: bool  # says of something that it is over
+    wanted: frozenset[str]  # {"pnpm"} of "use pnpm, not npm"; without a choice its words
+    rejected: frozenset[str]  # {"npm"} of it
+    quotes: tuple[str, ...]  # what stands in “…”
 
 
 # The same memories meet the candidates of every session: some 8,000 of them.
@@ -87,6 +90,7 @@ def parse_statement(text: str) -> Statement:
     sequence = [word for word in words.sequence if word not in _FILLERS]
     while sequence and sequence[-1] == ";":
         sequence.pop()
+    wanted, rejected = _sides(text, frozenset(words.content), affirms=words.affirms)
     return Statement(
         text=text,
         normalized=normalize(text),
@@ -96,6 +100,9 @@ def parse_statement(text: str) -> Statement:
         affirms=words.affirms,
         subject=subject_of(text),
         is_over=_OVER.search(text) is not None,
+        wanted=wanted,
+        rejected=rejected,
+        quotes=tuple(_QUOTED.findall(text)) if "“" in text else (),
     )
 
 
@@ -176,7 +183,7 @@ def _contradicts(new: Statement, old: Statement) -> bool:
         problem = old if new.is_over else new
         if common >= max(_OVER_WORDS_MIN, _OVER_SHARE * len(problem.words)):
             return True
-    return common > 0 and (_answers_otherwise(new.text, old.text) or _excludes(new, old) or _excludes(old, new))
+    return common > 0 and (_answers_otherwise(new, old) or _excludes(new, old) or _excludes(old, new))
 
 
 def _excludes(choice: Statement, other: Statement) -> bool:
@@ -185,20 +192,25 @@ def _excludes(choice: Statement, other: Statement) -> bool:
     Beside the rejected words, `other` has only words that are wanted too: "run the tests with unittest" is excluded by
     "run the tests with pytest, not unittest", "npm hosts our package" by neither.
     """
-    sides = _NOT.split(choice.text, maxsplit=1) if _NOT.search(choice.text) else ()
-    if not sides:
-        return False
+    wanted = choice.wanted - choice.rejected
+    is_wanted = bool(choice.rejected) and choice.rejected <= other.wanted
+    return is_wanted and bool(wanted) and other.wanted - choice.rejected <= wanted
+
+
+def _sides(text: str, words: frozenset[str], *, affirms: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of what a statement wants, and of what it rejects in favour of it; nothing for a denial."""
+    sides = _NOT.split(text, maxsplit=1)
+    if len(sides) == 1:
+        return (words - _NAMES_CHOICE if affirms else frozenset()), frozenset()
+    wanted = analyze(sides[0])
     rejected = frozenset(analyze(_CLAUSE_END.split(sides[1], maxsplit=1)[0]).content) - _NAMES_CHOICE
-    wanted = frozenset(analyze(sides[0]).content) - _NAMES_CHOICE - rejected
-    said = frozenset(analyze(_NOT.split(other.text, maxsplit=1)[0]).content) - _NAMES_CHOICE
-    affirms = count_negations(analyze(_NOT.split(other.text, maxsplit=1)[0]).sequence) == 0
-    return bool(wanted and rejected) and affirms and rejected <= said and said - rejected <= wanted
+    return (frozenset(wanted.content) - _NAMES_CHOICE if wanted.affirms else frozenset()), rejected
 
 
-def _answers_otherwise(new: str, old: str) -> bool:
+def _answers_otherwise(new: Statement, old: Statement) -> bool:
     """Return True for two choices with the same quoted question and another quoted answer."""
-    one, other = _QUOTED.findall(new), _QUOTED.findall(old)
-    return len(one) > 1 and len(other) > 1 and one[0] == other[0] and one[-1] != other[-1]
+    is_choice = len(new.quotes) > 1 and len(old.quotes) > 1
+    return is_choice and new.quotes[0] == old.quotes[0] and new.quotes[-1] != old.quotes[-1]
 
 
 def _same_but_quantity(new: Statement, old: Statement) -> bool:
