@@ -8,8 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reverie.consolidate import Decision, apply, decide, document_of
-from reverie.consolidate.statements import parse_statement
-from reverie.consolidate.working_set import neighbours
+from reverie.consolidate.working_set import WorkingSet
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.soak import count
 
@@ -103,20 +102,15 @@ def test_memories_of_a_person_and_episodes_are_never_changed(
 
 @settings(max_examples=count(100, 5000), deadline=None)
 @given(candidates, memories())
-def test_memories_that_share_nothing_change_no_decision(new: list[Candidate], old: tuple[Memory, ...]) -> None:
-    """Deciding with the candidates' neighbours alone equals deciding with all memories; all others are kept."""
-    statements = [parse_statement(candidate.content) for candidate in new]
-    near = neighbours(new, statements, old)
-    beside = decide(new, old, Tier.GENEROUS)
-    whole = _decided_beside_all(new, old)
-    assert beside == whole
-    kept = {memory.id for memory in old} - {memory.id for memory in near}
-    assert {change.id for change in whole.changes if isinstance(change, Keep)} >= kept
+def test_memories_of_other_words_and_projects_change_no_decision(new: list[Candidate], old: tuple[Memory, ...]) -> None:
+    """Deciding with the words and projects of the candidates alone equals deciding with all."""
+    assert decide(new, old, Tier.GENEROUS) == _decided_beside_all(new, old)
 
 
 def _decided_beside_all(new: list[Candidate], old: tuple[Memory, ...]) -> Decision:
-    """Return the decision with every memory in the working set."""
-    with patch("reverie.consolidate.decide.neighbours", lambda _candidates, _statements, existing: list(existing)):
+    """Return the decision with every memory and word in the working set."""
+    whole = WorkingSet.of_memories
+    with patch.object(WorkingSet, "of_memories", lambda existing, *_: whole(existing)):
         return decide(new, old, Tier.GENEROUS)
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from reverie.consolidate import capacity
 from reverie.consolidate.episodes import decide_episodes
 from reverie.consolidate.statements import Relation, Statement, is_generic, merged, overlap, parse_statement, relate
-from reverie.consolidate.working_set import NOW, Item, WorkingSet, neighbours, scope_of
+from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Ti
     """Return the changes that bring `candidates` into `existing`; pure, and always the same for the same arguments."""
     statements = tuple(parse_statement(candidate.content) for candidate in candidates)
     # Fuller tiers shrink all memories; here only those that a candidate can be compared with may change.
-    near = existing if tier is not Tier.GENEROUS else neighbours(candidates, statements, existing)
-    wanted = frozenset().union(*(statement.words for statement in statements)) if tier is Tier.GENEROUS else None
-    run = _Consolidation(candidates, statements, WorkingSet.of_memories(near, wanted), tier)
+    asked = statements if tier is Tier.GENEROUS else None
+    working = WorkingSet.of_memories(existing, asked, {candidate.project for candidate in candidates})
+    run = _Consolidation(candidates, statements, working, tier)
     run.run()
     changes: dict[int, Change] = {**run.changes, **decide_episodes(dict(enumerate(candidates)), existing)}
     by_id = {item.memory.id: item for item in run.working.items if item.memory is not None}

@@ -11,11 +11,9 @@ from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import Memory, MemoryType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
-    from reverie.models import Candidate
-
-__all__ = ["NOW", "Item", "WorkingSet", "neighbours", "scope_of", "stated_at"]
+__all__ = ["NOW", "Item", "WorkingSet", "scope_of", "stated_at"]
 
 NOW = "9999"  # sorts after every time: a candidate without one is stated in this run
 _POSTINGS_MAX = 1000  # items; a word that more of them have finds too much, as a stop word does
@@ -61,18 +59,24 @@ class WorkingSet:
     _wanted: frozenset[str] | None = None  # the words that `similar` is asked for; None for any
 
     @classmethod
-    def of_memories(cls, existing: Sequence[Memory], wanted: frozenset[str] | None = None) -> WorkingSet:
+    def of_memories(
+        cls, existing: Iterable[Memory], asked: Collection[Statement] | None = None, projects: Collection[str] = ()
+    ) -> WorkingSet:
         """Return the working set of existing memories, without episodes, which have a rule of their own.
 
-        With `wanted` it is only asked what is similar to statements of these words, and only they are indexed.
+        With `asked` it is only asked about statements of these words, of these projects and the person: then nothing
+        else is in it, or indexed.
         """
-        working = cls(_wanted=wanted)
+        working = cls()
+        if asked is not None:
+            working._wanted = frozenset().union(*(statement.words for statement in asked))
         for memory in existing:
-            if memory.type is not MemoryType.EPISODE:
-                user = memory.document == "facts/user.md"
-                scope = scope_of(memory.type, user=user, project=memory_project(memory))
-                statement = parse_statement(memory.content)
-                working.add(Item(scope, statement, memory.tags, stated_at(memory), memory=memory))
+            project = memory_project(memory)
+            if memory.type is MemoryType.EPISODE or (asked is not None and project not in {PERSON, *projects}):
+                continue
+            scope = scope_of(memory.type, user=memory.document == "facts/user.md", project=project)
+            statement = parse_statement(memory.content)
+            working.add(Item(scope, statement, memory.tags, stated_at(memory), memory=memory))
         return working
 
     def add(self, item: Item) -> None:
@@ -125,37 +129,6 @@ class WorkingSet:
         matches = [position for position in shared if self.items[position].is_alive]
         matches.sort(key=lambda position: (-shared[position], self.items[position].statement.normalized, position))
         return matches[:_SIMILAR_MAX]
-
-
-def neighbours(
-    candidates: Iterable[Candidate], statements: Iterable[Statement], existing: Sequence[Memory]
-) -> list[Memory]:
-    """Return the existing memories that `identical` and `similar` can find for a candidate, in their order.
-
-    They are of a candidate's project or of the person, and share a word that carries meaning, the subject or the text
-    with a candidate. `statements` are those of the candidates.
-    """
-    projects = {PERSON, *(candidate.project for candidate in candidates)}
-    words: set[str] = set()
-    texts: set[str] = set()
-    subjects: set[str] = set()
-    for statement in statements:
-        words |= statement.words
-        texts.add(statement.normalized)
-        if statement.subject is not None:
-            subjects.add(statement.subject[0])
-
-    def is_near(memory: Memory) -> bool:
-        if memory_project(memory) not in projects:
-            return False
-        statement = parse_statement(memory.content)
-        return (
-            not words.isdisjoint(statement.words)
-            or statement.normalized in texts
-            or (statement.subject is not None and statement.subject[0] in subjects)
-        )
-
-    return [memory for memory in existing if is_near(memory)]
 
 
 def scope_of(kind: MemoryType, *, user: bool, project: str) -> str:

@@ -109,7 +109,7 @@ def archive_with(archive: ArchivePlan, asked: ModelChanges, prompt: str) -> tupl
 
     Without changes it is the archive by rule.
     """
-    address = {source.id: source.sha256 for source in archive.sources if source.id is not None}
+    address = {source.id: source.sha256 for source in archive.sources}
     named: list[dict[str, Any]] = []
     for change in asked.changes:
         if isinstance(change, Update | Delete) and change.id in address:
