@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 
 from reverie import count_and_truncate_tokens
 from reverie.documents.project_document_paths import memory_project
+from reverie.doubts import doubt_note
 from reverie.full_text_index import Filter, Index, IndexEntry
 from reverie.relevance import names_code, threshold
 
@@ -228,9 +229,13 @@ def counted(memory: M) -> Counted[M]:
 
 
 def recall_line(memory: Recalled) -> str:
-    """Return a memory as one markdown item: `- [fact · facts/project.md] text`, further lines indented below it."""
+    """Return a memory as one markdown item: `- [fact · facts/project.md] text`, further lines indented below it.
+
+    Behind the document stands since when it is in doubt.
+    """
     body = "\n  ".join(part.strip() for part in memory_text(memory).split("\n") if part.strip())
-    return f"- [{memory.type.value} · {memory.document}] {body}"
+    source = " · ".join(filter(None, (memory.type.value, memory.document, doubt_note(memory.provenance))))
+    return f"- [{source}] {body}"
 
 
 def memory_text(memory: Recalled) -> str:

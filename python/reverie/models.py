@@ -293,7 +293,7 @@ class Candidate:
 
     `title` and `fields` are for episodes only: the `##` line and its `- Key: value` lines. `subject` says what a fact
     is about: `user` facts go to facts/user.md, `project` facts to facts/project.md. `provenance` names the entries it
-    was extracted from: `{"thread": id, "seqs": [..]}`, and of a person's wish as `said_in` the project of the thread.
+    was extracted from: `{"thread": id, "seqs": [..]}`.
     `project` is the name of the project that it belongs to, empty for what concerns the person.
     """
 

@@ -8,8 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reverie.consolidate import Decision, apply, decide, document_of
-from reverie.consolidate.statements import parse_statement
-from reverie.consolidate.working_set import neighbours
+from reverie.consolidate.working_set import WorkingSet
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.soak import count
 
@@ -33,7 +32,6 @@ plain = st.builds(
     tags=tags,
     at=times,
     subject=st.sampled_from(["user", "project"]),
-    provenance=st.sampled_from([{}, {"said_in": "harbour"}, {"said_in": "quay"}]),
     project=st.sampled_from(PROJECTS),
 )
 episodes = st.builds(
@@ -91,32 +89,28 @@ def test_everything_has_exactly_one_change(new: list[Candidate], old: tuple[Memo
 def test_memories_of_a_person_and_episodes_are_never_changed(
     new: list[Candidate], old: tuple[Memory, ...], tier: Tier
 ) -> None:
-    """A memory last written by a user never changes; a proposal is only ever about such a memory."""
+    """A memory last written by a user never changes; a proposal is about such a memory, or about a contradiction."""
     decision = decide(new, old, tier)
     untouchable = {m.id for m in old if m.trust == "person" or m.type is MemoryType.EPISODE}
     changed = {change.id for change in decision.changes if isinstance(change, Update | Delete)}
     assert not untouchable & changed
-    assert {proposal.change.id for proposal in decision.proposals} <= {m.id for m in old if m.trust == "person"}
+    proposed = {proposal.change.id for proposal in decision.proposals if proposal.reason != "contradiction"}
+    assert proposed <= {m.id for m in old if m.trust == "person"}
     after = {m.id: m for m in apply(decision.changes, old, new, at=AT, new_ids=ids("new"))}
     assert all(after[m.id] == m for m in old if m.id in untouchable)
 
 
 @settings(max_examples=count(100, 5000), deadline=None)
 @given(candidates, memories())
-def test_memories_that_share_nothing_change_no_decision(new: list[Candidate], old: tuple[Memory, ...]) -> None:
-    """Deciding with the candidates' neighbours alone equals deciding with all memories; all others are kept."""
-    statements = [parse_statement(candidate.content) for candidate in new]
-    near = neighbours(new, statements, old)
-    beside = decide(new, old, Tier.GENEROUS)
-    whole = _decided_beside_all(new, old)
-    assert beside == whole
-    kept = {memory.id for memory in old} - {memory.id for memory in near}
-    assert {change.id for change in whole.changes if isinstance(change, Keep)} >= kept
+def test_memories_of_other_words_and_projects_change_no_decision(new: list[Candidate], old: tuple[Memory, ...]) -> None:
+    """Deciding with the words and projects of the candidates alone equals deciding with all."""
+    assert decide(new, old, Tier.GENEROUS) == _decided_beside_all(new, old)
 
 
 def _decided_beside_all(new: list[Candidate], old: tuple[Memory, ...]) -> Decision:
-    """Return the decision with every memory in the working set."""
-    with patch("reverie.consolidate.decide.neighbours", lambda _candidates, _statements, existing: list(existing)):
+    """Return the decision with every memory and word in the working set."""
+    whole = WorkingSet.of_memories
+    with patch.object(WorkingSet, "of_memories", lambda existing, *_: whole(existing)):
         return decide(new, old, Tier.GENEROUS)
 
 
@@ -193,11 +187,9 @@ def test_without_candidates_nothing_changes(old: tuple[Memory, ...], tier: Tier)
 
 @settings(max_examples=count(60, 2000), deadline=None)
 @given(candidates, memories())
-def test_generous_deletes_only_resolved_mistakes(new: list[Candidate], old: tuple[Memory, ...]) -> None:
-    """In GENEROUS, a deletion needs a candidate that marks a mistake as resolved."""
-    deleted = [change for change in decide(new, old, Tier.GENEROUS).changes if isinstance(change, Delete)]
-    over = any(word in candidate.content for candidate in new for word in ("no longer", "resolved"))
-    assert over or not deleted
+def test_generous_deletes_nothing(new: list[Candidate], old: tuple[Memory, ...]) -> None:
+    """In GENEROUS nothing is deleted by rule; what contradicts a memory is a proposal."""
+    assert not [change for change in decide(new, old, Tier.GENEROUS).changes if isinstance(change, Delete)]
 
 
 # Sentences that exclude each other, of the person and of two projects, said in the sessions of these.
@@ -219,7 +211,6 @@ excluding = st.builds(
     type=st.sampled_from([MemoryType.PREFERENCE, MemoryType.PREFERENCE, MemoryType.FACT, MemoryType.PROCEDURE]),
     content=st.sampled_from(SENTENCES),
     at=times,
-    provenance=st.sampled_from([{}, {"said_in": "harbour"}, {"said_in": "quay"}]),
     project=st.sampled_from(["", "harbour", "quay"]),
 )
 

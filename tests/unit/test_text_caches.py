@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import sentence_word_analysis
-from reverie.consolidate import opposite_wishes, retired_values
 from reverie.consolidate import statements as statement_comparison_and_merging
 from reverie.context import token_cost
 from reverie.documents import parser
@@ -84,8 +83,6 @@ def test_one_text_beyond_the_bound_is_the_only_one() -> None:
 
 CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
     "statements": (statement_comparison_and_merging.parse_statement, 700, 12),
-    "wishes": (lambda text: opposite_wishes.parse_wish(f"always use {text}, never use tabs"), 1700, 6),
-    "retirements": (lambda text: retired_values.parse_retirement(f"{text}, `x y` is gone."), 900, 14),
     "words": (lambda text: sentence_word_analysis._classify(text.replace(" ", "")), 200, 4),
     "pairs of words": (merge_base_search_by_lines_not_yet_seen._pairs_of, 200, 18),
     "lines": (merge_base_search_by_lines_not_yet_seen._has_word, 150, 2),

@@ -100,7 +100,13 @@ async def _with_memories(
     memories = None
     if nearest:
         memories = await asyncio.to_thread(
-            services.nearest.snapshot, space, extracted.candidates, window=window, at=job.at
+            services.nearest.snapshot,
+            space,
+            extracted.candidates,
+            window=window,
+            at=job.at,
+            objections=extracted.objections,
+            project=job.project or "",
         )
     if memories is None:
         memories = await read(

@@ -14,6 +14,7 @@ from reverie.documents.memory_layout_types_and_conflict_copy_names import Docume
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
 from reverie.documents.update_own_lines_of_memory_md import newest_first
+from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
@@ -182,6 +183,7 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
         from_=record.document,
         tags=list(record.tags),
         updated_at=record.updated_at,
+        doubt=doubt_note(record.provenance) or wire.ABSENT,
     )
 
 

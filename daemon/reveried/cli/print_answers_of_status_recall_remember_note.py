@@ -218,6 +218,6 @@ def print_noted() -> None:
 
 
 def one_line(memory: wire.Memory) -> str:
-    """Return a memory's title (an episode's) or text on one line."""
-    text = memory.title or memory.content
-    return " ".join(text.split())
+    """Return a memory's title (an episode's) or text on one line, and since when it is in doubt."""
+    since = memory.in_doubt_since
+    return " ".join((memory.title or memory.content).split()) + (f" (in doubt since {since[:10]})" if since else "")

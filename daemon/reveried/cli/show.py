@@ -19,6 +19,7 @@ from reveried.cli.threads_contexts_notes_distill_and_reflect import with_thread
 if TYPE_CHECKING:
     from reverie.client import Client
     from reverie.models import Json as JsonValue
+    from reverie.wire import Memory
 
 __all__ = ["show"]
 
@@ -142,6 +143,7 @@ def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
             ("Changed", when(memory.updated_at)),
             ("Recalled", counted(memory.access_count, "time") if memory.access_count else "never"),
             ("Trust", memory.trust),
+            ("In doubt", _doubt(memory)),
             ("Written by", _writer(memory.provenance)),
             (
                 "In thread" if "tool" in memory.provenance else "Learnt from",
@@ -155,6 +157,15 @@ def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
         say(f"- {name}: {value}")
     say()
     say(f"Its versions: reverie log {memory.id}")
+
+
+def _doubt(memory: "Memory") -> str | None:
+    """Return since when a memory is in doubt, and how to read the thread that speaks against it."""
+    if memory.in_doubt_since is None:
+        return None
+    doubt = memory.provenance.get("doubt")
+    thread = doubt.get("thread") if isinstance(doubt, dict) else None
+    return f"since {when(memory.in_doubt_since)}" + (f": reverie thread {thread}" if thread else "")
 
 
 def _writer(provenance: Mapping[str, "JsonValue"]) -> str | None:

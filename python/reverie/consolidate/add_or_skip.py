@@ -8,16 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.decide import Decision
-from reverie.consolidate.statements import Relation, Statement, parse_statement, relate
-from reverie.consolidate.working_set import WorkingSet, scope_of
-from reverie.models import Add, Candidate, Change, Keep, Memory, MemoryType, Skip
+from reverie.consolidate.episodes import decide_episodes
+from reverie.consolidate.statements import Relation, parse_statement, relate
+from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
+from reverie.models import Add, Candidate, Change, Keep, Memory, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["add_or_skip", "candidates_to_add"]
-
-_SAID = frozenset({Relation.SAME, Relation.COVERED})
 
 
 def add_or_skip(candidates: Sequence[Candidate], existing: Sequence[Memory]) -> Decision:
@@ -31,45 +30,27 @@ def candidates_to_add(
 ) -> list[Change]:
     """Return ADD or SKIP for each candidate at `indexes`: SKIP if a memory or an earlier candidate covers it."""
     working = WorkingSet.of_memories(existing)
-    episodes = {_episode_key(memory.title, memory.content) for memory in existing if memory.type is MemoryType.EPISODE}
-    added: list[tuple[Candidate, Statement]] = []
+    chosen = list(indexes)
+    episodes = decide_episodes({index: candidates[index] for index in chosen}, existing)
     changes: list[Change] = []
-    for index in indexes:
+    for index in chosen:
         candidate = candidates[index]
-        statement = parse_statement(candidate.content)
-        if candidate.type is MemoryType.EPISODE:
-            key = _episode_key(candidate.title, candidate.content)
-            changes.append(Skip(index) if key in episodes else Add(index, candidate))
-            episodes.add(key)
+        if index in episodes:
+            changes.append(episodes[index])
             continue
-        covered_by = _covering(working, candidate, statement)
-        if covered_by is not None or any(
-            other.project == candidate.project and other.type is candidate.type and _says(said, statement)
-            for other, said in added
-        ):
-            changes.append(Skip(index, covered_by))
-        else:
-            changes.append(Add(index, candidate))
-            added.append((candidate, statement))
-    return changes
-
-
-def _covering(working: WorkingSet, candidate: Candidate, statement: Statement) -> str | None:
-    """Return the id of a memory that covers a candidate's whole content, or None."""
-    position = working.identical(statement, candidate.project)
-    if position is None:
+        statement = parse_statement(candidate.content)
         scope = scope_of(candidate.type, user=candidate.subject == "user", project=candidate.project)
-        similar = working.similar(statement, scope)
-        position = next((at for at in similar if _says(working.items[at].statement, statement)), None)
-    memory = None if position is None else working.items[position].memory
-    return None if memory is None else memory.id
-
-
-def _says(existing: Statement, statement: Statement) -> bool:
-    """Return True if `existing` equals `statement` or has all of its content."""
-    return relate(statement, existing, keyed=False) in _SAID
-
-
-def _episode_key(title: str | None, content: str) -> tuple[str, str]:
-    """Return what two descriptions of one episode have in common: title and content, without case and white space."""
-    return " ".join((title or "").split()).casefold(), " ".join(content.split()).casefold()
+        position = working.identical(statement, candidate.project)
+        if position is None:
+            said = (Relation.SAME, Relation.COVERED)
+            similar = working.similar(statement, scope)
+            position = next(
+                (at for at in similar if relate(statement, working.items[at].statement, keyed=False) in said), None
+            )
+        if position is None:
+            working.add(Item(scope, statement, candidate.tags, candidate.at or NOW, index=index))
+            changes.append(Add(index, candidate))
+        else:
+            memory = working.items[position].memory
+            changes.append(Skip(index, None if memory is None else memory.id))
+    return changes

@@ -1,18 +1,4 @@
-"""The application of changes: existing memories and decided changes to the memories to store, each in its document.
-
-The document of a new memory:
-
-* an episode            -> `episodes/YYYY-MM.md`, by the day it happened
-* a preference          -> `facts/preferences.md`
-* a mistake             -> `facts/mistakes.md`
-* a procedure           -> `facts/procedures.md`
-* a skill               -> `facts/skills.md`
-* an observation        -> `facts/observations.md`
-* a fact about the user -> `facts/user.md`
-* any other fact        -> `facts/project.md`
-
-Those of a project are below its own folder: `facts/harbour/mistakes.md`, `episodes/harbour-2026-11.md`.
-"""
+"""The application of changes: existing memories and decided changes to the memories to store, each in its document."""
 
 from __future__ import annotations
 
@@ -20,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from reverie.documents.project_document_paths import in_project
+from reverie.doubts import KEY
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Update
@@ -31,6 +18,14 @@ __all__ = ["UPDATES_KEPT", "apply", "document_of", "happened_on"]
 
 UPDATES_KEPT = 20  # sources of earlier updates that a memory's provenance lists
 
+_DOCUMENTS = {
+    MemoryType.PREFERENCE: "facts/preferences.md",
+    MemoryType.MISTAKE: "facts/mistakes.md",
+    MemoryType.PROCEDURE: "facts/procedures.md",
+    MemoryType.SKILL: "facts/skills.md",
+    MemoryType.OBSERVATION: "facts/observations.md",
+    MemoryType.FACT: "facts/project.md",
+}
 _DAY = lazy_regex(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 
 
@@ -86,6 +81,8 @@ def _updated(memory: Memory, change: Update, candidates: Sequence[Candidate], at
         provenance.pop("at", None)  # the new content's time counts, and where it is unknown, that of this change
         if "at" in source:
             provenance["at"] = source["at"]
+        if provenance.get(KEY, {}).get("at", "") < source.get("at", at):
+            provenance.pop(KEY, None)  # the newer words are in no doubt
     return replace(
         memory, content=change.content, tags=change.tags, updated_at=at, trust="engine", provenance=provenance
     )
@@ -126,29 +123,18 @@ def _next_orders(memories: Iterable[Memory]) -> dict[str, int]:
 
 
 def document_of(candidate: Candidate, *, at: str) -> str:
-    """Return the path, in the space's folder, of the document that a candidate is written to; `at` is now (UTC)."""
-    return in_project(_general_document(candidate, at), candidate.project)
+    """Return the path, in the space's folder, of the document that a candidate is written to; `at` is now (UTC).
 
-
-def _general_document(candidate: Candidate, at: str) -> str:
-    """Return the path of the document for a candidate of its type, without the folder of a project."""
-    match candidate.type:
-        case MemoryType.EPISODE:
-            return f"episodes/{happened_on(candidate.fields, candidate.at, at)[:7]}.md"
-        case MemoryType.PREFERENCE:
-            return "facts/preferences.md"
-        case MemoryType.MISTAKE:
-            return "facts/mistakes.md"
-        case MemoryType.PROCEDURE:
-            return "facts/procedures.md"
-        case MemoryType.SKILL:
-            return "facts/skills.md"
-        case MemoryType.OBSERVATION:
-            return "facts/observations.md"
-        case MemoryType.FACT:
-            return "facts/user.md" if candidate.subject == "user" else "facts/project.md"
-        case _:
-            assert_never(candidate.type)
+    An episode's is that of the month in which it happened. Those of a project are below its own folder:
+    `facts/harbour/mistakes.md`, `episodes/harbour-2026-11.md`.
+    """
+    if candidate.type is MemoryType.EPISODE:
+        path = f"episodes/{happened_on(candidate.fields, candidate.at, at)[:7]}.md"
+    elif candidate.type is MemoryType.FACT and candidate.subject == "user":
+        path = "facts/user.md"
+    else:
+        path = _DOCUMENTS[candidate.type]
+    return in_project(path, candidate.project)
 
 
 def happened_on(fields: Iterable[tuple[str, str]], *times: str | None) -> str:

@@ -11,14 +11,7 @@ from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.statements import (
-    Relation,
-    is_generic,
-    merge_statements,
-    overlap,
-    parse_statement,
-    relate,
-)
+from reverie.consolidate.statements import Relation, is_generic, merged, overlap, parse_statement, relate
 from reverie.models import Tier
 
 if TYPE_CHECKING:
@@ -64,22 +57,21 @@ def similarity_to_merge(one: str, other: str, tier: Tier) -> float:
     return score if tier is not Tier.GENEROUS and score >= _MERGE_OVERLAP[tier] else 0.0
 
 
-def shrink(working: WorkingSet, tier: Tier) -> int:
-    """Merge and drop items as the tier allows, at most a fifth of them; return how many were removed.
+def shrink(working: WorkingSet, tier: Tier) -> None:
+    """Merge and drop items as the tier allows, at most a fifth of them; GENEROUS leaves everything.
 
-    GENEROUS leaves everything. Items of a person, and items that this run's candidates wrote, are never dropped. The
-    work of one run is bounded: it compares `COMPARED_MAX` items with all others, and later runs compare the rest.
+    Items of a person, and those that this run's candidates wrote or were compared with, stay as they are: the same
+    candidates must find them again. One run compares `COMPARED_MAX` items with all others, later runs the rest.
     """
     if tier is Tier.GENEROUS:
-        return 0
+        return
     positions = _compared(working)
     room = int(len(positions) * REDUCTION_MAX)
-    merged = _merge_related(working, positions, tier, room)
-    return merged + _drop_generic(working, positions, tier, room - merged)
+    _drop_generic(working, positions, tier, room - _merge_related(working, positions, tier, room))
 
 
 def _compared(working: WorkingSet) -> list[int]:
-    """Return positions of the items to compare: all; if too many, those written by this run and some others.
+    """Return positions of the items to compare: all, or a part of them if they are too many.
 
     Where that part begins is a checksum of what was written, not a random number: the same arguments give the same
     decision, and another run another part.
@@ -87,11 +79,9 @@ def _compared(working: WorkingSet) -> list[int]:
     alive = [position for position, _ in working.alive()]
     if len(alive) <= COMPARED_MAX:
         return alive
-    written = [position for position in alive if working.items[position].written_now]
-    texts = sorted(working.items[position].statement.normalized for position in written)
+    texts = sorted(item.statement.normalized for item in working.items if item.is_touched)
     begin = zlib.crc32("\n".join(texts).encode()) % len(alive)
-    following = islice((*alive[begin:], *alive[:begin]), COMPARED_MAX)
-    return sorted({*written, *following})
+    return sorted(islice((*alive[begin:], *alive[:begin]), COMPARED_MAX))
 
 
 def _merge_related(working: WorkingSet, positions: Sequence[int], tier: Tier, room: int) -> int:
@@ -103,42 +93,42 @@ def _merge_related(working: WorkingSet, positions: Sequence[int], tier: Tier, ro
             break
         kept, dropped = working.items[keeper], working.items[victim]
         # An earlier merge may have dropped one of the two, or given it words that deny.
-        if not (kept.alive and dropped.alive) or kept.statement.affirms != dropped.statement.affirms:
+        if not (kept.is_alive and dropped.is_alive) or kept.statement.affirms != dropped.statement.affirms:
             continue
-        merged = _merged(kept, dropped)
-        if merged is None:
+        both = _both(kept, dropped)
+        if both is None:
             continue
-        working.rewrite(keeper, merged)
+        working.rewrite(keeper, both)
         kept.tags = tuple(dict.fromkeys((*kept.tags, *dropped.tags)))
-        dropped.alive = False
+        dropped.is_alive = False
         removed += 1
     return removed
 
 
-def _merged(kept: Item, dropped: Item) -> Statement | None:
-    """Return one statement for two related ones: the later if they contradict, else both; None if too long.
+def _both(kept: Item, dropped: Item) -> Statement | None:
+    """Return one statement for two: the later of two values, else both; None if they exclude each other, or too long.
 
     Example: "the build takes 4 minutes" (May) and "the build takes 9 minutes" (June) become the second.
     """
-    if relate(dropped.statement, kept.statement, keyed=False) is Relation.REPLACES:
-        return dropped.statement if (dropped.stated_at or "") > (kept.stated_at or "") else kept.statement
-    return merge_statements(kept.statement, dropped.statement)
+    relation = relate(dropped.statement, kept.statement, keyed=False)
+    if relation is Relation.REPLACES:
+        return dropped.statement if dropped.stated_at > kept.stated_at else kept.statement
+    return None if relation is Relation.CONTRADICTS else merged(kept.statement, dropped.statement)
 
 
-def _drop_generic(working: WorkingSet, positions: Sequence[int], tier: Tier, room: int) -> int:
-    """Drop at most `room` generic items that are rarely recalled, the least recalled first; return how many."""
+def _drop_generic(working: WorkingSet, positions: Sequence[int], tier: Tier, room: int) -> None:
+    """Drop at most `room` generic items that are rarely recalled, the least recalled first."""
     unread = [
         (item.memory.access_count, item.statement.normalized, position)
         for position, item in ((position, working.items[position]) for position in positions)
-        if item.alive
+        if item.is_alive
         and item.memory is not None
-        and _may_be_dropped(item)
+        and _may_change(item)
         and item.memory.access_count <= _LOW_ACCESS[tier]
-        and is_generic(item.statement, item.type, item.scope)
+        and is_generic(item.statement, item.scope)
     ]
     for _, _, position in sorted(unread)[: max(0, room)]:
-        working.items[position].alive = False
-    return min(len(unread), max(0, room))
+        working.items[position].is_alive = False
 
 
 def _pairs(working: WorkingSet, positions: Sequence[int], overlap_min: float) -> Iterator[tuple[float, int, int]]:
@@ -149,13 +139,13 @@ def _pairs(working: WorkingSet, positions: Sequence[int], overlap_min: float) ->
     """
     sharing: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, item in working.alive():
-        if item.memory is not None and not item.owned_by_person:
+        if _may_change(item):
             for word in item.statement.words:
                 sharing[item.scope, word].append(position)
     compared: set[tuple[int, int]] = set()
     for position in positions:
         item = working.items[position]
-        if item.memory is None or item.owned_by_person:
+        if not _may_change(item):
             continue
         rarest = sorted((len(sharing[item.scope, word]), word) for word in item.statement.words)[:_RARE_WORDS]
         for shared_by, word in rarest:
@@ -163,28 +153,21 @@ def _pairs(working: WorkingSet, positions: Sequence[int], overlap_min: float) ->
             for pair in ((min(position, other), max(position, other)) for other in others if other != position):
                 if pair not in compared:
                     compared.add(pair)
-                    yield from _mergeable(working, pair, overlap_min)
+                    score = overlap(working.items[pair[0]].statement, working.items[pair[1]].statement)
+                    if score >= overlap_min:
+                        keeper, victim = sorted(pair, key=lambda at: _keep_order(working.items[at]))
+                        yield score, keeper, victim
 
 
-def _mergeable(working: WorkingSet, pair: tuple[int, int], overlap_min: float) -> Iterator[tuple[float, int, int]]:
-    """Yield the pair with its overlap, the item to keep first; nothing where the two may not be merged."""
-    score = overlap(working.items[pair[0]].statement, working.items[pair[1]].statement)
-    if score < overlap_min:
-        return
-    keeper, victim = sorted(pair, key=lambda position: _keep_order(working.items[position]))
-    if _may_be_dropped(working.items[victim]):
-        yield score, keeper, victim
-
-
-def _keep_order(item: Item) -> tuple[bool, int, str, str]:
-    """Return the sort key of the item to keep: written by this run, then most recalled, then oldest."""
+def _keep_order(item: Item) -> tuple[int, str, str]:
+    """Return the sort key of the item to keep: the most recalled, then the oldest."""
     assert item.memory is not None
-    return (not item.written_now, -item.memory.access_count, item.memory.created_at, item.statement.normalized)
+    return (-item.memory.access_count, item.memory.created_at, item.statement.normalized)
 
 
-def _may_be_dropped(item: Item) -> bool:
-    """Return True for an item that is neither a person's nor written by this run."""
-    return not item.owned_by_person and not item.written_now
+def _may_change(item: Item) -> bool:
+    """Return True for a stored item that is neither a person's nor touched by this run."""
+    return item.memory is not None and not item.is_persons and not item.is_touched
 
 
 def _merge_order(working: WorkingSet, score: float, keeper: int, victim: int) -> tuple[float, str, str]:

@@ -11,21 +11,19 @@ changes as compact JSON. All sources must be read; of the memories in the archiv
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reverie import canonical_json, count_and_truncate_tokens
 from reverie.consolidate.statements import Relation, parse_statement, relate
-from reverie.consolidate.working_set import Item, WorkingSet, scope_of
-from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
+from reverie.documents.project_document_paths import memory_project
 from reverie.models import Change, Delete, Memory, MemoryType, Update
 from reverie.sentence_word_analysis import analyze, strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from reverie.models import Json
 
 __all__ = [
     "ARCHIVE_VERSION",
@@ -56,20 +54,21 @@ _NAMES = {kind: f"{kind.value}s" for kind in MemoryType}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One memory that a dream reads: redacted, with its content address. `id` is None for one of an earlier archive."""
+    """One memory that a dream reads: redacted, with its content address."""
 
-    ref: str
+    memory: Memory
     sha256: str
-    type: MemoryType
-    content: str
-    tags: tuple[str, ...]
-    title: str | None
-    document: str
-    person: bool
-    id: str | None
-    project: str  # empty for the person
-    unchanged: bool  # the redactor has left its words as they are
-    seniority: str  # creation time and id: orders sources with equal content, the oldest first
+    is_unchanged: bool  # the redactor has left its words as they are
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return self.memory.id
+
+    @property
+    def is_persons(self) -> bool:
+        """True if a person wrote the memory last, so that it is not changed."""
+        return self.memory.trust == "person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +89,12 @@ class DreamPlan:
 
 def distilled(sources: Iterable[Source], *, budget: int, redact: Callable[[str], str]) -> Archive:
     """Return the archive of all distinct sources, before some are left out to fit the budget."""
-    by_address = sorted(sources, key=lambda source: (source.sha256, source.ref, source.seniority))
+    by_address = sorted(sources, key=_address)
     kept, duplicates, tags = _distinct(by_address)
-    deletable = [source for source in duplicates if source.id is not None and not source.person]
+    deletable = [source for source in duplicates if not source.is_persons]
     return Archive(
         read=tuple(by_address),
-        deletes=(*_tagged(kept, tags), *(Delete(source.id) for source in deletable if source.id is not None)),
+        deletes=(*_tagged(kept, tags), *(Delete(source.id) for source in deletable)),
         budget=budget,
         summary=redact(_summary(by_address)),
         memories=[_entry(source) for source in kept],
@@ -138,7 +137,7 @@ class Archive:
         return {
             "version": ARCHIVE_VERSION,
             "kind": "dream",
-            "sources": [{"ref": source.ref, "sha256": source.sha256} for source in self.read],
+            "sources": [{"ref": source.memory.document, "sha256": source.sha256} for source in self.read],
             "budget": self.budget,
             "tokenizer": count_and_truncate_tokens.TOKENIZER,
             "summary": self.summary,
@@ -147,100 +146,56 @@ class Archive:
         }
 
 
-def counted_sources(
-    memories: Iterable[Memory],
-    redact: Callable[[str], str],
-    archives: Sequence[tuple[str, Mapping[str, Json]]] = (),
-) -> Iterator[tuple[Source, int]]:
-    """Yield the memories, then those of earlier archives, as sources, each with the tokens of reading it."""
-    reading = _sources(memories, archives, redact)
+def counted_sources(memories: Iterable[Memory], redact: Callable[[str], str]) -> Iterator[tuple[Source, int]]:
+    """Yield the memories as sources, each with the tokens of reading it."""
+    reading = (_source(memory, redact) for memory in memories)
     while chunk := list(islice(reading, _CHUNK)):
         yield from zip(chunk, count_and_truncate_tokens.count_items([_line(source) for source in chunk]), strict=True)
 
 
-def _sources(
-    memories: Iterable[Memory], archives: Sequence[tuple[str, Mapping[str, Json]]], redact: Callable[[str], str]
-) -> Iterator[Source]:
-    """Yield the memories, then those of earlier archives, as sources."""
-    for memory in memories:
-        yield _source(
-            memory.document,
-            memory.type,
-            {"content": memory.content, "tags": list(memory.tags), "title": memory.title, "fields": memory.fields},
-            redact,
-            person=memory.trust == "person",
-            document=memory.document,
-            project=memory_project(memory),
-            owner=(memory.id, memory.created_at),
-        )
-    for address, body in archives:
-        for entry in body["memories"]:
-            yield _source(
-                f"archives/{address}",
-                MemoryType(entry["type"]),
-                entry,
-                redact,
-                person=False,
-                document=entry["document"],
-                project=entry.get("project", PERSON),
-            )
-
-
-def _source(
-    ref: str,
-    kind: MemoryType,
-    value: Mapping[str, Json],
-    redact: Callable[[str], str],
-    *,
-    person: bool,
-    document: str,
-    project: str,
-    owner: tuple[str, str] | None = None,
-) -> Source:
-    """Return a redacted source of a dream; `owner` (id and creation time) is given if its memory may be deleted."""
-    content = redact(value["content"])
-    tags = tuple(redact(tag) for tag in value["tags"])
-    title = None if value.get("title") is None else redact(value["title"])
-    fields = [[redact(key), redact(text)] for key, text in value.get("fields", ())]
-    hashed = {"type": kind.value, "content": content, "tags": list(tags), "title": title, "fields": fields}
-    memory_id, seniority = (None, "") if owner is None else (owner[0], f"{owner[1]} {owner[0]}")
+def _source(memory: Memory, redact: Callable[[str], str]) -> Source:
+    content, tags = redact(memory.content), tuple(redact(tag) for tag in memory.tags)
+    title = None if memory.title is None else redact(memory.title)
+    fields = tuple((redact(key), redact(text)) for key, text in memory.fields)
+    hashed: dict[str, Any] = {"type": memory.type.value, "content": content, "tags": list(tags), "title": title}
+    hashed |= {"fields": [list(pair) for pair in fields], "person": memory.trust == "person"}
     return Source(
-        ref=ref,
-        sha256=canonical_json.sha256({**hashed, "person": person}),
-        type=kind,
-        content=content,
-        tags=tags,
-        title=title,
-        document=document,
-        person=person,
-        id=memory_id,
-        project=project,
-        unchanged=content == value["content"] and list(tags) == list(value["tags"]),
-        seniority=seniority,
+        replace(memory, content=content, tags=tags, title=title, fields=fields),
+        canonical_json.sha256(hashed),
+        (content, tags) == (memory.content, memory.tags),
     )
+
+
+def _address(source: Source) -> tuple[str, str, str, str]:
+    """Return the sort key by address; sources with equal content are ordered by document, the oldest first."""
+    memory = source.memory
+    return source.sha256, memory.document, memory.created_at, memory.id
 
 
 def _tagged(kept: Iterable[Source], tags: Mapping[str, tuple[str, ...]]) -> Iterator[Update]:
     """Yield the updates that give memories the tags of deleted ones with the same words, `tags` by the memory's id."""
     for source in kept:
-        if source.id is not None and source.id in tags and source.unchanged and not source.person:
-            joined = tuple(dict.fromkeys((*source.tags, *tags[source.id])))
-            if joined != source.tags:
-                yield Update(source.id, source.content, joined)
+        if source.id in tags and source.is_unchanged and not source.is_persons:
+            joined = tuple(dict.fromkeys((*source.memory.tags, *tags[source.id])))
+            if joined != source.memory.tags:
+                yield Update(source.id, source.memory.content, joined)
 
 
 def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source], dict[str, tuple[str, ...]]]:
     """Return the sources that no other one covers, most useful first, the duplicates, and tags of identical ones by id.
 
-    Episodes are left out of the archive as well where another covers them, but are never deleted.
+    A long one is compared before a short one, because it may cover the short one and not the reverse; a person's before
+    others. Episodes are left out of the archive as well where another covers them, but are never deleted.
     """
     tags: dict[str, tuple[str, ...]] = {}
     working = WorkingSet()
     kept: list[Source] = []
     duplicates: list[Source] = []
-    for source in sorted(sources, key=_compare_order):
-        statement = parse_statement(f"{source.title or ''}\n{source.content}".strip())
-        scope = scope_of(source.type, user=source.document == "facts/user.md", project=source.project)
+    sizes = {source.id: len(analyze(source.memory.content).sequence) for source in sources}
+    for source in sorted(sources, key=lambda one: (-sizes[one.id], not one.is_persons, _address(one))):
+        memory = source.memory
+        statement = parse_statement(f"{memory.title or ''}\n{memory.content}".strip())
+        scope = scope_of(memory.type, user=memory.document == "facts/user.md", project=memory_project(memory))
         if not strip_markers(statement.text).strip():
             continue  # everything in it was redacted
         relations = (
@@ -248,45 +203,36 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source], di
             for position in working.similar(statement, scope)
         )
         covering = next((one for one in relations if one[0] in {Relation.SAME, Relation.COVERED}), None)
-        if covering is not None:
-            same = kept[covering[1]].id if covering[0] is Relation.SAME else None
-            if same is not None and source.id is not None and not source.person:
-                tags[same] = (*tags.get(same, ()), *source.tags)
-            if source.type is not MemoryType.EPISODE:
-                duplicates.append(source)
+        if covering is None:
+            working.add(Item(scope, statement, memory.tags, NOW))
+            kept.append(source)
             continue
-        working.add(Item(scope, statement, source.tags, None))
-        kept.append(source)
-    kept.sort(key=lambda source: (_RANK.index(source.type), source.sha256, source.ref))
-    duplicates.sort(key=lambda source: (source.sha256, source.ref, source.seniority))
-    return kept, duplicates, tags
-
-
-def _compare_order(source: Source) -> tuple[bool, int, bool, str, str, str]:
-    """Return the sort key in which sources are compared: a later one may be covered by an earlier one.
-
-    Memories come before archives, because only a memory may replace a memory; then long before short, because a long
-    one covers a short one and not the reverse; a person's before others; then by content, then the oldest.
-    """
-    size = len(analyze(source.content).sequence)
-    return (source.id is None, -size, not source.person, source.sha256, source.ref, source.seniority)
+        if covering[0] is Relation.SAME and not source.is_persons:
+            same = kept[covering[1]].id
+            tags[same] = (*tags.get(same, ()), *memory.tags)
+        if memory.type is not MemoryType.EPISODE:
+            duplicates.append(source)
+    kept.sort(key=lambda source: (_RANK.index(source.memory.type), _address(source)))
+    return kept, sorted(duplicates, key=_address), tags
 
 
 def _entry(source: Source) -> dict[str, Any]:
     """Return a source as the archive lists it."""
+    memory = source.memory
     entry: dict[str, Any] = {
-        "type": source.type.value,
-        "content": source.content,
-        "tags": list(source.tags),
-        "document": source.document,
+        "type": memory.type.value,
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "document": memory.document,
     }
-    optional = {"title": source.title, "project": source.project or None}
+    optional = {"title": memory.title, "project": memory_project(memory) or None}
     return entry | {key: value for key, value in optional.items() if value is not None}
 
 
 def _line(source: Source) -> str:
     """Return a source on one line: type, title, content and tags."""
-    return " ".join(" ".join((source.type.value, source.title or "", source.content, *source.tags)).split())
+    memory = source.memory
+    return " ".join(" ".join((memory.type.value, memory.title or "", memory.content, *memory.tags)).split())
 
 
 def _summary(sources: Sequence[Source]) -> str:
@@ -294,13 +240,13 @@ def _summary(sources: Sequence[Source]) -> str:
 
     Example: "3 mistakes, 1 fact. About: login, test."
     """
-    kinds = Counter(source.type for source in sources)
+    kinds = Counter(source.memory.type for source in sources)
     counted = ", ".join(
         f"{kinds[kind]} {_NAMES[kind] if kinds[kind] > 1 else kind.value}" for kind in _RANK if kinds[kind]
     )
     words: Counter[str] = Counter()
     for source in sources:
-        words.update({word for word in analyze(strip_markers(source.content)).content if len(word) > 2})
+        words.update({word for word in analyze(strip_markers(source.memory.content)).content if len(word) > 2})
     shared = sorted((word for word in words if words[word] > 1), key=lambda word: (-words[word], word))[:_TOPICS_MAX]
     return f"{counted}. About: {', '.join(shared)}." if shared else f"{counted}."
 

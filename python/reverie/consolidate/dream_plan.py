@@ -70,7 +70,7 @@ def plan_oldest(memories: Sequence[Memory], *, budget: int, maximum: int, redact
         number = _batch_size(reading, least, whole, budget=budget, maximum=maximum)
     return DreamBatch(
         fitted(archive(number), reading[number]),
-        tuple(source.id for source in sources[:number] if source.id is not None),
+        tuple(source.id for source in sources[:number]),
         tuple(name for name, _ in oversized),
     )
 
@@ -90,7 +90,7 @@ def _usable(
     for source, size in counted_sources(memories, redact):
         if total > maximum or (total > budget and len(sources) >= BATCH_MIN):
             return sources, sizes, oversized, False
-        if size > maximum // 2 and source.id is not None:  # the archive of one memory is shorter than its text
+        if size > maximum // 2:  # the archive of one memory is shorter than its text
             alone = size + distilled([source], budget=maximum, redact=redact).tokens(0)
             if alone > maximum:
                 oversized.append((source.id, alone))

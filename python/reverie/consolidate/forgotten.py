@@ -11,14 +11,12 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.consolidate.human_languages_and_commands_named_in_wishes import are_about_others
 from reverie.consolidate.statement_words import (
-    behind_label,
-    named_things,
+    code_in,
+    inner_keys,
     statement_key,
     statement_keys,
     stems_in_order,
-    wish_classes,
     wish_stems,
 )
 from reverie.lazy_regex import lazy_regex
@@ -96,7 +94,7 @@ class _Indexed:
     """A forgotten statement with its stems."""
 
     statement: ForgottenStatement
-    stems: frozenset[str]
+    stems: tuple[str, ...]  # in order
 
     @property
     def is_rejected(self) -> bool:
@@ -113,7 +111,7 @@ class Forgotten:
         for statement in statements:
             indexed = _Indexed(statement, wish_stems(statement.content))
             self._by_key[statement.key].append(indexed)
-            for stem in indexed.stems:
+            for stem in set(indexed.stems):
                 self._by_stem[stem].append(indexed)
 
     def nearest(self, candidate: Candidate, *, in_all_projects: bool = False) -> tuple[str, str] | None:
@@ -125,59 +123,44 @@ class Forgotten:
             return None
         text = spoken(candidate)
         keys = statement_keys(text)
-        same = self._with_keys(keys, candidate, in_all_projects=in_all_projects)
-        if same is not None:
-            return Nearness.SAME, same.content
-        rejected = self._with_keys([f"{REJECTED}{key}" for key in keys], candidate, in_all_projects=in_all_projects)
-        if rejected is not None:
-            return Nearness.REJECTED, rejected.content
-        behind = behind_label(text)
-        labelled = (
-            None
-            if behind is None
-            else self._with_keys(statement_keys(behind), candidate, in_all_projects=in_all_projects)
-        )
-        if labelled is not None:
-            return Nearness.NEAR, labelled.content
-        near = self._near(candidate, text)
-        if near is None and (behind := behind_label(text, words_min=1)) is not None:
-            # An engine puts the heading of a file before its words: "Lessons learned: Always reply in German".
-            near = self._near(candidate, behind)
-        return (
-            None if near is None else (Nearness.REJECTED if near.is_rejected else Nearness.NEAR, near.statement.content)
-        )
-
-    def _with_keys(
-        self, keys: Iterable[str], candidate: Candidate, *, in_all_projects: bool
-    ) -> ForgottenStatement | None:
-        """Return a statement with one of these keys that concerns a candidate, or None."""
-        statements = (indexed.statement for key in keys for indexed in self._by_key.get(key, ()))
-        return next((one for one in statements if _concerns(one, candidate, in_all_projects=in_all_projects)), None)
+        for nearness, wanted in (
+            (Nearness.SAME, keys),
+            (Nearness.REJECTED, [f"{REJECTED}{key}" for key in keys]),
+            (Nearness.NEAR, inner_keys(text)),
+        ):
+            found = (indexed.statement for key in wanted for indexed in self._by_key.get(key, ()))
+            for statement in found:
+                if _concerns(statement, candidate, in_all_projects=in_all_projects):
+                    return nearness, statement.content
+        # Of a line of a file, what stands behind its heading: "Lessons learned: Always reply in German".
+        near = next((near for said in (text, *text.split(": ", 1)[1:]) if (near := self._near(candidate, said))), None)
+        if near is None:
+            return None
+        return (Nearness.REJECTED if near.is_rejected else Nearness.NEAR), near.statement.content
 
     def _near(self, candidate: Candidate, text: str) -> _Indexed | None:
         """Return the statement with the most words of a candidate, if these are enough to be near; else None."""
         stems = wish_stems(text)
         shared: dict[int, int] = defaultdict(int)
         indexed_by_id: dict[int, _Indexed] = {}
-        for stem in stems:
+        for stem in set(stems):
             for indexed in self._by_stem.get(stem, ()):
                 if _concerns(indexed.statement, candidate):
                     shared[id(indexed)] += 1
                     indexed_by_id[id(indexed)] = indexed
         near = []
-        named = None
+        code = code_in(text)
         for name, indexed in indexed_by_id.items():
-            least, most = sorted((len(stems), len(indexed.stems)))
-            enough = max(_NEAR_STEMS_MIN, _NEAR * least)
-            # "Always answer in German" and "always reply in German" share what they are about, and their verbs mean the
-            # same; "always comment in German" is another wish. Which type a memory has is an agent's choice.
-            is_same_wish = most <= _SHORT_STEMS and wish_classes(stems) == wish_classes(indexed.stems)
-            if shared[name] < enough and not is_same_wish:
+            least, most = sorted((len(set(stems)), len(set(indexed.stems))))
+            # "Always answer in German" and "always reply in German" share what they are about. "Always answer in
+            # English" begins with the same verb, and is about something else.
+            is_short = most <= _SHORT_STEMS and (stems[0] != indexed.stems[0] or stems == indexed.stems)
+            if shared[name] < max(_NEAR_STEMS_MIN, _NEAR * least) and not is_short:
                 continue
-            # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`". Names are
-            # read of what is near by its words alone, since there may be thousands of statements.
-            named = named_things(text) if named is None else named
-            if not are_about_others(named, named_things(indexed.statement.content)):
+            # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`".
+            theirs = code_in(indexed.statement.content)
+            is_other = code and theirs and not any(one in two or two in one for one in code for two in theirs)
+            if not is_other:
                 near.append((shared[name], indexed.statement.key, indexed))
         return max(near, key=lambda one: one[:2])[2] if near else None
 

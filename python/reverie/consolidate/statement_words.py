@@ -1,8 +1,8 @@
 """The words by which statements are compared with forgotten ones: without frames, look-alikes and inflection.
 
-A frame is what Reverie puts around a statement: "Wants agents to", "The user said: “…”", "(from notes.md)", or what
-says no more than that it is so: "We learnt that". It is left out of the hash, so that the same words are recognized in
-another frame after a purge, when nothing else is left.
+A frame is what Reverie puts around a statement: "Wants agents to", "The user said: “…”", "(from notes.md)". It is left
+out of the hash, so that the same words are recognized in another frame after a purge, when nothing else is left. Words
+that somebody else puts before or behind them ("We learnt that …") are no frame: then they are near, and wait.
 """
 
 from __future__ import annotations
@@ -12,99 +12,48 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.human_languages_and_commands_named_in_wishes import Named, named_in
 from reverie.consolidate.statements import parse_statement
 from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "behind_label",
-    "named_things",
-    "statement_key",
-    "statement_keys",
-    "stems_in_order",
-    "wish_classes",
-    "wish_stems",
-]
+__all__ = ["code_in", "inner_keys", "statement_key", "statement_keys", "stems_in_order", "wish_stems"]
 
 # The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
 _DAY: Final = lazy_regex(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
 _BEGINS: Final = lazy_regex(
-    r"^\W*(?:wants agents(?: never(?= to))?(?: to)?\b"
-    r"|the user (?:said|wants|asked to remember):|asked “|the user chose “"
-    # Labels that name no subject, as a line of a run's file or of a note has them: "Rule: the fee is 40 euros".
-    r"|(?:rule|note|hint|tip|info|important|warning|caution|reminder|remember|fact|lesson|decision|preference):(?=\s)"
-    r"|(?:please )?remember that\b)",
-    re.IGNORECASE,
-)
-# What says of a statement no more than that it is so, in the languages with tables of cues: "We learnt that the fee is
-# 40 euros", "Beachte: …", "Resulta que …". What doubts or denies it ("we thought that", "nobody says that") is none.
-_SO_IT_IS: Final = lazy_regex(
-    r"^\W*(?:(?:(?:i|we|you|the (?:team|agent|user|run|session))(?:['\u2019]ve| have| has| had| also| now| just){0,2}"
-    r" (?:learn(?:t|ed)?|found(?: out)?|noticed|noted|discovered|reali[sz]ed|confirmed|established|understood"
-    r"|remember(?:ed)?|know|think|believe|saw|see|heard)(?:,? that\b|:)"
-    r"|(?:please )?(?:also )?(?:note|beware|be aware|(?:keep|bear) in mind|don['\u2019]t forget|do not forget)"
-    r"(?: also)?(?:,? that\b|:)"
-    r"|(?:as )?(?:it )?(?:now )?turn(?:s|ed) out(?: that\b|:|,)?"
-    r"|it(?: is|['\u2019]s) (?:known|true|clear|certain|a fact|worth (?:noting|knowing)|important(?: to (?:note|know"
-    r"|remember))?|to be noted) that\b"
-    r"|the (?:fact|truth|point|rule|result|finding|conclusion) is(?: that\b|:)"
-    r"|as (?:we|you) know,|(?:in fact|actually|apparently|fyi|for the record)[,:]|according to [^,;:.!?\n]{1,40},)"
-    r"|(?:(?:wir|ich) haben? (?:gelernt|festgestellt|herausgefunden|gemerkt|bemerkt|erfahren)|wir wissen)(?:, dass\b|:)"
-    r"|es (?:hat sich herausgestellt|stellt(?:e)? sich heraus|ist bekannt)(?:, dass\b|:)"
-    r"|(?:bitte )?(?:beachten?|beachte(?: bitte)?|merke?(?: dir)?|denke? daran|bedenke)(?:, dass\b|:)"
-    r"|(?:hemos aprendido|aprendimos|descubrimos|sabemos|notamos|resulta|resultó|se sabe"
-    r"|(?:por favor,? )?(?:ten(?:ga)? en cuenta|nota|recuerda|toma nota de))(?: que\b|:)"
-    r"|(?:(?:nous avons|on a) (?:appris|constaté|découvert|remarqué)|nous savons|on sait"
-    r"|il (?:s['\u2019]avère|se trouve)"
-    r"|(?:à noter|notez?(?: bien)?|sachez|rappelle-toi|rappelons))(?: que\b| qu['\u2019]|:)"
-    r"|(?:我们|我)(?:了解|发现|学到|得知|知道|注意)(?:到|了)*[，,：:]?|(?:请?(?:注意|记住)|原来|事实证明)[，,：:]"
-    r"|(?:なお|注意|備考)[、：:])(?=\s*\S)",
+    r"^\W*(?:wants agents(?: never(?= to))?(?: to)?\b|the user (?:said|wants|asked to remember):|asked “"
+    r"|the user chose “)",
     re.IGNORECASE,
 )
 _ENDS: Final = lazy_regex(
     # What the agent did before a correction, which is another time another: ", about `npm ci`".
     r"(?:: the user had to correct this(?:, about .*)?"
     r"|\(from [^()\n]{1,200}\)"  # the file of a run
-    r"|, (?:says|said|according to) [^,;:.!?\n]{1,40}"
-    r"|(?:という)?(?:こと|の)(?:が(?:わかった|分かった|わかりました|分かりました|判明した)|を学(?:んだ|びました))"
     r"|(?:\s\\?#[^\W\d][\w-]*)+)\W*$",  # tags, also where their sign is escaped; "#12" is an issue
     re.IGNORECASE | re.DOTALL,
 )
-_LABEL: Final = lazy_regex(r"^\W*([^\n:.!?“”]{1,40}):\s+(\S.*)$", re.DOTALL)
-_FRAMES_MAX: Final = 4  # of one statement: "Rule: … (from r.md)" has two
-_BEHIND_WORDS_MIN: Final = 3  # behind a label: of fewer many statements consist by chance
+_FRAMES_MAX: Final = 4  # of one statement: "… (from r.md) #notes" has two
+# Words that others may have put around a statement: "Please keep in mind that, as we know, …", "…, says Bob".
+_BEFORE_MAX: Final = 9
+_BEHIND_MAX: Final = 3
+_INNER_MIN: Final = 3  # words; of fewer many statements consist by chance
 
+_CODE: Final = lazy_regex(r"`([^`]+)`")
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # noqa: TID251 - used below; "asking" and "asked" are "ask"
 _ENDING_CHARS: Final = frozenset("gde")  # with which it ends
 _STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
 # "40 euros" and "40euros" are the same, "1 23" and "12 3" are not.
 _BETWEEN_LETTERS: Final = lazy_regex(r"(?<=[^\W\d_])[ _-]+(?=\w)|(?<=\d) (?=[^\W\d_])")
 _POLITE: Final = frozenset({"please"})
-# Verbs of wishes that mean the same, in classes; "use" is no stem, since it says as little as "always".
-_VERBS_TEXT: Final = (
-    "answer reply respond talk speak write chat communicate converse | utilize employ choose pick prefer take want"
-    " | run execute launch start invoke | explain describe | remove delete drop | add create make"
-    " | keep leave | ask consult confirm | show print display | change edit modify | check verify"
-    # The verb of the first class in German, Spanish and French, whose wishes have it in several forms.
-    " | answer antworte antworten antwortest schreib schreibe sprich sprechen rede reden"
-    " responde responder habla hablar escribe escribir | answer réponds répondre répondez parle parler écris écrire"
-)
-_VERBS: Final = {
-    _ENDING.sub("", word)[:_STEM_CHARS]: "" if "utilize" in one else one.split()[0]
-    for one in _VERBS_TEXT.split("|")
-    for word in one.split()
-}
-
 # Words that a wish has in German, Spanish and French whatever it is about, as the stop words of English: "Bitte immer
 # auf Kommentare verzichten" shares nothing else with "Bitte immer auf Deutsch antworten".
 _WISH_WORDS_TEXT: Final = (
-    "bitte ab jetzt sofort künftig zukünftig von nun an immer stets nie niemals nicht kein keine keinen auf in im vor"
-    " nach bei zu für und oder der die das den dem des ein eine einen einem einer du sollst soll ich möchte dass mir"
-    " jedem jede jeden jeder jedes"
+    "prefer want bitte ab jetzt sofort künftig zukünftig von nun an immer stets nie niemals nicht kein keine keinen auf"
+    " in im vor nach bei zu für und oder der die das den dem des ein eine einen einem einer du sollst soll ich möchte"
+    " dass mir jedem jede jeden jeder jedes"
     " por favor siempre nunca jamás no de ahora adelante partir desde el la los las lo un una en con para y o que del"
     " al cada quiero debes"
     " sil te vous plaît toujours jamais ne pas désormais dorénavant maintenant à le les une des du au aux avec pour et"
@@ -146,15 +95,18 @@ def statement_keys(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((statement_key(text), *map(_hash, spaced))))
 
 
-def behind_label(text: str, words_min: int = _BEHIND_WORDS_MIN) -> str | None:
-    """Return what a statement says behind its label: "the fee is 40 euros" of "Harbour: the fee is 40 euros"; or None.
+def inner_keys(text: str) -> Iterator[str]:
+    """Yield the keys of what a statement says inside of it: "the fee is 40 euros" of "Note that the fee is 40 euros".
 
-    One label may be as right as another ("Staging: the port is 8080"), so what is behind it is not the same statement.
+    That may be the same statement ("We learnt that …") or another one ("Staging: …", "Nobody says that …").
     """
-    match = _LABEL.match(_bare(text))
-    if match is None or len(parse_statement(match[2]).sequence) < words_min:
-        return None
-    return match[2]
+    words: Sequence[str] = _words(_bare(text))
+    if _EAST_ASIAN.search(text):  # without spaces each letter is one
+        words = _joined(words)
+    for begin in range(min(_BEFORE_MAX, len(words)) + 1):
+        for end in range(len(words), max(begin + _INNER_MIN, len(words) - _BEHIND_MAX) - 1, -1):
+            if (begin, end) != (0, len(words)):
+                yield _hash(words[begin:end] if isinstance(words, str) else _joined(words[begin:end]))
 
 
 def stems_in_order(text: str) -> tuple[str, ...]:
@@ -163,20 +115,15 @@ def stems_in_order(text: str) -> tuple[str, ...]:
     return tuple(stem for word in words if word not in _POLITE for stem in _stems_of(word))
 
 
-def wish_stems(text: str) -> frozenset[str]:
-    """Return the stems of a statement without words that a wish has whatever it is about, in other languages too."""
+def wish_stems(text: str) -> tuple[str, ...]:
+    """Return the stems of a statement, in order, without words that a wish has whatever it is about."""
     words = (word for word in analyze(_bare(text)).content if word not in _POLITE and word not in _WISH_WORDS)
-    return frozenset(stem for word in words for stem in _stems_of(word))
+    return tuple(stem for word in words for stem in _stems_of(word))
 
 
-def wish_classes(stems: Iterable[str]) -> frozenset[str]:
-    """Return the stems of a short wish with one name for verbs that mean the same, and without such as "prefer"."""
-    return frozenset(_VERBS.get(stem, stem) for stem in stems) - {""}
-
-
-def named_things(text: str) -> Named:
-    """Return what a statement is about by name: languages, code and commands, and names such as `web3`."""
-    return named_in(_bare(text))
+def code_in(text: str) -> frozenset[str]:
+    """Return the code in a statement, by which two in like words differ: "run `make fmt`" and "run `make lint`"."""
+    return frozenset(code.strip().casefold() for code in _CODE.findall(text))
 
 
 def _hash(words: str) -> str:
@@ -198,21 +145,10 @@ def _bare(text: str) -> str:
     for _ in range(_FRAMES_MAX):
         before = text
         text = _DAY.sub("", text).strip() if "-" in text else text.strip()
-        text = _SO_IT_IS.sub("", text)
         text = _ENDS.sub("", _BEGINS.sub(lambda frame: "never" if "never" in frame[0].casefold() else " ", text))
-        text = _without_repeating_label(text)
         if text == before:
             break
     return text.strip()
-
-
-def _without_repeating_label(text: str) -> str:
-    """Return a text without a label all of whose words follow: "fee: The mooring fee is 40 euros"."""
-    match = _LABEL.match(text) if ":" in text else None
-    if match is None:
-        return text
-    label = analyze(match[1]).content
-    return match[2] if label and set(label) <= set(analyze(match[2]).content) else text
 
 
 def _folded(text: str) -> str:

@@ -1,8 +1,7 @@
-"""Statements compared by their words: same, covered, extended, replaced or unrelated; and two statements merged.
+"""Statements compared by their words: same, covered, extended, replaced, contradicted or unrelated; and merged.
 
-No model: the rules look at words that carry meaning, their order, denials, quantities and `Subject: value` lines. Each
-is cautious in one direction: what is called COVERED or SAME may be dropped, so in doubt two statements are UNRELATED,
-and `overlap` says how similar they are.
+Each rule is cautious in one direction: what is called SAME or COVERED may be dropped, so in doubt two statements are
+UNRELATED, and `overlap` says how similar they are.
 """
 
 from __future__ import annotations
@@ -16,32 +15,25 @@ from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze, count_negations, normalize, subject_of
 from reverie.text_caches import text_cache
 
-__all__ = [
-    "MERGED_CHARS_MAX",
-    "Relation",
-    "Statement",
-    "is_generic",
-    "merge_statements",
-    "overlap",
-    "parse_statement",
-    "relate",
-    "resolves",
-    "says_resolved",
-]
+__all__ = ["MERGED_CHARS_MAX", "Relation", "Statement", "is_generic", "merged", "overlap", "parse_statement", "relate"]
 
+MERGED_CHARS_MAX = 480  # of a merged statement; about 80 words, more than anybody reads as one bullet
 # Words that change nothing: "always run the tests" and "please run the tests" are the same statement.
-_FILLERS = frozenset(["a", "an", "the", "also", "always", "just", "please", "so", "very", "then"])
-_EQUAL = {"each": "every"}  # words that say the same
-# "Before every commit, run the linter": said in the other order it is the same statement.
-_OCCASIONS = frozenset(["before", "after", "when", "whenever", "if", "unless", "until", "for", "in", "on", "during"])
-_COMMA = lazy_regex(r"^[^,;:.!?\n]{3,80}, (?=\w|`)[^,;:\n]+$")
+_FILLERS = frozenset("a an the also always just please so very then each every".split())  # noqa: SIM905
 # With one of these, order is meaning: "tabs over spaces" and "spaces over tabs" have the same words.
-_COMPARING = frozenset(["over", "than", "instead", "before", "after", "rather", "to", "from"])
+_ORDERED = frozenset({"over", "than", "instead", "rather", "to", "from"})
+_NAMES_CHOICE = frozenset("agent not instead over prefer rather than user want".split())  # noqa: SIM905
+# "Use pnpm, not npm": what is wanted, and what it is wanted instead of.
+_NOT = lazy_regex(r"[,;]? (?:(?:and|but) )?(?:not|instead of|rather than|over) (?=[\w`'\"])", re.IGNORECASE)
+_CLAUSE_END = lazy_regex(r"[,;:.!?](?:\s|$)|[\n”]")
+_QUOTED = lazy_regex(r"“([^”]{2,})”")
 # "The login test is no longer flaky", "the leak was fixed in 2.1": something is over.
-_RESOLVED = lazy_regex(
+_OVER = lazy_regex(
     r"\b(?:no longer|any ?more|resolved|obsolete|outdated|(?:is|was|been|now|got) fixed|fixed (?:in|by|now))\b",
     re.IGNORECASE,
 )
+_OVER_SHARE = 0.6  # of the words of what is over, that a statement repeats in order to say so
+_OVER_WORDS_MIN = 3  # and at least so many; too many sentences contain two
 # A date, a number with a unit, or a version. "The build takes 4 minutes" and "... 9 minutes" differ in nothing else, so
 # the later one replaces the earlier. A bare number is no quantity: "port 6379" and "port 6380" may both be right.
 _QUANTITY = lazy_regex(
@@ -50,19 +42,16 @@ _QUANTITY = lazy_regex(
     r"|lines?|files?|tests?|times|workers?|threads?|retries|columns?|spaces))\b|\bv?\d+\.\d+(?:\.\d+)*\b",
     re.IGNORECASE,
 )
-# Thresholds set by hand, checked on the sentences of tests/unit/consolidate/test_statement_comparison.py.
-_COVERED_SHARE_MIN = 0.5  # of the longer statement's words: a part at least this long may be spread over all of it
-# The stretch, in times its own length, in which a shorter part must be found. "Deploys need a tag" is covered by
-# "Deploys of the api need a signed tag", but not by a long sentence with "deploys" at its beginning and "tag" at its
-# end.
+_QUANTITY_WORDS_MIN = 3
+# A part at least this long (share of the longer statement's words) may be spread over all of it; a shorter one over
+# twice its own length. "Deploys need a tag" is covered by "Deploys of the api need a signed tag", and not by a long
+# sentence with "deploys" at its beginning and "tag" at its end.
+_COVERED_SHARE_MIN = 0.5
 _SPREAD_MAX = 2
-_RESOLVED_SHARE = 0.6  # of a mistake's words that a statement must repeat in order to say that this mistake is over
-
-MERGED_CHARS_MAX = 480  # characters of a merged statement; about 80 words, more than anybody reads as one bullet
 _GENERIC_WORDS_MAX = 5  # words that carry meaning; a statement with more says something particular
-_SEPARATOR = "; "
 # Never generic are a short mistake (it still prevents a failure) and a short preference (it is what a person wants).
 _MAY_BE_GENERIC = frozenset({MemoryType.SKILL, MemoryType.FACT, MemoryType.PROCEDURE, MemoryType.OBSERVATION})
+_ENDS = " .!;,:"  # punctuation at the end of a statement, which `normalize` drops
 
 
 class Relation(Enum):
@@ -71,7 +60,8 @@ class Relation(Enum):
     SAME = "same"  # the same words
     COVERED = "covered"  # the old one says everything that the new one says
     EXTENDS = "extends"  # the new one says everything that the old one says, and more
-    REPLACES = "replaces"  # about the same thing, with another value or the opposite
+    REPLACES = "replaces"  # another value of the same thing
+    CONTRADICTS = "contradicts"  # the opposite
     UNRELATED = "unrelated"  # anything else; `overlap` says how similar
 
 
@@ -86,7 +76,10 @@ class Statement:
     distinctive: frozenset[str]  # those that name one thing: numbers, identifiers, paths, names
     affirms: bool  # False where it denies
     subject: tuple[str, str] | None  # ("language", "English") of "Language: English"
-    resolves: bool  # says of something that it is over
+    is_over: bool  # says of something that it is over
+    wanted: frozenset[str]  # {"pnpm"} of "use pnpm, not npm"; without a choice its words
+    rejected: frozenset[str]  # {"npm"} of it
+    quotes: tuple[str, ...]  # what stands in “…”
 
 
 # The same memories meet the candidates of every session: some 8,000 of them.
@@ -94,15 +87,22 @@ class Statement:
 def parse_statement(text: str) -> Statement:
     """Return what comparisons need of a statement: words, distinctive words, subject, affirmed or denied."""
     words = analyze(text)
+    sequence = [word for word in words.sequence if word not in _FILLERS]
+    while sequence and sequence[-1] == ";":
+        sequence.pop()
+    wanted, rejected = _sides(text, frozenset(words.content), affirms=words.affirms)
     return Statement(
         text=text,
         normalized=normalize(text),
-        sequence=_trimmed(_occasion_last(text, words.sequence)),
-        words=frozenset(words.content),
+        sequence=tuple(sequence),
+        words=frozenset(words.content) - _FILLERS,
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,
         subject=subject_of(text),
-        resolves=_RESOLVED.search(text) is not None,
+        is_over=_OVER.search(text) is not None,
+        wanted=wanted,
+        rejected=rejected,
+        quotes=tuple(_QUOTED.findall(text)) if "“" in text else (),
     )
 
 
@@ -119,7 +119,9 @@ def relate(new: Statement, old: Statement, *, keyed: bool) -> Relation:
         return Relation.EXTENDS
     if keyed and new.subject and old.subject and new.subject[0] == old.subject[0]:
         return Relation.REPLACES
-    return Relation.REPLACES if _contradicts(new, old) else Relation.UNRELATED
+    if _contradicts(new, old):
+        return Relation.CONTRADICTS
+    return Relation.REPLACES if _same_but_quantity(new, old) else Relation.UNRELATED
 
 
 def overlap(one: Statement, other: Statement) -> float:
@@ -128,36 +130,24 @@ def overlap(one: Statement, other: Statement) -> float:
     return common / (len(one.words) + len(other.words) - common) if common else 0.0
 
 
-def says_resolved(reading: Statement) -> bool:
-    """Return True if a statement says that a problem is resolved, as in "X is no longer slow"."""
-    return reading.resolves
-
-
-def resolves(new: Statement, old: Statement) -> bool:
-    """Return True if `new` says that the problem which `old` warns of is resolved.
-
-    Example: "The login timeout test is no longer flaky on CI" resolves "The login timeout test is flaky on CI". A
-    mistake of fewer than three words is resolved by nothing: too many sentences contain two words.
-    """
-    if len(old.words) < 3 or not says_resolved(new) or says_resolved(old):
-        return False
-    return len(new.words & old.words) >= _RESOLVED_SHARE * len(old.words)
-
-
 def _within(part: Statement, whole: Statement) -> bool:
     """Return True if `whole` has the words of `part`, in order, near each other, and with as many denials.
 
-    Example: "push to main" is not within "never push to main", since that stretch has one denial more.
+    Example: "push to main" is not within "never push to main", since that stretch has one denial more. A part that
+    was merged into the whole, between its semicolons, is always within it.
     """
     size = len(part.sequence)
-    if size < 2 or size > len(whole.sequence) or not part.words <= whole.words:
+    if size > len(whole.sequence) or not part.words <= whole.words:
+        return False
+    if ";" in whole.normalized and f"; {part.normalized}; " in f"; {whole.normalized}; ":
+        return True
+    if size < 2:
         return False
     reach = len(whole.sequence) if size >= _COVERED_SHARE_MIN * len(whole.sequence) else _SPREAD_MAX * size
     denied = count_negations(part.sequence)
-    first = part.sequence[0]
     for start, word in enumerate(whole.sequence):
-        if word == first:
-            end = _in_order(part.sequence, whole.sequence, start, start + reach)
+        if word == part.sequence[0]:
+            end = _end_in_order(part.sequence, whole.sequence, start, start + reach)
             if end is not None and count_negations(whole.sequence[_before(whole, start) : end]) == denied:
                 return True
     return False
@@ -171,24 +161,7 @@ def _before(whole: Statement, start: int) -> int:
     return begin
 
 
-def _occasion_last(text: str, sequence: tuple[str, ...]) -> list[str]:
-    """Return every word but fillers; an occasion before a comma ("before every commit,") is moved to the end."""
-    if sequence and sequence[0] in _OCCASIONS and _COMMA.match(text):
-        first = len(analyze(text.split(",", 1)[0]).sequence)
-        sequence = (*sequence[first:], *sequence[:first])
-    return [_EQUAL.get(word, word) for word in sequence if word not in _FILLERS]
-
-
-def _trimmed(sequence: list[str]) -> tuple[str, ...]:
-    """Return the words without clause marks at either end."""
-    while sequence and sequence[-1] == ";":
-        sequence.pop()
-    while sequence and sequence[0] == ";":
-        del sequence[0]
-    return tuple(sequence)
-
-
-def _in_order(part: tuple[str, ...], whole: tuple[str, ...], start: int, stop: int) -> int | None:
+def _end_in_order(part: tuple[str, ...], whole: tuple[str, ...], start: int, stop: int) -> int | None:
     """Return the end of the words of `part` in `whole[start:stop]`, in their order; None where they are not there."""
     end = start
     for word in part:
@@ -200,16 +173,50 @@ def _in_order(part: tuple[str, ...], whole: tuple[str, ...], start: int, stop: i
 
 
 def _contradicts(new: Statement, old: Statement) -> bool:
-    """Return True for the same sentence denied, turned round ("A over B"), or with another quantity."""
-    if len(new.words) < 2:
-        return False
-    if new.words == old.words:
-        return new.affirms != old.affirms or not _COMPARING.isdisjoint(new.sequence)
-    return new.affirms == old.affirms and len(new.words) >= 3 and _same_but_quantity(new, old)
+    """Return True for the opposite: denied, turned round, over, another choice, or another answer to one question."""
+    if new.words == old.words and len(new.words) > 1:
+        turned = not _ORDERED.isdisjoint(new.sequence) or ("before" in new.sequence) != ("before" in old.sequence)
+        if turned or new.affirms != old.affirms:
+            return True
+    common = len(new.words & old.words)
+    if new.is_over != old.is_over:
+        problem = old if new.is_over else new
+        if common >= max(_OVER_WORDS_MIN, _OVER_SHARE * len(problem.words)):
+            return True
+    return common > 0 and (_answers_otherwise(new, old) or _excludes(new, old) or _excludes(old, new))
+
+
+def _excludes(choice: Statement, other: Statement) -> bool:
+    """Return True if `other` wants what `choice` rejects: "use pnpm, not npm" excludes "always use npm".
+
+    Beside the rejected words, `other` has only words that are wanted too: "run the tests with unittest" is excluded by
+    "run the tests with pytest, not unittest", "npm hosts our package" by neither.
+    """
+    wanted = choice.wanted - choice.rejected
+    is_wanted = bool(choice.rejected) and choice.rejected <= other.wanted
+    return is_wanted and bool(wanted) and other.wanted - choice.rejected <= wanted
+
+
+def _sides(text: str, words: frozenset[str], *, affirms: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words of what a statement wants, and of what it rejects in favour of it; nothing for a denial."""
+    sides = _NOT.split(text, maxsplit=1)
+    if len(sides) == 1:
+        return (words - _NAMES_CHOICE if affirms else frozenset()), frozenset()
+    wanted = analyze(sides[0])
+    rejected = frozenset(analyze(_CLAUSE_END.split(sides[1], maxsplit=1)[0]).content) - _NAMES_CHOICE
+    return (frozenset(wanted.content) - _NAMES_CHOICE if wanted.affirms else frozenset()), rejected
+
+
+def _answers_otherwise(new: Statement, old: Statement) -> bool:
+    """Return True for two choices with the same quoted question and another quoted answer."""
+    is_choice = len(new.quotes) > 1 and len(old.quotes) > 1
+    return is_choice and new.quotes[0] == old.quotes[0] and new.quotes[-1] != old.quotes[-1]
 
 
 def _same_but_quantity(new: Statement, old: Statement) -> bool:
     """Return True if two statements have as many quantities, and differ in nothing else."""
+    if len(new.words) < _QUANTITY_WORDS_MIN or new.affirms != old.affirms:
+        return False
     one, ones = _without_quantities(new.normalized)
     other, others = _without_quantities(old.normalized)
     return ones > 0 and ones == others and one == other
@@ -222,24 +229,22 @@ def _without_quantities(text: str) -> tuple[str, int]:
     return _QUANTITY.subn("\0", text)
 
 
-def is_generic(reading: Statement, kind: MemoryType, scope: str) -> bool:
-    """Return True if a statement is short and names nothing: no number, path, identifier, name or subject.
+def is_generic(statement: Statement, scope: str) -> bool:
+    """Return True if a statement of a scope is short and names nothing: no number, path, identifier, name or subject.
 
     Example: "write clean code" is generic, "the API uses port 8080" is not.
     """
-    if kind not in _MAY_BE_GENERIC or scope == "fact:user" or reading.subject is not None or reading.distinctive:
+    if scope.partition("@")[0] not in _MAY_BE_GENERIC or statement.subject is not None or statement.distinctive:
         return False
-    names = any(word[:1].isupper() or "`" in word for word in reading.text.split()[1:])
-    return not names and len(reading.words) <= _GENERIC_WORDS_MAX
+    names = any(word[:1].isupper() or "`" in word for word in statement.text.split()[1:])
+    return not names and len(statement.words) <= _GENERIC_WORDS_MAX
 
 
-def merge_statements(old: Statement, new: Statement) -> Statement | None:
+def merged(old: Statement, new: Statement) -> Statement | None:
     """Return one statement with the content of both, `old` itself if it has it; None if that would be too long."""
     if relate(new, old, keyed=False) in {Relation.SAME, Relation.COVERED}:
         return old
-    # `relate` never calls one word covered: of "run" and "run the tests" it cannot know that they are about the same.
-    # Here they are to become one statement, and "run the tests; run" would say no more than "run the tests".
-    if len(new.sequence) < 2 and new.words <= old.words:
+    if len(new.sequence) < 2 and new.words <= old.words:  # "run the tests; run" says no more than "run the tests"
         return old
-    text = _SEPARATOR.join((old.text.rstrip().rstrip(".;"), new.text.strip().rstrip(".;")))
+    text = f"{old.text.rstrip(_ENDS)}; {new.text.strip().rstrip(_ENDS)}"
     return parse_statement(text) if len(text) <= MERGED_CHARS_MAX and "\n" not in text else None

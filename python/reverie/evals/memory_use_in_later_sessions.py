@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import git_repositories
-from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
 from reverie.consolidate.statements import Relation, overlap, parse_statement, relate
-from reverie.consolidate.working_set import WISHES
 from reverie.distill.candidates import candidates
 from reverie.distill.distiller import Extractive
 from reverie.distill.procedures import command_uses, merged_uses, split_command
@@ -201,7 +199,7 @@ def _deeds(session: Session) -> _Deeds:
         session.project,
         frozenset(_commands(facts)),
         frozenset(facts.edited),
-        tuple(parse_statement(one.content) for one in learnt if one.type in WISHES),
+        tuple(parse_statement(one.content) for one in learnt if one.type is MemoryType.PREFERENCE),
         {_subject(key, session.project): value for key, value in subjects},
     )
 
@@ -243,7 +241,7 @@ def _edited(names: Sequence[str], files: frozenset[str]) -> bool:
 
 def _wished(record: MemoryRecord, statement: Statement, deeds: _Deeds) -> bool:
     """Return True if the person wished the same again."""
-    return record.type in WISHES and any(
+    return record.type is MemoryType.PREFERENCE and any(
         relate(wish, statement, keyed=False) in _AGAIN
         or (wish.affirms == statement.affirms and overlap(wish, statement) >= _SAME_WISH)
         for wish in deeds.wishes
@@ -254,12 +252,8 @@ def _excluded(record: MemoryRecord, statement: Statement, deeds: _Deeds) -> bool
     """Return True if the person wished the opposite, or the command for the same purpose was another one."""
     if record.type is MemoryType.PROCEDURE and statement.subject is not None:
         return _subject(statement.subject[0], record.project or "") in deeds.subjects
-    old = parse_wish(record.content) if record.type in WISHES else None
-    if old is None:
-        return False
-    wishes = [wish for one in deeds.wishes if (wish := parse_wish(one.text)) is not None]
-    return any(opposition(wish, old) is Opposition.CERTAIN for wish in wishes) or any(
-        relate(wish, statement, keyed=False) is Relation.REPLACES for wish in deeds.wishes
+    return record.type is MemoryType.PREFERENCE and any(
+        relate(wish, statement, keyed=False) in {Relation.REPLACES, Relation.CONTRADICTS} for wish in deeds.wishes
     )
 
 

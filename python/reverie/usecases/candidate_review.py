@@ -19,6 +19,7 @@ from reverie.models import Candidate, MemoryType
 from reverie.models import Delete as DeleteMemory
 from reverie.models import Update as UpdateMemory
 from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange, Write
+from reverie.usecases import doubts
 from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
 from reverie.usecases.candidate_word_origins import WHY
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forget_rejected
@@ -114,7 +115,8 @@ def refused(reader: Reader, held: HeldForPerson, *, at: str) -> CandidateRecord:
 
 def proposal(proposed: Proposal, existing: Mapping[str, Memory], *, at: str) -> CandidateRecord:
     """Return the waiting record of a proposal: a change to a person's memory that only a person may make."""
-    return _record(proposed.reason, proposed.why, [_pending(proposed.change, existing)], at=at)
+    change = replace(_pending(proposed.change, existing), provenance=proposed.source)
+    return _record(proposed.reason, proposed.why, [change], at=at)
 
 
 def change_set(
@@ -148,6 +150,7 @@ def keep_waiting(writer: Writer, candidates: Iterable[CandidateRecord]) -> list[
     """Write the candidates that are not stored yet; return the ids of all that wait for a decision.
 
     Change sets are joined: of each memory the newest change waits, and a rejection or acceptance is about all of them.
+    A memory that a candidate contradicts is in doubt from then on.
     """
     waiting = []
     for candidate in candidates:
@@ -160,7 +163,17 @@ def keep_waiting(writer: Writer, candidates: Iterable[CandidateRecord]) -> list[
             candidate = _joined(writer, candidate)  # noqa: PLW2901 - what is written in its place
         writer.save(candidate, (candidate.id,))
         waiting.append(candidate.id)
+        _put_in_doubt(writer, candidate)
     return waiting
+
+
+def _put_in_doubt(writer: Writer, candidate: CandidateRecord) -> None:
+    """Put the memories in doubt that something said in a thread contradicts."""
+    for change in candidate.changes if candidate.reason == "contradiction" else ():
+        source = change.provenance
+        if change.memory is not None and source:
+            at = source.get("at") or candidate.created_at
+            doubts.mark(writer, doubts.Mark(change.memory, at, source.get("thread") or "", source.get("seqs") or []))
 
 
 def _joined(writer: Writer, candidate: CandidateRecord) -> CandidateRecord:
@@ -319,11 +332,16 @@ def accept(
 def reject(
     space: str, candidate_id: str, *, who: str, idempotency: tuple[str, str] | None = None
 ) -> Write[wire.CandidateDecided]:
-    """Return the write that rejects a candidate; its statement is forgotten, and undo lets it wait again."""
+    """Return the write that rejects a candidate; its statement is forgotten, and undo lets it wait again.
+
+    A memory that it would have changed stays, and is no longer in doubt.
+    """
 
     def body(writer: Writer) -> wire.CandidateDecided:
         record = _waiting(writer, candidate_id)
         _decide(writer, record, "rejected", who, [])
+        for change in record.changes:
+            doubts.clear(writer, change.memory)
         forget_rejected(writer, record, who=who)
         return _decided(writer, candidate_id, "rejected", [], [])
 
@@ -392,6 +410,7 @@ def _made(writer: Writer, change: PendingChange, reason: str, *, who: str, new_i
     # has.
     author = "person" if reason == "forgotten" else memory.trust
     memory_changes.edit_block(writer, memory.document, Update(memory.id, words), author=author, provenance={"by": who})
+    doubts.clear(writer, memory.id)
     yield memory.id
 
 

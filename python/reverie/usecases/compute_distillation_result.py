@@ -10,6 +10,7 @@ from reverie.canonical_json import canonical, sha256
 from reverie.context import Limits, Parts, assemble, tail_start
 from reverie.distill import state_text, summary_text
 from reverie.distill.distiller import Extractive
+from reverie.distill.objections import objections
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
@@ -18,6 +19,7 @@ from reverie.models import Section
 from reverie.redact import Redactor
 from reverie.usecases import (
     consolidation_snapshot_and_commit,
+    doubts,
     passed_command_counts,
     screen_candidates_and_plan_consolidation,
 )
@@ -205,11 +207,15 @@ def _plan(
     """Return the plan that writes a distillation of `messages[:cut]`, and memories of messages not yet learnt from."""
     redactor = Redactor(job.literals)
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
-    counts = passed_command_counts.counted(job.counts, Extractive().facts(unlearnt), redactor)
+    facts = Extractive().facts(unlearnt)
+    counts = passed_command_counts.counted(job.counts, facts, redactor)
     memories, learnt_seq = _memories(job, messages, counts, redactor, worked)
     if learnt_seq != entries[-1].seq:
-        read = [message for message in unlearnt if message.last_seq <= learnt_seq]
-        counts = passed_command_counts.counted(job.counts, Extractive().facts(read), redactor)
+        facts = Extractive().facts([message for message in unlearnt if message.last_seq <= learnt_seq])
+        counts = passed_command_counts.counted(job.counts, facts, redactor)
+    memories.doubts = doubts.marks(
+        objections(facts), job.memories.memories, thread=job.thread, project=job.project, at=job.at
+    )
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
     archive = _archive(job, covered, text, memories, redactor)
     return DistillPlan(

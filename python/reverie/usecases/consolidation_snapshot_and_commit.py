@@ -32,7 +32,7 @@ from reverie.store import (
     PurgesCursor,
 )
 from reverie.thread_safe_typed_decoding import from_msgpack
-from reverie.usecases import candidate_review, find_register_and_join_projects
+from reverie.usecases import candidate_review, doubts, find_register_and_join_projects
 from reverie.usecases.forgotten_records import forgotten_statement
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
@@ -101,7 +101,8 @@ class MemoryPlan(msgspec.Struct):
     `proposals` have the form of seed 003, `archived` is what an archive stores of `put`, `counts` are the decisions by
     action. `proposed` are the candidates in the order of their indexes. `fallback` says what a model did not decide,
     and why; it is empty where it decided all, or where there is no model.
-    `waiting` are candidates for a person, `forgotten` is how many were dropped since they were forgotten.
+    `waiting` are candidates for a person, `forgotten` is how many were dropped since they were forgotten, and `doubts`
+    are marks of memories that the thread speaks against.
     """
 
     operation: int
@@ -118,6 +119,7 @@ class MemoryPlan(msgspec.Struct):
     fallback: str = ""
     waiting: list[CandidateRecord] = []
     forgotten: int = 0
+    doubts: list[doubts.Mark] = []
 
 
 def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
@@ -270,6 +272,8 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
             {"memoryRef": f"space:{writer.space}", "inputCount": plan.candidates, "outputCount": len(plan.put)},
         )
     waiting = candidate_review.keep_waiting(writer, plan.waiting)
+    for doubt in plan.doubts:
+        doubts.mark(writer, doubt)
     return changes_answer(plan, operation=str(writer.number), waiting=waiting)
 
 

@@ -154,7 +154,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
         archive=data,
         sha256=address,
         tokens_used=archive.tokens_used + asked.tokens_used,
-        sources=[source.id for source in archive.sources if source.id is not None],
+        sources=[source.id for source in archive.sources],
         through=_through(job.changed, batch.taken, batch.oversized),
         waiting=len(job.changed) - len(batch.taken),
         oversized=list(batch.oversized),

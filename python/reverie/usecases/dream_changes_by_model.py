@@ -16,8 +16,7 @@ from reverie.errors import ModelFailed
 from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage, Nearby, memory_pages
 from reverie.language_model.consolidation_request_and_answer import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.models import Delete, Update
-from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
-from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
+from reverie.usecases.model_updates import held_updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -99,10 +98,7 @@ def model_changes(
     if used > budget:
         return ModelChanges((), (), 0, "", f"the model took {used:,} tokens, more than the budget has: not used")
     shown = {memory.id: memory for page, _ in pages for memory in page.memories}
-    for proposal in (
-        *updates_near_forgotten(changes, shown, forgotten),
-        *updates_that_reverse(changes, shown, Said(())),
-    ):
+    for proposal in held_updates(changes, shown, forgotten):
         if changes.pop(proposal.change.id, None) is not None:
             proposals.append(proposal)
     return ModelChanges(tuple(changes.values()), tuple(proposals), used, model, "; ".join(dict.fromkeys(notes)))
@@ -113,7 +109,7 @@ def archive_with(archive: ArchivePlan, asked: ModelChanges, prompt: str) -> tupl
 
     Without changes it is the archive by rule.
     """
-    address = {source.id: source.sha256 for source in archive.sources if source.id is not None}
+    address = {source.id: source.sha256 for source in archive.sources}
     named: list[dict[str, Any]] = []
     for change in asked.changes:
         if isinstance(change, Update | Delete) and change.id in address:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds, tokens_used
 from reverie.models import Candidate
@@ -14,6 +15,7 @@ from reverie.redact import Redactor
 from reverie.store import Write
 from reverie.usecases import (
     consolidation_snapshot_and_commit,
+    doubts,
     find_register_and_join_projects,
     passed_command_counts,
     threads,
@@ -23,7 +25,7 @@ from reverie.usecases.open_sealed_thread_entries import SealedEntry, active_mess
 from reverie.usecases.passed_command_counts import CommandCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reverie import wire
     from reverie.store import Reader, Writer
@@ -39,6 +41,7 @@ class Extracted(msgspec.Struct):
     candidates: list[Candidate]
     outside: list[str | None]
     counts: CommandCounts
+    objections: list[Objection] = []
 
 
 class LearnJob(msgspec.Struct):
@@ -120,6 +123,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
     checksum.
     """
     from reverie.distill.distiller import Extractive
+    from reverie.distill.objections import objections
     from reverie.usecases import screen_candidates_and_plan_consolidation
     from reverie.usecases.candidate_word_origins import FoundOrigins
     from reverie.usecases.served_text import without_recalled
@@ -132,30 +136,36 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
             return worked.requests
         # Without a page behind it, everything was read, also what no page shows, such as the client's own lines.
         last_seq = (worked.last_seq or job.learnt_through) if worked.more else job.entries[-1][0]
-        read = [message for message in messages if message.last_seq <= last_seq]
+        facts = Extractive().facts([message for message in messages if message.last_seq <= last_seq])
+        worked.plan.doubts = _doubts(job, objections(facts))
         return LearnPlan(
             thread=job.thread,
             at=job.at,
             since=job.learnt_through,
             last_seq=last_seq,
             memories=worked.plan,
-            counts=passed_command_counts.counted(job.counts, Extractive().facts(read), redactor),
+            counts=passed_command_counts.counted(job.counts, facts, redactor),
             model_tokens=tokens_used(job.outcomes),
         )
     extracted = job.extracted or extract(job)
     usable = screen_candidates_and_plan_consolidation.screen_readable(
         job.memories, extracted.candidates, FoundOrigins(extracted.candidates, extracted.outside), at=job.at
     )
+    plan = screen_candidates_and_plan_consolidation.decide_screened(job.memories, usable, at=job.at, random=job.random)
+    plan.doubts = _doubts(job, extracted.objections)
     return LearnPlan(
         thread=job.thread,
         at=job.at,
         since=job.learnt_through,
         last_seq=extracted.last_seq,
         counts=extracted.counts,
-        memories=screen_candidates_and_plan_consolidation.decide_screened(
-            job.memories, usable, at=job.at, random=job.random
-        ),
+        memories=plan,
     )
+
+
+def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[doubts.Mark]:
+    """Return the marks of the job's memories that its thread speaks against."""
+    return doubts.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.at)
 
 
 def extract(job: LearnJob) -> Extracted:
@@ -165,6 +175,7 @@ def extract(job: LearnJob) -> Extracted:
     """
     from reverie.distill.candidates import candidates, unsure_wishes
     from reverie.distill.distiller import Extractive
+    from reverie.distill.objections import objections
     from reverie.usecases.candidate_word_origins import Origins
     from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
     from reverie.usecases.served_text import without_recalled
@@ -181,6 +192,7 @@ def extract(job: LearnJob) -> Extracted:
         candidates=readable,
         outside=[origins.outside(candidate) for candidate in readable],
         counts=counts,
+        objections=list(objections(facts)),
     )
 
 

@@ -10,11 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.capacity import similarity_to_merge
-from reverie.consolidate.opposite_wishes import parse_wish
-from reverie.consolidate.retired_values import parse_retirement
 from reverie.consolidate.statements import parse_statement
-from reverie.consolidate.working_set import VALUES, WISHES, said_in
-from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.documents.project_document_paths import PERSON
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Tier
 from reverie.sentence_word_analysis import subject_of
@@ -25,6 +22,7 @@ from reverie.usecases.capacity_tier_from_estimated_memory_tokens import Estimate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from reverie.doubts import Objection
     from reverie.models import Candidate
     from reverie.store import Key, Reader
     from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
@@ -63,9 +61,19 @@ class NearestMemories:
         self._recall = recall
         self._spaces: dict[str, _Space] = {}
 
-    def snapshot(self, space: str, candidates: Sequence[Candidate], *, window: int, at: str) -> MemorySnapshot | None:
+    def snapshot(
+        self,
+        space: str,
+        candidates: Sequence[Candidate],
+        *,
+        window: int,
+        at: str,
+        objections: Sequence[Objection] = (),
+        project: str = PERSON,
+    ) -> MemorySnapshot | None:
         """Return a MemorySnapshot of the memories that a consolidation of `candidates` may change, or None.
 
+        With them come those near `objections` of a session in `project`, which may put them in doubt.
         Where all memories are many for `window` tokens, a page of others comes with them. None where they are many for
         it and yet so few that all can be read.
         """
@@ -85,11 +93,18 @@ class NearestMemories:
                 reading = _Reading.of(candidate)
                 for name in dict.fromkeys(_nearest(index, candidate)):
                     near.setdefault(name, []).append(reading)
+            doubted: set[str] = set()
+            for objection in objections:
+                doubted.update(index.nearest(objection.text, _NEAREST, projects=[project, PERSON]))
             concerned = [
                 record
-                for record in reader.load_many(MemoryRecord, [(name,) for name in sorted(near)])
+                for record in reader.load_many(MemoryRecord, [(name,) for name in sorted({*near, *doubted})])
                 if record is not None
-                and (record.id in page or any(reading.may_concern(record, tier) for reading in near[record.id]))
+                and (
+                    record.id in page
+                    or record.id in doubted
+                    or any(reading.may_concern(record, tier) for reading in near[record.id])
+                )
             ]
             return consolidation_snapshot_and_commit.snapshot_of(
                 reader, concerned, candidates, window=window, at=at, tier=tier
@@ -147,58 +162,38 @@ def _partners(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The words, subject and wish of a candidate, by which it is compared with the memories that a search found."""
+    """The words and subject of a candidate, by which it is compared with the memories that a search found."""
 
     kind: MemoryType
     words: frozenset[str]
     subject: str | None
-    resolves: bool  # says of something that it is over
-    wishes: frozenset[tuple[str, ...]]  # the keys of the wish that it is
-    gone: frozenset[str]  # the words of the value that it says is over
+    is_over: bool  # says of something that it is over
 
     @classmethod
     def of(cls, candidate: Candidate) -> _Reading:
-        """Return the _Reading of a candidate: the words, subject and wish by which it is compared with memories."""
-        retirement = parse_retirement(candidate.content)
-        return cls(
-            kind=candidate.type,
-            words=_words(candidate.content),
-            subject=_subject(candidate.content),
-            resolves=parse_statement(candidate.content).resolves,
-            wishes=_wishes(candidate.type, candidate.content, candidate.project),
-            gone=frozenset() if retirement is None else _words(" ".join(retirement.gone)),
-        )
+        """Return the _Reading of a candidate."""
+        text = candidate.content
+        return cls(candidate.type, _words(text), _subject(text), parse_statement(text).is_over)
 
     def may_concern(self, memory: MemoryRecord, tier: Tier) -> bool:
         """Return False for a memory whose words are too different for the candidate to change it or to repeat it.
 
         A search finds as many as it may, mostly unrelated ones: they need not be read by the rules, nor their
-        documents. Wishes exclude each other by few words, and episodes have rules of their own.
+        documents. Episodes have rules of their own, and wishes contradict each other by few words.
         """
-        if self.kind is MemoryType.EPISODE or memory.type is MemoryType.EPISODE:
+        if MemoryType.EPISODE in {self.kind, memory.type} or self.kind is memory.type is MemoryType.PREFERENCE:
             return True
-        if self.resolves and memory.type is MemoryType.MISTAKE:
+        if self.is_over and memory.type is MemoryType.MISTAKE:
             return True
         words = _words(memory.content)
         if len(words & self.words) >= _SHARED_MIN[tier] * min(len(words), len(self.words)):
             return True
-        if self.gone and self.gone <= words:
-            return True
-        if self.subject is not None and self.subject == _subject(memory.content):
-            return True
-        theirs = _wishes(memory.type, memory.content, memory_project(memory)) if self.wishes else frozenset()
-        return not self.wishes.isdisjoint(theirs)
+        return self.subject is not None and self.subject == _subject(memory.content)
 
 
 def _words(text: str) -> frozenset[str]:
     """Return the beginnings of the words of a text."""
     return frozenset(word[:_STEM_CHARS] for word in _WORD.findall(text.casefold()))
-
-
-def _wishes(kind: MemoryType, text: str, project: str) -> frozenset[tuple[str, ...]]:
-    """Return the keys of the wish that a text is; none for a type that holds no wishes."""
-    wish = parse_wish(text, project) if kind in WISHES else None
-    return frozenset() if wish is None else frozenset(wish.index_keys())
 
 
 def _subject(text: str) -> str | None:
@@ -211,26 +206,16 @@ def _nearest(index: MemoryIndex, candidate: Candidate) -> Iterable[str]:
     """Yield ids of the memories that a candidate may be compared with, some of them more than once.
 
     They are those near it of its own type, any that say the same in its project or of the person, those with its
-    subject, whose value it may replace, wishes that it may exclude, also those of the project that it was said in,
-    values and mistakes that it may say are over, and statements that its own value is over.
+    subject, whose value it may replace, and mistakes that it may say are over.
     """
     own = [candidate.project]
-    session = said_in(candidate.provenance)
     text = "\n".join((candidate.title or "", candidate.content, *(value for _, value in candidate.fields)))
     yield from index.nearest(text, _NEAREST, types=[candidate.type], projects=own)
     if candidate.type is MemoryType.EPISODE:
         return
     statement = parse_statement(candidate.content)
-    yield from index.nearest(text, _SAME, projects=[candidate.project, PERSON, session])
-    if candidate.type is MemoryType.PREFERENCE and (session or candidate.project):
-        other = session or PERSON
-        yield from index.nearest(text, _NEAREST, types=sorted(WISHES), projects=[other])
-    outdated = {*VALUES, MemoryType.PREFERENCE} if parse_retirement(candidate.content) else VALUES
-    if candidate.type in VALUES or len(outdated) > len(VALUES):
-        yield from index.nearest(text, _NEAREST, types=sorted(outdated - {candidate.type}), projects=own)
-    if candidate.type is MemoryType.MISTAKE:  # any type may say that it is over
-        yield from index.nearest(text, _NEAREST, projects=own)
-    elif candidate.type is MemoryType.PREFERENCE or statement.resolves:
+    yield from index.nearest(text, _SAME, projects=[candidate.project, PERSON])
+    if statement.is_over:
         yield from index.nearest(text, _NEAREST, types=[MemoryType.MISTAKE], projects=own)
     if statement.subject is not None:
         yield from index.nearest(statement.subject[0], _NEAREST, types=[candidate.type], projects=own)

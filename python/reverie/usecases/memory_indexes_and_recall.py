@@ -17,7 +17,6 @@ from reverie import full_text_memory_recall
 from reverie.errors import ReverieError
 from reverie.full_text_index import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
-from reverie.usecases.add_project_exceptions_before_personal_wishes import nearer_wishes_first
 from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
@@ -111,13 +110,13 @@ class MemoryIndex:
     def recall(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord]:
         """Return the best memories for `query` if it is related to them; options of `SearchIndex.recall`.
 
-        A project's wish comes before the person's that it excludes. Raises OSError for a damaged file.
+        Raises OSError for a damaged file.
         """
 
         def load(memory_id: str) -> Counted[MemoryRecord] | None:
             return self._found.load(reader, (memory_id,))
 
-        return nearer_wishes_first(self._index.recall(query, load, **options), options, self.nearest, load)
+        return self._index.recall(query, load, **options)
 
     def nearest(self, query: str, limit: int, **options: Any) -> list[str]:
         """Return ids of the best memories for `query`; options of `SearchIndex.nearest`. Raises OSError."""

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
+from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.distill.own_words import typed_by_person
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_document_paths import PERSON
@@ -37,8 +38,7 @@ from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, screen_candidates_and_plan_consolidation
 from reverie.usecases.consolidation_snapshot_and_commit import empty_plan, forgotten_statements
-from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
-from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
+from reverie.usecases.model_updates import held_updates
 from reverie.usecases.next_reflection_turn_or_plan import reflect
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 
@@ -265,16 +265,15 @@ class _Consolidation:
             placed |= answer.candidates
             proposals += [Proposal(*proposed) for proposed in answer.proposals]
         by_id = {memory.id: memory for memory in self._existing}
-        said = Said(self._work.messages)
-        near = updates_near_forgotten(changed, by_id, forgotten_statements(self._work.snapshot))
-        for proposal in (*near, *updates_that_reverse(changed, by_id, said)):
+        for proposal in held_updates(changed, by_id, forgotten_statements(self._work.snapshot)):
             if changed.pop(proposal.change.id, None) is None:
                 continue
             proposals.append(proposal)
             index = proposal.change.candidate_index if isinstance(proposal.change, Update) else None
             if index is None:
                 continue
-            if said.why_reversed(by_id[proposal.change.id], self._candidates[index].content):
+            new, old = (parse_statement(one.content) for one in (self._candidates[index], by_id[proposal.change.id]))
+            if relate(new, old, keyed=False) is Relation.CONTRADICTS:
                 # It says the opposite of a memory that stays, and waits within the update.
                 placed[index] = Skip(index, proposal.change.id)
             elif isinstance(placed.get(index), Skip):

@@ -17,8 +17,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Update
 from reverie.usecases import candidate_review, screen_candidates_and_plan_consolidation
 from reverie.usecases.consolidation_snapshot_and_commit import forgotten_statements
-from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
-from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
+from reverie.usecases.model_updates import held_updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,8 +68,7 @@ def plan_of(
     )
     by_id = {memory.id: memory for memory in existing}
     changes, proposals = reader.changes(by_id)
-    near = updates_near_forgotten(changes, by_id, forgotten_statements(snapshot))
-    for waits in (*near, *updates_that_reverse(changes, by_id, Said(messages))):
+    for waits in held_updates(changes, by_id, forgotten_statements(snapshot)):
         if changes.pop(waits.change.id, None) is not None:
             proposals.append(waits)
     after = [_after(memory, changes.get(memory.id)) for memory in existing]

@@ -13,6 +13,7 @@ from reverie.documents.create_append_and_change_items import apply_changes, new_
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.doubts import doubted_at
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
@@ -89,6 +90,7 @@ def memory_answer(record: MemoryRecord) -> wire.Memory:
         title=record.title,
         fields=dict(record.fields),
         project=memory_project(record) or None,
+        in_doubt_since=doubted_at(record.provenance),
     )
 
 

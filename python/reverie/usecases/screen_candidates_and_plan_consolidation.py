@@ -17,7 +17,6 @@ from reverie import (
     wire,
 )
 from reverie.consolidate import Decision
-from reverie.consolidate.working_set import SAID_IN
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
@@ -249,9 +248,8 @@ def _is_same(before: Memory | None, after: Memory) -> bool:
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:
     """Return the candidate with secrets redacted, before anything is decided on its words, and with its provenance.
 
-    What was said of "this project" names the project, so that it can be read beside those of others. Of a person's wish
-    it is noted in which project's session it was said: there it may exclude what the project has. One that would hold
-    in every project, and does not say so, waits.
+    What was said of "this project" names the project, so that it can be read beside those of others. A wish that would
+    hold in every project, and does not say so, waits.
     """
     # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
     fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
@@ -262,10 +260,8 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
             fields["project"] = fields["provenance"]["project"] = project
             if candidate.type is not MemoryType.PREFERENCE:  # what is quoted stays as it was said
                 fields["content"] = fields["content"].replace("this project", f"the project {project}")
-        elif project and candidate.type is MemoryType.PREFERENCE:
-            fields["provenance"][SAID_IN] = project
-            if thread.project and not holds_everywhere(candidate):
-                fields["provenance"] = {"waits": "scope", **fields["provenance"]}
+        elif thread.project and candidate.type is MemoryType.PREFERENCE and not holds_everywhere(candidate):
+            fields["provenance"] = {"waits": "scope", **fields["provenance"]}
     return convert(fields, Candidate)
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from reverie import documents
 from reverie.documents.id_matching import match_ids
 from reverie.documents.project_document_paths import PERSON, folder_of
+from reverie.doubts import without_doubt
 from reverie.store import (
     DocumentRecord,
     Kind,
@@ -298,7 +299,10 @@ class _MemoryWriter:
             record = replace(base, document=path, project=self._project_of(base, path))
         else:
             project = self._project_of(base, path)
-            record = replace(base, document=path, updated_at=self._at, trust=trust, project=project, **words)
+            provenance = without_doubt(base.provenance) if trust == "person" else base.provenance
+            record = replace(
+                base, document=path, updated_at=self._at, trust=trust, provenance=provenance, project=project, **words
+            )
         # An equal record needs no comparison by the store: of a document with 1,000 blocks, one edit changes one.
         if record != stored and self._writer.save(record, (name,)):
             self.changed = True

@@ -67,6 +67,7 @@ class Memory(Reply):
     """A memory: one block of `document`. Only episodes have `title` and `fields`.
 
     `project` is the name of the project that it belongs to, null where it is of none: then it is recalled everywhere.
+    `in_doubt_since` is when a later session said or did something against it, null where a person has decided since.
     """
 
     id: str
@@ -83,6 +84,7 @@ class Memory(Reply):
     title: str | None = None
     fields: dict[str, str] = field(default_factory=dict)
     project: str | None = None
+    in_doubt_since: str | None = None
 
 
 class MemoryPage(Page[Memory]):

@@ -36,13 +36,14 @@ class ToolAnswer(Reply):
 
 
 class ToolMemory(Reply):
-    """A memory as the tool `recall` returns it; `from` is its document."""
+    """A memory as the tool `recall` returns it; `from` is its document, `doubt` says since when it is in doubt."""
 
     type: str
     content: str
     from_: str = field(name="from")
     tags: list[str]
     updated_at: str
+    doubt: str | None = None
 
 
 class ToolRecall(Reply):

@@ -156,7 +156,7 @@ def test_a_refused_change_of_a_memory_waits_as_its_change(daemon: Daemon, owner:
 
 
 def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Client, space: str) -> None:
-    """It is refused as a fact and as a line of a file too; what the person wants with another verb is learnt."""
+    """It is refused as a fact and as a line of a file too; what the person wants of another thing is learnt."""
     person = Client(daemon.socket, token=owner.create_token(space).token)
     agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
     said = "Please always reply in German."
@@ -176,10 +176,10 @@ def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Cl
         call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make test"}}
         result = {"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}
         turns = [("user", "Look."), ("assistant", [call]), ("user", [result]), ("assistant", "It works.")]
-        turns += [("user", "Always comment in German."), ("assistant", "Yes."), ("user", "Thanks.")]
+        turns += [("user", "Always answer in English."), ("assistant", "Yes."), ("user", "Thanks.")]
         person.append(thread, [{"role": role, "content": content} for role, content in turns])
         assert person.learn(thread).waiting == []
-        assert contents(person) == {"The user wants: “Always comment in German”"}
+        assert contents(person) == {"The user wants: “Always answer in English”"}
 
 
 @pytest.mark.parametrize("purge", [False, True])

@@ -240,10 +240,8 @@ def test_an_agent_decides_nothing(
 
 def test_a_change_of_a_persons_memory_waits(client: Client) -> None:
     """A change of a person's memory waits; accepting it makes the change, or is refused if the memory has new words."""
-    mine = client.remember(
-        wire.CreateMemory("Wants agents to always answer in German.", type="preference", author="person")
-    )
-    answer = learn(client, "Never answer in German.")
+    mine = client.remember(wire.CreateMemory("Always answer in German", type="preference", author="person"))
+    answer = learn(client, "Always answer in German and sign your commits.")
     assert [proposal.change.id for proposal in answer.proposals] == [mine.id]
     (candidate,) = client.candidates().items
     assert (candidate.reason, answer.waiting) == ("person", [candidate.id])
@@ -259,29 +257,25 @@ def test_a_change_of_a_persons_memory_waits(client: Client) -> None:
     assert (after.content, after.trust) == (change.content, "person")
 
 
-def test_a_newer_wish_takes_the_place_of_its_opposite(client: Client) -> None:
-    """A memory gets the words of a newer wish that excludes it, and keeps its id; an undo restores the older words."""
-    learn(client, "Please always use tabs.", "From now on reply in German.")
-    (old,) = [memory for memory in client.memories().items if "tabs" in memory.content]
-    changed = learn(client, "From now on use spaces, not tabs.")
-    new = "The user wants: “From now on use spaces, not tabs”"
-    assert contents(client) == {new, "The user wants: “From now on reply in German”"}
-    assert client.memory(old.id).content == new
-    versions = [version.memory.content for version in client.memory_history(old.id).items if version.memory]
-    assert set(versions) == {new, "The user wants: “always use tabs”"}
-    client.undo(str(changed.operation))
-    assert client.memory(old.id).content == "The user wants: “always use tabs”"
-
-
-def test_a_wish_that_may_be_over_waits(client: Client) -> None:
-    """Of two wishes that may exclude each other both are kept; accepting the candidate deletes the older one."""
-    learn(client, "Always use tabs in Makefiles.")
-    (waiting,) = learn(client, "Never use tabs.").waiting
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Please always use tabs.", "From now on use spaces, not tabs."),
+        ("Always push to main.", "Never push to main."),
+    ],
+)
+def test_a_wish_and_its_opposite_wait_for_a_person(client: Client, old: str, new: str) -> None:
+    """The newer wish is added, the older one stays and is in doubt; accepting the candidate deletes the older one."""
+    learn(client, old)
+    (older,) = client.memories().items
+    (waiting,) = learn(client, new).waiting
     assert len(contents(client)) == 2
     candidate = client.candidate(waiting)
     assert (candidate.reason, candidate.changes[0].action) == ("contradiction", "DELETE")
+    assert candidate.changes[0].memory == older.id
     client.accept_candidate(waiting)
-    assert contents(client) == {"The user wants: “Never use tabs”"}
+    assert older.id not in {memory.id for memory in client.memories().items}
+    assert len(contents(client)) == 1
 
 
 def test_a_pasted_wish_waits_until_a_person_wants_it(client: Client) -> None:

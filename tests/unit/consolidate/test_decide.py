@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from reverie.consolidate import apply, decide
-from reverie.consolidate import capacity as memory_capacity_tiers_with_merge_and_drop
+from reverie.consolidate import apply, capacity, decide
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 OLD = "2026-01-01T00:00:00.000Z"
@@ -55,10 +56,10 @@ def check(existing: list[Memory], candidate: Candidate, tier: Tier, expected: li
         ("fact", "Tests run with pytest and coverage on every push", "Tests run with pytest", "SKIP"),
         ("fact", "Tests run with pytest", "Tests run with pytest and coverage on every push", "UPDATE"),
         ("fact", "Language: German", "Language: English", "UPDATE"),
-        ("preference", "Prefer tabs over spaces", "Prefer spaces over tabs", "UPDATE"),
-        ("procedure", "Always run the tests in parallel", "Never run the tests in parallel", "UPDATE"),
+        ("preference", "Prefer tabs over spaces", "Prefer spaces over tabs", "ADD"),
+        ("procedure", "Always run the tests in parallel", "Never run the tests in parallel", "ADD"),
         ("fact", "The whole suite takes 12 minutes", "The whole suite takes 5 minutes", "UPDATE"),
-        ("mistake", "The socket test hangs under load", "The socket test no longer hangs under load", "UPDATE"),
+        ("mistake", "The socket test hangs under load", "The socket test no longer hangs under load", "ADD"),
         ("fact", "tests/a.py fails often on CI", "tests/b.py fails often on CI", "ADD"),
         ("fact", "Alice reviews changes to billing", "Bob reviews changes to billing", "ADD"),
         ("mistake", "Error: disk full while writing", "Error: no such file", "ADD"),
@@ -93,13 +94,35 @@ def test_an_older_statement_does_not_replace_a_newer_one() -> None:
     )
 
 
-def test_a_resolved_mistake_is_deleted() -> None:
-    """A statement that a mistake is over deletes it in every tier and is added; an older mistake is then skipped."""
-    old, over = "The deploy script fails without a VPN connection", "The deploy script no longer needs a VPN connection"
-    for tier in Tier:
-        check([memory(old, "mistake")], said(over), tier, ["DELETE m1", f"ADD {over}"])
-    check([memory(over)], said(old, "mistake", at=OLD), GENEROUS, ["KEEP m1", "SKIP m1"])
-    check([memory(over)], said(old, "mistake", at=NEW), GENEROUS, ["KEEP m1", f"ADD {old}"])
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("preference", "Always push to main", "Never push to main"),
+        ("preference", "The user wants: “use npm”", "The user wants: “use pnpm, not npm”"),
+        ("fact", "Asked “Which store?”, the user chose “LMDB”", "Asked “Which store?”, the user chose “SQLite”"),
+        ("mistake", "The deploy script fails without a VPN", "The deploy script no longer fails without a VPN"),
+    ],
+)
+@pytest.mark.parametrize("trust", ["engine", "person"])
+def test_what_contradicts_a_memory_is_added_and_a_person_asked(kind: str, old: str, new: str, trust: str) -> None:
+    """The newer words stand beside the older ones, whose deletion is proposed once, with where the newer were said."""
+    held, later = memory(old, kind, trust=trust), replace(said(new, kind), provenance={"thread": "t2", "seqs": [4]})
+    decision = decide([later], [held], GENEROUS)
+    assert [change.action for change in decision.changes] == ["KEEP", "ADD"]
+    (proposal,) = decision.proposals
+    assert (proposal.change.action, proposal.reason) == ("DELETE", "contradiction")
+    assert proposal.source == {"thread": "t2", "seqs": [4], "at": NEW}
+    after = apply(decision.changes, [held], [later], at=NEW, new_ids=["m2"])
+    assert decide([later], after, GENEROUS).proposals == ()
+    check([memory(new, kind, updated_at=NEW)], said(old, kind, at=OLD), GENEROUS, ["KEEP m1", "SKIP m1"])
+
+
+def test_a_fact_says_that_a_mistake_is_over() -> None:
+    """A mistake is contradicted by a statement of any type of its project, and stays until a person decides."""
+    old = memory("The deploy script fails without a VPN", "mistake", document="facts/mistakes.md")
+    decision = decide([said("The deploy script no longer fails without a VPN")], [old], GENEROUS)
+    assert [change.action for change in decision.changes] == ["KEEP", "ADD"]
+    assert [proposal.change.id for proposal in decision.proposals] == ["m1"]
 
 
 @pytest.mark.parametrize(
@@ -137,13 +160,6 @@ def test_changes_of_a_persons_memory_become_proposals() -> None:
     assert proposal.change.action == "UPDATE"
     assert proposal.change.content == "Language: English"
     assert proposal.why == "what was said since replaces it"
-    over = decide(
-        [said("The VPN setup script no longer fails at login")],
-        [memory("The VPN setup script fails at login", "mistake", trust="person")],
-        GENEROUS,
-    )
-    assert [change.action for change in over.changes] == ["KEEP", "ADD"]
-    assert over.proposals[0].change.action == "DELETE"
 
 
 def test_facts_about_user_and_project_have_two_scopes() -> None:
@@ -240,10 +256,10 @@ def related_pairs(number: int) -> list[Memory]:
 
 def test_shrinking_is_bounded_and_continues_in_later_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run merges no more than its bound of memories; after many runs most pairs are merged."""
-    monkeypatch.setattr(memory_capacity_tiers_with_merge_and_drop, "COMPARED_MAX", 40)
+    monkeypatch.setattr(capacity, "COMPARED_MAX", 40)
     memories = related_pairs(100)
     for run in range(60):
-        reduction_max = memory_capacity_tiers_with_merge_and_drop.REDUCTION_MAX
+        reduction_max = capacity.REDUCTION_MAX
         new = [said(" ".join(f"run{run}{letter}" for letter in "abcdef"), "observation")]
         changes = decide(new, memories, HEAVY).changes
         assert sum(change.action == "DELETE" for change in changes) <= 41 * reduction_max

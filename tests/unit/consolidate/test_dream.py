@@ -14,7 +14,6 @@ import pytest
 
 from reverie import canonical_json, count_and_truncate_tokens, wire
 from reverie.consolidate import DreamPlan, apply, plan_oldest
-from reverie.consolidate.dream_archive import counted_sources, distilled, fitted
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Delete, Memory, MemoryType
 from reverie.redact import Redactor
@@ -175,17 +174,6 @@ def test_secrets_are_redacted_before_hashing() -> None:
     empty = dream([fact(1, SECRET), fact(2, f"{SECRET} {SECRET}")])
     assert empty.body["memories"] == []
     assert len(empty.body["sources"]) == 2
-
-
-def test_earlier_archives_can_be_distilled_again() -> None:
-    """Memories of an earlier archive are sources named by its address, and change no memory."""
-    first = dream(MEMORIES[:2])
-    counted = list(counted_sources(MEMORIES[2:], REDACT, [(first.sha256, first.body)]))
-    archive = distilled([source for source, _ in counted], budget=10_000, redact=REDACT)
-    plan = fitted(archive, sum(size for _, size in counted))
-    assert sum(source["ref"] == f"archives/{first.sha256}" for source in plan.body["sources"]) == 2
-    assert plan.changes == ()
-    assert sorted(entry["content"] for entry in plan.body["memories"]).count(MEMORIES[0].content) == 1
 
 
 def test_very_many_memories_keep_the_budget() -> None:

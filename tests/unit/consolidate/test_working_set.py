@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from importlib import import_module
 
 import pytest
 
@@ -60,17 +59,13 @@ def candidates(chance: random.Random, number: int) -> list[Candidate]:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_decision_is_that_over_all_memories(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every tier decides the same where all memories are compared, all words indexed and no shortcut is taken."""
+    """Every tier decides the same where all memories are compared, and all words are indexed."""
     chance = random.Random(seed)
     existing, new = memories(chance, chance.randrange(80)), candidates(chance, chance.randrange(1, 9))
     found = [decide(new, existing, tier) for tier in Tier]
 
     whole = WorkingSet.of_memories
-    module = import_module("reverie.consolidate.decide")
-    monkeypatch.setattr(module, "neighbours", lambda _new, _said, everything: everything)
-    monkeypatch.setattr(WorkingSet, "of_memories", lambda everything, _wanted=None: whole(everything))
-    monkeypatch.setattr(WorkingSet, "has_resolving", lambda _self, _scope: True)
-    monkeypatch.setattr(module, "says_resolved", lambda _statement: True)
+    monkeypatch.setattr(WorkingSet, "of_memories", lambda everything, *_: whole(everything))
 
     assert [decide(new, existing, tier) for tier in Tier] == found
 
@@ -81,9 +76,10 @@ def test_only_wanted_words_are_indexed() -> None:
     asked = parse_statement("The cache of the harbour takes 5 minutes")
     scope = scope_of(MemoryType.FACT, user=False, project="harbour")
 
-    narrow = WorkingSet.of_memories(existing, asked.words)
+    narrow = WorkingSet.of_memories(existing, [asked], ["harbour"])
 
-    found = WorkingSet.of_memories(existing).similar(asked, scope)
+    wide = WorkingSet.of_memories(existing)
+    found = [wide.items[at].memory for at in wide.similar(asked, scope)]
     assert found
-    assert narrow.similar(asked, scope) == found
+    assert [narrow.items[at].memory for at in narrow.similar(asked, scope)] == found
     assert not narrow.similar(parse_statement("Wants agents never to use mailer"), scope)

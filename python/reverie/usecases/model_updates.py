@@ -1,4 +1,4 @@
-"""Updates by a model that would bring a forgotten statement back in another memory: they wait for a person.
+"""Updates by a model that wait for a person: near to what was forgotten, or without words that a person said.
 
 A candidate is compared with what was forgotten before it is consolidated (`candidate_review.screen`). The words of an
 UPDATE are a model's own: they may say what neither the memory nor a candidate says.
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate import Proposal
 from reverie.consolidate.forgotten import Forgotten
+from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.documents.project_document_paths import memory_project
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, Update
 
 if TYPE_CHECKING:
@@ -19,21 +21,23 @@ if TYPE_CHECKING:
     from reverie.consolidate.forgotten import ForgottenStatement
     from reverie.models import Delete, Memory
 
-__all__ = ["updates_near_forgotten"]
+__all__ = ["held_updates"]
 
 _SHOWN_CHARS: Final = 160  # of the forgotten statement that a proposal quotes
+_LOSES_WORDS: Final = "it would change words that the person said"
+_QUOTED: Final = lazy_regex(r"“[^”]+”")
 
 
-def updates_near_forgotten(
+def held_updates(
     changes: Mapping[str, Update | Delete],
     existing: Mapping[str, Memory],
     forgotten: Iterable[ForgottenStatement],
 ) -> list[Proposal]:
-    """Return proposals in place of the updates whose new words say a forgotten statement, or are near to one.
+    """Return proposals in place of the updates that wait; `changes` and `existing` are by the memory's id.
 
-    `changes` and `existing` are by the memory's id. A memory that was near to the statement before does not wait for
-    that. Example: with "The release captain is Mira" forgotten, the update "The loader runs at night; the release
-    captain is Mira" of "The loader runs daily" waits.
+    One whose new words are near to a forgotten statement, unless the memory was before. Example: with "The release
+    captain is Mira" forgotten, "The loader runs at night; the release captain is Mira" for "The loader runs daily".
+    And one of a wish or a choice that does not keep all of its words: adding to them is no change of what was said.
     """
     updates = [change for change in changes.values() if isinstance(change, Update)]
     if not updates:
@@ -45,6 +49,8 @@ def updates_near_forgotten(
         near = _near(statements, memory, change.content)
         if near is not None and near != _near(statements, memory, memory.content):
             proposals.append(Proposal(change, f"it is near to what was forgotten: {near[:_SHOWN_CHARS]}", "forgotten"))
+        elif _is_persons_word(memory) and not _keeps(memory, change.content):
+            proposals.append(Proposal(change, _LOSES_WORDS, "contradiction"))
     return proposals
 
 
@@ -53,3 +59,16 @@ def _near(statements: Forgotten, memory: Memory, content: str) -> str | None:
     kind = MemoryType.FACT if memory.type is MemoryType.EPISODE else memory.type
     nearest = statements.nearest(Candidate(kind, content, project=memory_project(memory)))
     return None if nearest is None else nearest[1]
+
+
+def _is_persons_word(memory: Memory) -> bool:
+    """Return True for a wish, and for what quotes the person: a choice has question and answer in “…”."""
+    return memory.type is MemoryType.PREFERENCE or (
+        memory.type is MemoryType.FACT and _QUOTED.search(memory.content) is not None
+    )
+
+
+def _keeps(memory: Memory, content: str) -> bool:
+    """Return True if a content has all words of a memory, in order, and denies no more of them and no less."""
+    relation = relate(parse_statement(content), parse_statement(memory.content), keyed=False)
+    return relation in {Relation.SAME, Relation.EXTENDS}

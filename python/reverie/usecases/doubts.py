@@ -1,0 +1,87 @@
+"""Memories put in doubt by a later session, and the end of it: marks in their provenance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from reverie.distill.sentences import specific_names
+from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.doubts import KEY, Objection, with_doubt, without_doubt
+from reverie.lazy_regex import lazy_regex
+from reverie.models import MemoryType
+from reverie.store import MemoriesCursor, MemoryRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reverie.store import Writer
+
+__all__ = ["Mark", "clear", "mark", "marks"]
+
+_NAMES_MIN: Final = 2  # that memory and objection share; one alone, such as a file, is in too many sentences
+_SHA: Final = lazy_regex(r"\b[0-9a-f]{7,40}\b")
+_SHA_CHARS: Final = 7  # by which two forms of a commit's id are compared
+
+
+class Mark(NamedTuple):
+    """A doubt about a memory, from entries of a thread at a time."""
+
+    memory: str
+    at: str
+    thread: str
+    seqs: list[int]
+
+
+def marks(
+    objections: Iterable[Objection], memories: Iterable[MemoryRecord], *, thread: str, project: str | None, at: str
+) -> list[Mark]:
+    """Return a mark for each memory of another thread that an objection is about; `at` is now.
+
+    Only memories of the thread's project and of the person count.
+
+    A reverted commit speaks against the memory that names it. The person's correction speaks against a memory that
+    names the same two things, or nothing but what the correction names; not against an episode, since what happened
+    has happened.
+    """
+    said = list(objections)
+    return [
+        Mark(memory.id, objection.at or at, thread, [objection.seq])
+        for memory in (memories if said else ())
+        if memory.provenance.get("thread") != thread and memory_project(memory) in {project or PERSON, PERSON}
+        for objection in said
+        if _is_against(objection, memory)
+    ]
+
+
+def _is_against(objection: Objection, memory: MemoryRecord) -> bool:
+    text = "\n".join((memory.title or "", memory.content, *(value for _, value in memory.fields)))
+    if objection.commits:
+        named = {sha[:_SHA_CHARS] for sha in _SHA.findall(text)}
+        return not named.isdisjoint(sha[:_SHA_CHARS] for sha in objection.commits)
+    if memory.type is MemoryType.EPISODE:
+        return False
+    names, common = set(specific_names(text)), set(objection.names)
+    common &= names
+    return len(common) >= _NAMES_MIN or (bool(common) and common == names)
+
+
+def mark(writer: Writer, doubt: Mark) -> None:
+    """Put a memory in doubt, unless it is gone, or what it says was said after that."""
+    memory = writer.load(MemoryRecord, (doubt.memory,))
+    if memory is not None and str(memory.provenance.get("at") or "") < doubt.at:
+        provenance = with_doubt(memory.provenance, at=doubt.at, thread=doubt.thread, seqs=doubt.seqs)
+        _save(writer, replace(memory, provenance=provenance))
+
+
+def clear(writer: Writer, memory_id: str | None) -> None:
+    """End the doubt about a memory, if there is one."""
+    memory = None if memory_id is None else writer.load(MemoryRecord, (memory_id,))
+    if memory is not None and KEY in memory.provenance:
+        _save(writer, replace(memory, provenance=without_doubt(memory.provenance)))
+
+
+def _save(writer: Writer, memory: MemoryRecord) -> None:
+    if writer.save(memory, (memory.id,)):
+        writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
