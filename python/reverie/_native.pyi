@@ -156,6 +156,9 @@ class RedactedStream:
 def hook_program() -> bytes:
     """Return the program that agents' clients run as a hook, for this platform; empty where it was not compiled."""
 
+def passage(text: str, query: str, limit: int) -> str:
+    """Return the run of whole sentences or lines with most of a query's words, at most `limit` characters long."""
+
 @final
 class Index:
     """A BM25 index of saved segments and what is in memory; thread-safe. Raises OSError for an unusable file."""
@@ -182,9 +185,6 @@ class Index:
     def buffered(self) -> int:
         """Return the number of documents that are in memory only."""
 
-    def topic_words(self, query: str) -> list[tuple[str, bool]]:
-        """Return the words that say what a query is about, each with whether any document has it."""
-
     def ids(self, any_of: Sequence[Sequence[str]], after: str, limit: int) -> list[str]:
         """Return the ids behind `after` of documents in a group of each set, in the order of the ids."""
 
@@ -208,8 +208,8 @@ class Index:
         ids: Sequence[str] | None = None,
         since: int | None = None,
         before: int | None = None,
-    ) -> list[tuple[str, float, tuple[tuple[str, float], ...]]]:
-        """Return id, score and term scores of the best `limit` documents, best first, equal scores by id.
+    ) -> list[tuple[str, float, tuple[tuple[str, float], ...], float]]:
+        """Return id, score, term scores and relevance of the best `limit` documents, best first, equal scores by id.
 
         A document belongs to a group of each set in `any_of` and to none of `none_of`; its id is in `ids`, its time in
         `since <= at < before`.
@@ -219,15 +219,21 @@ class Index:
         self,
         query: str,
         limit: int,
-        how: tuple[int, float, Sequence[tuple[str, float, str | None, str | None, tuple[int, int] | None]]],
+        how: tuple[
+            int,
+            float,
+            Sequence[tuple[str, float]],
+            str | None,
+            Sequence[tuple[str, float, str | None, str | None, tuple[int, int] | None]],
+        ],
         any_of: Sequence[Sequence[str]] = (),
         none_of: Sequence[str] = (),
         ids: Sequence[str] | None = None,
         since: int | None = None,
         before: int | None = None,
-    ) -> list[tuple[str, float, tuple[tuple[str, float], ...]]]:
+    ) -> list[tuple[str, float, tuple[tuple[str, float], ...], float]]:
         """Return the best messages ranked with their neighbours, as `search` does.
 
-        `how` is the number of candidates, the weight of a window, and boosts: name, score, and a group, a group of the
-        message before, or a time range.
+        `how` is the number of candidates, the weight of a window, groups with factors, a group that is in no window,
+        and boosts: name, score, and a group, a group of the message before, or a time range.
         """

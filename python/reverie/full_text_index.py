@@ -15,11 +15,15 @@ __all__ = ["Boost", "Filter", "Hit", "Index", "IndexEntry", "Segment", "Surround
 
 
 class Hit(NamedTuple):
-    """A search result: the document's id, its score, and the score of each query term, best first."""
+    """A search result: the document's id, its score, and the score of each query term, best first.
+
+    `relevance` is 0 to 1: how much of what the query is about the document has.
+    """
 
     id: str
     score: float
     terms: tuple[tuple[str, float], ...]
+    relevance: float = 1.0
 
 
 class IndexEntry(NamedTuple):
@@ -61,10 +65,16 @@ class Boost(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """Parameters of `search_around`: how many best hits are ranked with their neighbours, and the `weight` of those."""
+    """Parameters of `search_around`: how many best hits are ranked with their neighbours, and the `weight` of those.
+
+    The words of messages of a group count by its factor; messages of the group `outside` are not part of what was said
+    around others.
+    """
 
     candidates: int
     weight: float
+    factors: tuple[tuple[str, float], ...] = ()
+    outside: str | None = None
     boosts: tuple[Boost, ...] = ()
 
 
@@ -164,13 +174,6 @@ class Index:
         """
         hits = self._native.search_around(query, max(limit, 0), how, *_parts(within))
         return list(map(Hit._make, hits))
-
-    def topic_words(self, query: str) -> list[tuple[str, bool]]:
-        """Return the words that say what a query is about, each with whether any document has it.
-
-        Of "how do I bake bread" that is `bake` and `bread`: the others could be in a question about anything.
-        """
-        return self._native.topic_words(query)
 
     def ids(self, any_of: Collection[Collection[str]], after: str, limit: int) -> list[str]:
         """Return up to `limit` ids greater than `after`, in order, of documents in a group of each set in `any_of`."""

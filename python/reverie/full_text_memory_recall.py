@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from reverie import count_and_truncate_tokens, query_relevance_and_answer_threshold
+from reverie import count_and_truncate_tokens
 from reverie.documents.project_document_paths import memory_project
 from reverie.full_text_index import Filter, Index, IndexEntry
+from reverie.relevance import names_code, threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -35,13 +36,10 @@ _MESSAGE_CHARS_MAX: Final = 2_000
 _GATE_HITS: Final = 10
 """Hits that are looked at for an answer, however few are wanted: the best by BM25 may not share most topic words."""
 
-_GROWTH: Final = 1.25
-"""Growth or shrinking of an index after which its threshold is learned again; each time costs 40 searches."""
-
 RECALL_TOKENS: Final = 1_500
 """Tokens of all hits of a recall together, unless the caller gives a budget."""
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Raise it when a memory gives other terms, tags or groups than before, here or in the core: saved indexes are then
 built again."""
 
@@ -82,7 +80,7 @@ class Counted(NamedTuple, Generic[M]):
 class Hit(NamedTuple, Generic[M]):
     """A memory that was found: `why` lists the words that matched and what each added to `score`, the greatest first.
 
-    `tokens` is the cost of its recalled line. `relevance` is 0 to 1: `reverie.query_relevance_and_answer_threshold`.
+    `tokens` is the cost of its recalled line. `relevance` is 0 to 1: `reverie.relevance`.
     """
 
     memory: M
@@ -110,7 +108,6 @@ class SearchIndex:
     def __init__(self, index: Index | None = None) -> None:
         """Create an index of memories over a saved full-text index, or over an empty one."""
         self.index = index or Index()
-        self._learned: tuple[int, float] | None = None  # the number of memories at that time, and the threshold
 
     def __len__(self) -> int:
         return len(self.index)
@@ -148,11 +145,10 @@ class SearchIndex:
             return []
         hits: list[Hit[M]] = []
         room = token_budget
-        topic = query_relevance_and_answer_threshold.Topic(query, self.index.topic_words(query))
         for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
             entry = load(match.id)
             if entry is not None and entry.tokens <= room:
-                relevance = topic.relevance(match.terms, memory_text(entry.memory))
+                relevance = 1.0 if names_code(query, memory_text(entry.memory)) else match.relevance
                 hits.append(Hit(entry.memory, match.score, match.terms, entry.tokens, relevance))
                 room -= entry.tokens
         return hits
@@ -175,40 +171,16 @@ class SearchIndex:
         """Return the best memories for `query` if it is related to them; `options` are those of `search`.
 
         With `min_score` the hits of at least that relevance, all of them for 0. Without, either all or none: where the
-        best of the first hits is above the store's threshold, its neighbours help too.
+        best of the first hits is relevant, its neighbours help too.
         """
         if min_score is not None:
             hits = self.search(query, load, limit=limit, **options)
             shown = [hit for hit in hits if hit.relevance >= min_score]
             return Found(shown, len(hits) - len(shown), min_score)
         hits = self.search(query, load, limit=max(limit, _GATE_HITS), **options)
-        least = self.threshold()
+        least = threshold(len(self))
         is_related = any(hit.relevance > least for hit in hits)
         return Found(hits[:limit], 0, least) if is_related else Found([], min(len(hits), limit), least)
-
-    @property
-    def has_threshold(self) -> bool:
-        """True if a threshold was learned, and from a number of memories that is near to the present one."""
-        if self._learned is None:
-            return False
-        size = self._learned[0]
-        return size / _GROWTH <= len(self) <= size * _GROWTH
-
-    def threshold(self) -> float:
-        """Return the relevance below which a recall shows nothing, learned with unrelated probe queries."""
-        if self._learned is None or not self.has_threshold:
-            self._learned = (
-                len(self),
-                query_relevance_and_answer_threshold.threshold(
-                    map(self._best_relevance, query_relevance_and_answer_threshold.PROBES)
-                ),
-            )
-        return self._learned[1]
-
-    def _best_relevance(self, query: str) -> float:
-        """Return the greatest relevance among the first hits for a query."""
-        topic = query_relevance_and_answer_threshold.Topic(query, self.index.topic_words(query))
-        return max((topic.relevance(hit.terms) for hit in self.index.search(query, _GATE_HITS)), default=0.0)
 
     def ids(
         self,

@@ -4,7 +4,7 @@
 
 `locomo`: questions about long conversations, of which the evidence is known: the share of it among the best 5 and 10
 messages, each conversation in a daemon of its own, then all in one. `weights`: the same questions in this process, with
-the weights of `reverie.search.asked_time_speaker_and_answer_weights` chosen on all conversations but the one that is
+the weights of `reverie.search.weights` chosen on all conversations but the one that is
 asked about.
 `statements`: sentences that readers wrote down about recorded sessions: how often the best hits are of that session.
 Without an argument all of them; what needs data that is not here is skipped. How fast it is: `bench_search_speed.py`.
@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie import search
 from reverie.client import Client
 from reverie.models import Entry, EntryKind
-from reverie.search import asked_time_speaker_and_answer_weights
+from reverie.search import weights
 from reverie.usecases.message_index_of_one_space import new_index
 from support.daemon import running_daemon
 from support.shared import SHARED, real_sessions
@@ -132,15 +132,15 @@ def bench_weights() -> None:
         return
     indexes = [index_of(said) for said, _ in data]
     table: dict[tuple[float, ...], list[tuple[float, float]]] = {}
-    before = {name: getattr(asked_time_speaker_and_answer_weights, name) for name in GRID}
+    before = {name: getattr(weights, name) for name in GRID}
     for values in itertools.product(*GRID.values()):
         for name, value in zip(GRID, values, strict=True):
-            setattr(asked_time_speaker_and_answer_weights, name, value)
+            setattr(weights, name, value)
         table[values] = [
             asked_of(index, names, questions) for (index, names), (_, questions) in zip(indexes, data, strict=True)
         ]
     for name, value in before.items():
-        setattr(asked_time_speaker_and_answer_weights, name, value)
+        setattr(weights, name, value)
     sizes = [len(questions) for _, questions in data]
     held_out: list[tuple[float, float]] = []
     for left in range(len(data)):
@@ -172,8 +172,7 @@ def asked_of(index: Index, names: dict[str, str], questions: Asked) -> tuple[flo
     """Return the mean shares of evidence among the first 5 and 10 hits, over the questions about a conversation."""
 
     def found(text: str) -> list[str]:
-        hits = index.search_around(text, 10 * search.SPREAD_FROM, search.surroundings_for(text))
-        return [names[hit.id] for hit in search.spread(text, hits, 10)]
+        return [names[hit.id] for hit in index.search_around(text, 10, search.surroundings_for(text))]
 
     results = [shares(found(text), evidence) for text, evidence in questions]
     five, ten = (statistics.mean(column) for column in zip(*results, strict=True))

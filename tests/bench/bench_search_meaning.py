@@ -74,15 +74,15 @@ def of_conversation(
     results: dict[tuple[int, float], list[tuple[float, float]]] = {}
     for text, evidence in questions:
         how = search.surroundings_for(text)
-        by_words = index.search_around(text, 10 * search.SPREAD_FROM, how)
+        by_words = index.search_around(text, 10, how)
         nearest = vectors.near(embedder.embed([text])[0], max(NEARS))
         known = {hit.id for hit in by_words}
         others = Filter(ids=[unit for unit, _ in nearest if unit not in known])
         by_words += index.search_around(text, len(nearest), how, others)
         for near, weight in itertools.product(NEARS, WEIGHTS):
             search.SIMILAR = weight  # type: ignore[misc]
-            hits = search.fused(by_words, nearest[:near], 10 * search.SPREAD_FROM)
-            best = [names[hit.id] for hit in search.spread(text, hits, 10)]
+            hits = search.fused(by_words, nearest[:near], 10)
+            best = [names[hit.id] for hit in hits]
             results.setdefault((near, weight), []).append(shares(best, evidence))
     return {
         setting: (statistics.mean(five for five, _ in found), statistics.mean(ten for _, ten in found))

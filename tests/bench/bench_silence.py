@@ -5,9 +5,7 @@
 Stores: what readers wrote down about sessions (their statements as memories), observations of five conversations with
 their questions, each where `../shared` is present, and the memories of a JSON list of texts. Unrelated are the hundred
 prompts of `support.unrelated`; to a conversation also the other conversations' questions, without its own names.
-For each store: its size, the learned threshold, the share answered of unrelated and of related prompts, and the shares
-with a threshold of 0. The numbers of `reverie.query_relevance_and_answer_threshold` were chosen on such stores; where
-one of seven is left out at a time and half of the prompts are used, five of the seven choices decide as those do.
+For each store: its size, the share answered of unrelated and of related prompts, and the shares with a threshold of 0.
 """
 
 from __future__ import annotations
@@ -95,15 +93,11 @@ def stores(learned: Sequence[Path]) -> Iterator[tuple[str, list[str], list[str]]
 
 def main() -> None:
     """Print one line for each store."""
-    print(f"{'store':<14}{'memories':>9}{'threshold':>10}{'unrelated':>10}{'related':>9}{'of all ranked':>20}")
+    print(f"{'store':<14}{'memories':>9}{'unrelated':>10}{'related':>9}{'of all ranked':>20}")
     for name, texts, related in stores([Path(word) for word in sys.argv[1:]]):
-        least = indexed(texts)[0].threshold()
         shares = [answered(texts, UNRELATED), answered(texts, related)]
         ranked = [answered(texts, UNRELATED, 0.0), answered(texts, related, 0.0)]
-        print(
-            f"{name:<14}{len(texts):>9,}{least:>10.2f}{shares[0]:>10.2f}{shares[1]:>9.3f}"
-            f"{ranked[0]:>13.2f}{ranked[1]:>7.3f}"
-        )
+        print(f"{name:<14}{len(texts):>9,}{shares[0]:>10.2f}{shares[1]:>9.3f}{ranked[0]:>13.2f}{ranked[1]:>7.3f}")
 
 
 if __name__ == "__main__":

@@ -84,9 +84,9 @@ def _messages(asked: _Asked) -> list[wire.SearchHit]:
     if request.thread is not None:
         threads = [request.thread] if threads is None or request.thread in threads else []
     accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
-    hits = services.messages.messages(space, request.query, request.limit, accepted)
+    hits = services.messages.messages(space, request.query, request.limit * usecase.COPIES, accepted)
     with services.store.reader(space) as reader:
-        message_hits = usecase.message_hits(reader, request.query, hits)
+        message_hits = usecase.message_hits(reader, request.query, hits, request.limit)
         days = days_asked_about(request.query) if asked.since is None and asked.before is None else []
         if not days:
             return message_hits

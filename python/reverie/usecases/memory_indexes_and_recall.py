@@ -137,11 +137,7 @@ class MemoryIndex:
                 self._many_since = since  # hundreds of recalls may come before the index has caught up
                 return False
             self._operation, self._snapshot = now, reader.snapshot
-        return self._index.has_threshold
-
-    def learn_threshold(self) -> None:
-        """Learn the threshold below which a recall shows nothing, unless it is known. Raises OSError."""
-        self._index.threshold()
+        return True
 
     def ids(
         self,
@@ -291,14 +287,9 @@ class Recall:
         return [(full_text_memory_recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
 
     def catch_up(self, space: str) -> int:
-        """Bring the index of a space and its threshold up to date; return how many of its changes are not saved."""
-
-        def learned(index: MemoryIndex, _: Reader) -> int:
-            index.learn_threshold()
-            return index.unsaved
-
+        """Bring the index of a space up to date; return how many of its changes are not saved."""
         with self._lock:
-            return self._answer(space, learned)
+            return self._answer(space, lambda index, _: index.unsaved)
 
     def opened(self) -> list[str]:
         """Return the spaces whose index is open."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import search
 from reverie.errors import ReverieError, StorageFailed
 from reverie.full_text_index import Filter, Index
+from reverie.relevance import threshold
 from reverie.store import ThreadRecord
 from reverie.usecases.memory_indexes_and_recall import operation_checksum
 from reverie.usecases.message_index_of_one_space import MessageIndex, new_index
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MessageSearch", "within"]
 
+GATE_HITS: Final = 10  # looked at for an answer: the best by score may not be the most relevant
 PAUSE_S: Final = 0.002  # between two steps, in which other requests and threads get their turn
 LARGEST: Final = 300_000  # messages of a segment that is not merged any more: a merge of more takes much memory
 
@@ -65,17 +67,19 @@ class MessageSearch:
         return True
 
     def messages(self, space: str, query: str, limit: int, within: Filter) -> list[Hit]:
-        """Return the best messages of the index, ranked with what was said around them; call `catch_up` before."""
+        """Return the best messages of the index, ranked with what was said around them; call `catch_up` before.
+
+        None where the best of them are not about the query. More than `limit` are needed where copies are left out.
+        """
         how = search.surroundings_for(query)
-        asked = limit if search.is_question(query) else limit * search.SPREAD_FROM
-        hits = self._ask(space, lambda index: index.search_around(query, asked, how, within))
+        hits = self._ask(space, lambda index: index.search_around(query, limit, how, within))
         near = [] if self._similar is None else self._similar.near(space, query, self._threads(space, within), within)
         if near:
             hit_ids = {hit.id for hit in hits}
             others = replace(within, ids=[id_ for id_, _ in near if id_ not in hit_ids])
             hits += self._ask(space, lambda index: index.search_around(query, len(near), how, others))
-            hits = search.fused(hits, near, asked)
-        return search.spread(query, hits, limit)
+            hits = search.fused(hits, near, limit)
+        return self._answering(space, hits)
 
     def embed(self, space: str, seconds: float) -> bool:
         """Embed messages of a space for at most so many seconds; return whether all are. True without an embedder.
@@ -86,8 +90,13 @@ class MessageSearch:
         return self._similar is None or self._similar.catch_up(space, seconds)
 
     def sections(self, space: str, query: str, limit: int, within: Filter) -> list[Hit]:
-        """Return the best sections of documents as the index is now, each by its own words."""
-        return self._ask(space, lambda index: index.search(query, limit, within))
+        """Return the best sections of documents as the index is now, each by its own words; none as in `messages`."""
+        return self._answering(space, self._ask(space, lambda index: index.search(query, limit, within)))
+
+    def _answering(self, space: str, hits: list[Hit]) -> list[Hit]:
+        """Return all hits if one of the first is relevant, else none: beside an answer, what is near it helps too."""
+        least = threshold(len(self._index(space).index))
+        return hits if any(hit.relevance > least for hit in hits[:GATE_HITS]) else []
 
     def _ask(self, space: str, ask: Callable[[Index], list[Hit]]) -> list[Hit]:
         """Return the hits of a query to a space's index; an index whose files cannot be used is built again first."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import search, wire
 from reverie.full_text_memory_recall import memory_text
-from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.find_register_and_join_projects import of_thread
@@ -24,35 +23,45 @@ if TYPE_CHECKING:
     from reverie.full_text_memory_recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]
+__all__ = ["COPIES", "Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]
 
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
 GAP: Final = 12  # entries looked through for a neighbour that says something, as the index does
 WHY_WORDS: Final = 8
-_WORD = lazy_regex(r"\w+")
 
 
-def message_hits(reader: Reader, query: str, hits: Sequence[Hit]) -> list[wire.SearchHit]:
-    """Return found messages, without those that were deleted meanwhile."""
-    places = [search.is_number_of(hit.id) for hit in hits]
-    names = list(dict.fromkeys(thread for thread, _ in places))
-    pairs = zip(names, reader.load_many(ThreadRecord, [(name,) for name in names]), strict=True)
-    threads = {name: thread for name, thread in pairs if thread is not None}
+COPIES: Final = 4
+"""Times as many hits are looked at as are shown, of which those with the same text as a better one are left out: what a
+client copied when a session was resumed, a file read again, a command run again."""
+
+
+def message_hits(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> list[wire.SearchHit]:
+    """Return the first `limit` found messages, copies once, without those that were deleted meanwhile."""
     entries = Entries(reader)
+    found: list[tuple[Hit, ThreadRecord, int, Mapping[str, Any]]] = []
+    seen: set[tuple[str, str]] = set()
+    for at in range(0, len(hits), limit):
+        if len(found) >= limit:
+            break
+        batch = hits[at : at + limit]
+        places = [search.is_number_of(hit.id) for hit in batch]
+        entries.read(places)
+        for hit, (name, seq) in zip(batch, places, strict=True):
+            entry, thread = entries.get(name, seq), entries.thread(name)
+            if thread is None or entry is None or entry.get("role") is None:
+                continue
+            text = (entry["role"], " ".join(_text(entry).split()))
+            if text not in seen:
+                seen.add(text)
+                found.append((hit, thread, seq, entry))
     entries.read(
-        (name, near)
-        for name, seq in places
-        if name in threads
-        for near in (seq, *_before(seq)[:1], *_after(seq, threads[name])[:1])
+        (thread.id, near) for _, thread, seq, _ in found for near in (*_before(seq)[:1], *_after(seq, thread)[:1])
     )
-    words = _words(query)
-    answers = (
-        _message_hit(entries, words, hit, threads[name], seq)
-        for hit, (name, seq) in zip(hits, places, strict=True)
-        if name in threads
-    )
-    return [answer for answer in answers if answer is not None]
+    return [
+        hit_of_entry(entries, query, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))
+        for hit, thread, seq, entry in found[:limit]
+    ]
 
 
 class Entries:
@@ -62,6 +71,7 @@ class Entries:
         """Create an empty cache of the entries of a space."""
         self._reader = reader
         self._known: dict[tuple[str, int], dict[str, Any] | None] = {}
+        self._threads: dict[str, ThreadRecord | None] = {}
 
     def read(self, places: Iterable[tuple[str, int]]) -> None:
         """Read entries, given by thread and number, into the cache."""
@@ -75,6 +85,12 @@ class Entries:
             self._known[key] = self._reader.get(Kind.ENTRY, key)
         return self._known[key]
 
+    def thread(self, thread_id: str) -> ThreadRecord | None:
+        """Return a thread, None where there is none."""
+        if thread_id not in self._threads:
+            self._threads[thread_id] = self._reader.load(ThreadRecord, (thread_id,))
+        return self._threads[thread_id]
+
 
 def _before(seq: int) -> range:
     """Return the entry numbers in which the message before entry `seq` is looked for, nearest first."""
@@ -86,19 +102,9 @@ def _after(seq: int, thread: ThreadRecord) -> range:
     return range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1))
 
 
-def _message_hit(
-    entries: Entries, words: Sequence[str], hit: Hit, thread: ThreadRecord, seq: int
-) -> wire.SearchHit | None:
-    """Return a found message with its neighbours; None where it was deleted."""
-    entry = entries.get(thread.id, seq)
-    if entry is None or entry.get("role") is None:
-        return None
-    return hit_of_entry(entries, words, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))
-
-
 def hit_of_entry(
     entries: Entries,
-    words: Sequence[str],
+    query: str,
     thread: ThreadRecord,
     seq: int,
     entry: Mapping[str, Any],
@@ -106,12 +112,12 @@ def hit_of_entry(
     score: float,
     why: str,
 ) -> wire.SearchHit:
-    """Return an entry of a thread that says something as a hit, with the part of it that has most of the words."""
+    """Return an entry of a thread that says something as a hit, with the part that has most of a query's words."""
     before = _neighbour(entries, thread.id, _before(seq))
     after = _neighbour(entries, thread.id, _after(seq, thread))
     return wire.SearchHit(
         kind="message",
-        passage=search.passage(_text(entry), words),
+        passage=search.passage(_text(entry), query),
         score=score,
         why=why,
         at=entry.get("at"),
@@ -133,7 +139,7 @@ def section_hit(reader: Reader, query: str, hit: Hit) -> wire.SearchHit | None:
         return None
     return wire.SearchHit(
         kind="document",
-        passage=search.passage(section[1], _words(query)),
+        passage=search.passage(section[1], query),
         score=round(hit.score, 4),
         why=_why(hit.terms),
         at=document.updated_at,
@@ -146,7 +152,7 @@ def memory_hit(query: str, hit: MemoryHit[MemoryRecord]) -> wire.SearchHit:
     """Return a found memory as a hit of a search."""
     return wire.SearchHit(
         kind="memory",
-        passage=search.passage(memory_text(hit.memory), _words(query)),
+        passage=search.passage(memory_text(hit.memory), query),
         score=round(hit.score, 4),
         why=_why(hit.why),
         at=hit.memory.updated_at,
@@ -170,10 +176,6 @@ def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.S
         with_memory.add(LIST)
     kept = [hit for _, _, hit in ranked if hit.kind != "document" or hit.document not in with_memory]
     return kept[:limit]
-
-
-def _words(query: str) -> list[str]:
-    return _WORD.findall(query)
 
 
 def _why(terms: Sequence[tuple[str, float]]) -> str:
@@ -222,7 +224,7 @@ def said_on_days(
             first_entry = _first_of(reader, thread, day) if thread.updated_at[:10] >= day else None
             if first_entry is not None:
                 seq, entry = first_entry
-                hits.append(hit_of_entry(Entries(reader), (), thread, seq, entry, score=0.0, why="said on that day"))
+                hits.append(hit_of_entry(Entries(reader), "", thread, seq, entry, score=0.0, why="said on that day"))
     return sorted(hits, key=lambda hit: hit.at or "", reverse=True)[:limit]
 
 
@@ -235,12 +237,7 @@ def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapp
     answer = None
     for seq in range(low, min(low + _LOOKED_AT, thread.last_seq + 1)):
         entry = reader.get(Kind.ENTRY, (thread.id, seq))
-        if (
-            entry is None
-            or entry["kind"] != EntryKind.SPEECH
-            or not entry.get("role")
-            or not _is_typed(entry.get("content"))
-        ):
+        if entry is None or entry["kind"] != EntryKind.SPEECH or not entry.get("role") or not _is_said(entry):
             continue
         if (entry.get("at") or "")[:10] != day:
             if entry.get("at"):
@@ -262,13 +259,10 @@ def _day_at(reader: Reader, thread: ThreadRecord, seq: int) -> str:
 
 
 def _is_tool_result(entry: Mapping[str, Any]) -> bool:
-    """Return True for a message of the role user that has results of tools and no text."""
-    return entry.get("role") == "user" and not _is_typed(entry.get("content"))
+    """Return True for a message of the role user that has no words of a person."""
+    return entry.get("role") == "user" and not _is_said(entry)
 
 
-def _is_typed(content: object) -> bool:
-    """Return True if message content has text of its own, and not only tool calls and results."""
-    if isinstance(content, str):
-        return bool(content.strip())
-    blocks = content if isinstance(content, list) else []
-    return any(isinstance(block, dict) and block.get("type") == "text" for block in blocks)
+def _is_said(entry: Mapping[str, Any]) -> bool:
+    """Return True if a message has words of a person or an agent, and not only tool calls and results."""
+    return not search.is_of_tools(entry.get("role"), search.said_in(entry.get("content")))

@@ -10,6 +10,9 @@ use reverie_core::rank::{Applies, Boost, Entry, Filter, Index, Saturation, Surro
 
 const SATURATION: Saturation = Saturation { k1: 0.6, b: 0.3 };
 const WEIGHT: f64 = 1.5;
+/// Messages of this time are of tools: their words count by the factor, and they are in no window of others.
+const TOOL_AT: i64 = 5;
+const TOOL_FACTOR: f64 = 0.7;
 
 /// A message of the reference: its words, whether it asks, its time.
 type Message = (Vec<String>, bool, i64);
@@ -43,7 +46,9 @@ fn score(threads: &Threads, place: (u8, u64), query: &[&str]) -> Option<f64> {
     let average = (number(threads.values().map(|(words, ..)| words.len()).sum()) / all).max(1.0);
     let before = nearest(threads, place, -1);
     let mut window = vec![place];
-    window.extend(before.iter().copied().chain(nearest(threads, place, 1)));
+    let said = |place: &(u8, u64)| threads[place].2 != TOOL_AT;
+    window.extend(before.iter().copied().chain(nearest(threads, place, 1)).filter(said));
+    let factor = if said(&place) { 1.0 } else { TOOL_FACTOR };
     let words = |place: &(u8, u64)| &threads[place].0;
     let count = |place: &(u8, u64), term: &str| words(place).iter().filter(|word| *word == term).count();
     let mut sum = 0.0;
@@ -58,12 +63,12 @@ fn score(threads: &Threads, place: (u8, u64), query: &[&str]) -> Option<f64> {
         let around: usize = window.iter().map(|member| count(member, term)).sum();
         let length: usize = window.iter().map(|member| words(member).len()).sum();
         matched |= around > 0;
-        sum += part(count(&place, term), number(words(&place).len()) / average);
-        sum += WEIGHT * part(around, number(length) / average / 5.0);
+        sum += factor * part(count(&place, term), number(words(&place).len()) / average);
+        sum += factor * WEIGHT * part(around, number(length) / average / 5.0);
     }
     let (_, asks, at) = &threads[&place];
     sum += if *asks { -2.0 } else { 0.0 };
-    sum += if before.first().is_some_and(|before| threads[before].1) { 2.0 } else { 0.0 };
+    sum += if before.first().is_some_and(|before| threads[before].1 && said(before)) { 2.0 } else { 0.0 };
     sum += if (2..4).contains(at) { 3.0 } else { 0.0 };
     matched.then_some(sum)
 }
@@ -86,14 +91,15 @@ proptest! {
                 index.flush(&folder).unwrap();
             }
             let (id, text) = (format!("t{thread}/{number}"), words.join(" "));
-            let groups = if *asks { vec!["asks"] } else { Vec::new() };
+            let mut groups = if *asks { vec!["asks"] } else { Vec::new() };
+            groups.extend((*at == TOOL_AT).then_some("tool"));
             index.insert(&Entry { id: &id, text: &text, groups, at: Some(*at), ..Entry::default() });
         }
         let mut terms: Vec<&str> = query.iter().map(String::as_str).collect();
         terms.sort_unstable();
         terms.dedup();
         terms.retain(|term| messages.values().any(|(words, ..)| words.iter().any(|word| word == term)));
-        let how = Surroundings { candidates: 100, weight: WEIGHT, boosts: boosts() };
+        let how = Surroundings { candidates: 100, weight: WEIGHT, factors: vec![("tool".into(), TOOL_FACTOR)], outside: Some("tool".into()), boosts: boosts() };
         let hits = index.search_around(&terms.join(" "), 100, &Filter::default(), &how).unwrap();
         let _ = std::fs::remove_file(&folder);
         let expected = messages.keys().filter_map(|&(thread, number)| {
@@ -124,7 +130,7 @@ fn a_filter_keeps_other_threads_out() {
         index.insert(&Entry { id, text, groups: vec![group], ..Entry::default() });
     }
     let filter = Filter { any_of: vec![vec!["a".into()]], ..Filter::default() };
-    let how = Surroundings { candidates: 10, weight: 1.0, boosts: Vec::new() };
+    let how = Surroundings { candidates: 10, weight: 1.0, ..Surroundings::default() };
     let hits = index.search_around("oslo", 10, &filter, &how).unwrap();
     assert_eq!(hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["a/1", "a/2"]);
     assert_eq!(index.search_around("oslo", 1, &filter, &how).unwrap().len(), 1);
@@ -154,7 +160,7 @@ fn later_changes_do_not_show() {
     for message in &messages {
         insert(&mut fresh, message);
     }
-    let how = Surroundings { candidates: 10, weight: 1.0, boosts: Vec::new() };
+    let how = Surroundings { candidates: 10, weight: 1.0, ..Surroundings::default() };
     for query in ["oslo", "ferry", "rain oslo"] {
         let hits = index.search_around(query, 20, &Filter::default(), &how).unwrap();
         assert_eq!(hits, fresh.search_around(query, 20, &Filter::default(), &how).unwrap(), "{query}");

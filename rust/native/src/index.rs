@@ -17,11 +17,11 @@ pub(crate) struct Index(RwLock<rank::Index>);
 /// A document: id, text, tags, groups, timestamp.
 type Record = (PyBackedStr, PyBackedStr, Vec<PyBackedStr>, Vec<PyBackedStr>, Option<i64>);
 
-/// A hit: id, score, and the score of each term.
-type HitTuple<'py> = (String, f64, Bound<'py, PyTuple>);
+/// A hit: id, score, the score of each term, and relevance.
+type HitTuple<'py> = (String, f64, Bound<'py, PyTuple>, f64);
 
-/// Surroundings: candidates, weight of the window, boosts.
-type How = (usize, f64, Vec<BoostTuple>);
+/// Surroundings: candidates, weight of the window, factors of groups, a group outside of windows, boosts.
+type How = (usize, f64, Vec<(String, f64)>, Option<String>, Vec<BoostTuple>);
 
 /// A boost: name, score, a group, a group of the neighbour before, a time range; one of the last three is given.
 type BoostTuple = (String, f64, Option<String>, Option<String>, Option<(i64, i64)>);
@@ -141,14 +141,11 @@ impl Index {
         before: Option<i64>,
     ) -> PyResult<Vec<HitTuple<'py>>> {
         let filter = Filter { any_of, none_of, ids, since, before };
-        let (candidates, weight, boosts) = how;
-        let how = Surroundings { candidates, weight, boosts: boosts.into_iter().map(boost).collect() };
+        let (candidates, weight, factors, outside, boosts) = how;
+        let how =
+            Surroundings { candidates, weight, factors, outside, boosts: boosts.into_iter().map(boost).collect() };
         let hits = py.detach(|| self.read().search_around(query, limit, &filter, &how)).map_err(unreadable)?;
         hits.into_iter().map(|hit| tuple(py, hit)).collect()
-    }
-
-    fn topic_words(&self, py: Python<'_>, query: &str) -> Vec<(String, bool)> {
-        py.detach(|| self.read().topic_words(query))
     }
 
     fn ids(&self, py: Python<'_>, any_of: Vec<Vec<String>>, after: &str, limit: usize) -> PyResult<Vec<String>> {
@@ -192,5 +189,11 @@ fn borrowed(strings: &[PyBackedStr]) -> Vec<&str> {
 
 /// Convert a hit for Python.
 fn tuple(py: Python<'_>, hit: Hit) -> PyResult<HitTuple<'_>> {
-    Ok((hit.id, hit.score, PyTuple::new(py, hit.terms)?))
+    Ok((hit.id, hit.score, PyTuple::new(py, hit.terms)?, hit.relevance))
+}
+
+/// Return the sentences or lines of a text with most of a query's words, at most `limit` characters.
+#[pyfunction]
+pub(crate) fn passage(py: Python<'_>, text: PyBackedStr, query: PyBackedStr, limit: usize) -> String {
+    py.detach(|| rank::passage(&text, &query, limit).to_owned())
 }

@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use crate::hook_program::hook_program;
     #[pymodule_export]
-    use crate::index::Index;
+    use crate::index::{Index, passage};
     #[pymodule_export]
     use crate::merge::merge3;
     #[pymodule_export]

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.full_text_memory_recall import SearchIndex, memory_text
 from reverie.models import Memory, MemoryType
-from reverie.query_relevance_and_answer_threshold import PROBES, THRESHOLD_MIN, Topic, threshold
+from reverie.relevance import LEAST, names_code, threshold
 from support.corpus import by_id
 from support.unrelated import UNRELATED
 
@@ -143,52 +143,35 @@ def test_a_command_of_general_words_is_found(command: str, size: int) -> None:
     for question in (command, f"Should I {command} now?", f"what does `{command}` do"):
         hits = index.recall(question, by_id(small), limit=10).hits
         assert [hit.memory.id for hit in hits][:1] == ["m0"], question
-        assert hits[0].relevance > THRESHOLD_MIN
+        assert hits[0].relevance > LEAST
     for other in ("check what you make", "get going", "get it, start it", "what can we make of that?"):
         assert index.recall(other, by_id(small), limit=10).hits == [], other
 
 
 def test_words_of_code_count_only_as_its_name() -> None:
-    """Neither one word, nor other words between, nor text without code make general words topic words."""
-    check = [("check", 1.0), ("make", 1.0)]
-    assert Topic("make check", []).relevance(check, "run `make check`") == 1
-    assert Topic("make a check", []).relevance(check, "run `make check`") == 0
-    assert Topic("make check", []).relevance(check, "make check is run") == 0
-    assert Topic("add a poem", []).relevance([("add", 1.0)], "`add`") == 0
-    assert Topic("just test it", [("test", True), ("berth", True)]).relevance(
-        [("test", 1.0)], "`just test`"
-    ) == pytest.approx(2 / 3**0.75)
-
-
-def test_the_threshold_is_learned_from_the_store() -> None:
-    """The threshold is the minimum for an empty index, and grows once the index has a memory for every probe."""
-    assert SearchIndex().threshold() == THRESHOLD_MIN
-    index = SearchIndex()
-    index.add_many(memory(number, text) for number, text in enumerate(HARBOUR))
-    least = index.threshold()
-    index.add_many(memory(1_000 + number, text) for number, text in enumerate(PROBES))
-    assert index.threshold() > least
-    assert index.threshold() > THRESHOLD_MIN
-
-
-def matched(*words: str) -> list[tuple[str, float]]:
-    """Return words as a hit has them, with scores."""
-    return [(word, 1.0) for word in words]
+    """Neither one word, nor other words between, nor text without code name what is in code."""
+    assert names_code("when to make check?", "run `make check`")
+    assert not names_code("make a check", "run `make check`")
+    assert not names_code("make check", "make check is run")
+    assert not names_code("add a poem", "`add`")
 
 
 def test_relevance_grows_with_the_share_of_topic_words() -> None:
-    """Relevance grows with the share of topic words that match; few high scores do not raise the threshold."""
-    four = Topic("", [(word, True) for word in ("berth", "crane", "quay", "tide")])
-    assert four.relevance(matched("berth", "crane", "quay", "tide")) == 1
-    assert four.relevance(matched("berth", "crane")) == pytest.approx(2 / 4**0.75)
-    assert four.relevance(matched("berth", "other")) == pytest.approx(1 / 4**0.75)
-    assert Topic("", [("dredger", False)]).relevance(matched("dredger")) == pytest.approx(0.6)
-    assert Topic("", []).relevance(matched("berth")) == 0
-    assert Topic("", [("berth", True), ("3", True)]).relevance(matched("berth")) == 1
-    assert Topic("", [("3", True)]).relevance(matched("3")) == 0
-    assert threshold([0.1] * 39 + [1.0]) == THRESHOLD_MIN
-    assert threshold([0.1] * 37 + [0.7, 0.8, 1.0]) == THRESHOLD_MIN
-    assert threshold([0.1] * 36 + [0.6, 0.7, 0.8, 1.0]) == 0.6
+    """A text is the more relevant the more of a query's words it has, rare ones first, also words that no text has."""
+    index = SearchIndex()
+    index.add_many(
+        memory(number, text) for number, text in enumerate(["berth crane quay tide", "berth crane", "berth"])
+    )
+
+    def relevance(query: str) -> list[float]:
+        return [hit.relevance for hit in sorted(index.index.search(query, 9), key=lambda hit: hit.id)]
+
+    four = relevance("berth crane quay tide")
+    assert four[0] == 1 > four[1] > four[2] > 0
+    assert relevance("tide dredger")[0] < relevance("tide berth")[0]
+    assert relevance("tide 7")[0] == relevance("tide")[0]
+    assert relevance("what do you think about the berth?") == relevance("berth")
+    assert threshold(0) == threshold(10) == LEAST < threshold(1_000) < threshold(100_000) < 1
 
 
 def test_an_episode_is_told_once() -> None:
@@ -200,14 +183,3 @@ def test_an_episode_is_told_once() -> None:
     assert memory_text(episode) == content
     apart = Memory("e", MemoryType.EPISODE, "Ported it.", (), *place, title="Parser", fields=fields)
     assert memory_text(apart).split("\n") == ["Parser", "Ported it.", *(f"{key}: {value}" for key, value in fields)]
-
-
-def test_an_empty_index_has_a_threshold_until_the_first_memory() -> None:
-    """A threshold computed for an empty index is cached, and dropped when the first memory is added."""
-    index = SearchIndex()
-    known = [index.has_threshold]
-    index.threshold()
-    known.append(index.has_threshold)
-    index.add(memory(0, HARBOUR[0]))
-    known.append(index.has_threshold)
-    assert known == [False, True, False]

@@ -1,6 +1,6 @@
 //! Text analysis: the search terms of a text (words, and identifiers both whole and in parts).
 
-use super::char_folding::{fold_into, is_ignored, is_unspaced};
+use super::char_folding::{fold_into, is_emoji, is_ignored, is_unspaced};
 use super::stem::stem;
 use super::stop_words::is_stop_word;
 
@@ -20,7 +20,7 @@ const HEX_MIN: usize = 7;
 /// A word is a run of letters and digits of any script, folded for case and accents, then stemmed. A word in
 /// `camelCase` gives its parts and itself; `snake_case` and paths give their parts, and a run of words joined by `_` or
 /// `-` gives itself too, so that `max_tokens` is found by `maxTokens`. Digests and other random names give only
-/// themselves. Scripts that are written without spaces give bigrams of characters.
+/// themselves. Scripts that are written without spaces give bigrams of characters. An emoji is a word.
 pub(super) fn for_each_term(text: &str, mut emit: impl FnMut(&str, &str)) {
     let bytes = text.as_bytes();
     let mut parts = Parts::default();
@@ -40,7 +40,11 @@ pub(super) fn for_each_term(text: &str, mut emit: impl FnMut(&str, &str)) {
         }
         at = start + compound_end(&text[start..]);
         if at == start {
-            at += text[start..].chars().next().map_or(1, char::len_utf8);
+            let character = text[start..].chars().next();
+            at += character.map_or(1, char::len_utf8);
+            if character.is_some_and(is_emoji) {
+                emit(&text[start..at], &text[start..at]);
+            }
         } else {
             emit_compound(&text[start..at], &mut parts, &mut emit);
         }
@@ -234,6 +238,7 @@ mod tests {
         check("Größe café cafe\u{301} ＡＢＣ", &["gross", "caf", "caf", "abc"]);
         check("API接続点", &["api", "接続", "続点"]);
         check("好", &["好"]);
+        check("ship it 🚀, not👍🏽now", &["ship", "🚀", "not", "👍", "now"]);
         check("İstanbul ΟΔΟΣ οδός", &["istanbul", "οδοσ", "οδόσ"]);
     }
 }

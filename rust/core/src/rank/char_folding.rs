@@ -32,6 +32,12 @@ pub(super) fn is_unspaced(character: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// Return true for a pictograph that people write in place of a word; skin tones are no word of their own.
+pub(super) fn is_emoji(character: char) -> bool {
+    matches!(character, '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
+        | '\u{1f000}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}')
+}
+
 /// The ASCII form of a full-width digit or letter (U+FF10 to U+FF5A).
 fn half_width(character: char) -> char {
     char::from_u32(u32::from(character) - 0xfee0).unwrap_or(character)

@@ -24,6 +24,7 @@ mod interner;
 mod irregular;
 mod languages;
 mod list_cache;
+mod passage;
 mod postings;
 mod query;
 mod score_window;
@@ -44,6 +45,7 @@ pub use bm25::Saturation;
 use buffer::Buffer;
 pub use filter::Filter;
 use list_cache::List;
+pub use passage::passage;
 use query::{Query, QueryTerm};
 use segment::Segment;
 pub use segment::SegmentError;
@@ -75,6 +77,8 @@ pub struct Hit {
     pub score: f64,
     /// The query words that the document contains, as written in the query, with their scores, best first.
     pub terms: Vec<(String, f64)>,
+    /// 0 to 1: how much of what the query is about the document has; scores say nothing about that.
+    pub relevance: f64,
 }
 
 /// A segment of an index, as it is to be opened again.
@@ -247,14 +251,6 @@ impl Index {
         Ok(top.documents.iter().map(|scored| hit(id(scored), scored, &query, top.term_scores(scored))).collect())
     }
 
-    /// Return the words of a query that say what it is about, each with whether any document contains it.
-    ///
-    /// Without function words and general words ([`general_words`]), and without numbers that no document contains.
-    #[must_use]
-    pub fn topic_words(&self, query: &str) -> Vec<(String, bool)> {
-        query::topic_words(self, query)
-    }
-
     /// Return the ids of up to `limit` documents that the filter accepts and whose ids are greater than `after`, in the
     /// order of the ids.
     ///
@@ -354,5 +350,6 @@ fn hit(id: &str, scored: &Scored, query: &Query, term_scores: &[f64]) -> Hit {
         }
     }
     terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Hit { id: id.to_owned(), score: scored.score, terms }
+    let relevance = query.relevance(terms.iter().map(|(word, _)| word.as_str()), 0);
+    Hit { id: id.to_owned(), score: scored.score, terms, relevance }
 }

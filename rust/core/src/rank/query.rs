@@ -21,6 +21,15 @@ const FUNCTION_SHARE: usize = 8;
 /// Below this many documents every function word counts: a share of so few documents means nothing.
 const FUNCTION_TEXTS_MIN: usize = 16;
 
+/// Rarity from which an identifier is a name of few things: one text in twenty may have it.
+const NAME_RARITY: f64 = 0.3;
+
+/// Power of the number of topic words that the matched ones are divided by, see [`Query::relevance`].
+const LENGTH_POWER: f64 = 0.75;
+
+/// What an unknown word counts that found a related term: enough for a query of one word, and not for one of two.
+const RELATED_FOUND: f64 = 0.6;
+
 /// Known terms that one unknown query word may be expanded to.
 const RELATED_MAX: usize = 8;
 /// Bytes that an unknown word may be longer than the known term that it begins with (`deployer` finds `deploy`).
@@ -33,12 +42,20 @@ pub(super) struct QueryTerm {
     pub(super) word: String,
 }
 
+/// What a word that says what a query is about counts: in the query, and in a text that has it or a related term.
+#[derive(Default)]
+struct Topic {
+    asked: f64,
+    found: f64,
+}
+
 /// A parsed query.
 pub(super) struct Query {
     /// In the order of their spelling, so that scores are always summed in the same order.
     pub(super) terms: Vec<QueryTerm>,
     /// The number of these terms that a document must contain (minimum should match).
     pub(super) min_matches: usize,
+    topic: BTreeMap<String, Topic>,
 }
 
 impl Query {
@@ -61,25 +78,52 @@ impl Query {
         }
         let terms = heaviest(by_spelling.into_values().collect());
         let min_matches = if has_content_word { 1 } else { terms.len().min(2) };
-        Self { terms, min_matches }
+        let topic = if has_content_word { topic(index, &words) } else { BTreeMap::new() };
+        Self { terms, min_matches, topic }
+    }
+
+    /// Return 0 to 1: how much of what a query is about is in a text that has these of its words.
+    ///
+    /// The query's words are divided by a power of their number, since a long query is about several things, and a text
+    /// about one of them: of words that count alike, two of 4 give 0.71, and 4 of 16 give 0.5.
+    /// Each of `more` things beside its words that the query asks for and the text has counts as a word.
+    pub(super) fn relevance<'w>(&self, matched: impl Iterator<Item = &'w str>, more: usize) -> f64 {
+        let all: f64 = self.topic.values().map(|topic| topic.asked).sum();
+        let found: f64 = matched.filter_map(|word| self.topic.get(word)).map(|topic| topic.found).sum();
+        let found = found + f64::from(u8::try_from(more).unwrap_or(u8::MAX));
+        if all > 0.0 { (found / all.powf(LENGTH_POWER)).min(1.0) } else { 0.0 }
     }
 }
 
-/// Return the words of a query that say what it is about, in the order of their spelling, and which ones are known.
-pub(super) fn topic_words(index: &Index, query: &str) -> Vec<(String, bool)> {
-    let mut by_word: BTreeMap<String, bool> = BTreeMap::new();
-    let (words, has_content_word) = searched_terms(index, query);
-    if !has_content_word {
-        return Vec::new();
-    }
+/// Return what each word that says what a query is about counts for [`Query::relevance`].
+///
+/// A word counts by how rare it is, one that no text has the most, so that what a text lacks counts against it. Where
+/// the query has an identifier that few texts have, unknown words do not count: they are of another language, as in
+/// "warum bricht loadConfig ab". General words ([`is_general`]) and numbers that no text has say nothing.
+fn topic(index: &Index, words: &BTreeMap<String, String>) -> BTreeMap<String, Topic> {
+    let unknown = idf(index.len(), 0);
+    let is_named = |term: &str| match index.document_frequency(term) {
+        0 => false,
+        frequency => idf(index.len(), frequency) > NAME_RARITY * unknown,
+    };
+    let names_known = words.iter().any(|(term, word)| is_identifier(word) && is_named(term));
+    let mut topic: BTreeMap<String, Topic> = BTreeMap::new();
     for (term, word) in words {
-        let is_known = index.document_frequency(&term) > 0;
-        let is_noise = !is_known && term.bytes().all(|byte| byte.is_ascii_digit());
-        if !is_general(&term) && !is_noise {
-            *by_word.entry(word).or_default() |= is_known;
+        let frequency = index.document_frequency(term);
+        let is_noise = frequency == 0 && (names_known || term.bytes().all(|byte| byte.is_ascii_digit()));
+        if !is_general(term) && !is_noise {
+            let weight = (idf(index.len(), frequency) / unknown).sqrt();
+            let of_word = topic.entry(word.clone()).or_default();
+            of_word.asked = of_word.asked.max(weight);
+            of_word.found = of_word.found.max(if frequency > 0 { weight } else { RELATED_FOUND });
         }
     }
-    by_word.into_iter().collect()
+    topic
+}
+
+/// Return true for a word that names something in code: `loadConfig`, `max_tokens`.
+fn is_identifier(word: &str) -> bool {
+    word.contains('_') || word.chars().any(char::is_uppercase)
 }
 
 /// Return the terms of a query that count, each with its word, and whether it has a word that is no function word.

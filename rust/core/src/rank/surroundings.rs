@@ -29,6 +29,10 @@ pub struct Surroundings {
     pub candidates: usize,
     /// Weight of the score of a message's window, beside that of the message itself.
     pub weight: f64,
+    /// Groups, each with a factor for the words of its messages.
+    pub factors: Vec<(String, f64)>,
+    /// A group whose messages are in no window but their own: what tools print is not what was said.
+    pub outside: Option<String>,
     /// Further terms that raise or lower the score of a message.
     pub boosts: Vec<Boost>,
 }
@@ -101,12 +105,12 @@ impl Index {
         let best = TopK::search(&query, how.candidates.max(limit), &parts, &bm25);
         let mut places: Vec<Place> = Vec::new();
         for scored in &best.documents {
-            let candidate = self.candidate((scored.part, scored.slot));
+            let candidate = self.candidate((scored.part, scored.slot), how);
             places.push(candidate.place);
             places.extend(candidate.neighbours().filter(|&(part, slot)| parts[part].accepted.contains(slot)));
         }
         sort_once(&mut places);
-        let candidates: Vec<Candidate> = places.into_iter().map(|place| self.candidate(place)).collect();
+        let candidates: Vec<Candidate> = places.into_iter().map(|place| self.candidate(place, how)).collect();
         let around = Around::new(self, &parts, &query, &candidates);
         let score = |candidate: Candidate| -> (f64, Candidate) {
             let mut score = 0.0;
@@ -127,8 +131,11 @@ impl Index {
     }
 
     /// Return a document with its neighbours; one whose id has no number has none.
-    fn candidate(&self, place: Place) -> Candidate {
-        Candidate { place, before: self.neighbours(place, Side::Before), behind: self.neighbours(place, Side::Behind) }
+    fn candidate(&self, place: Place, how: &Surroundings) -> Candidate {
+        let said = |place: &Place| how.outside.as_ref().is_none_or(|group| !self.is_in(*place, group));
+        let [before, behind] =
+            [Side::Before, Side::Behind].map(|side| self.neighbours(place, side).map(|found| found.filter(&said)));
+        Candidate { place, before, behind }
     }
 
     /// Return the nearest messages on one side of a document, nearest first.
@@ -242,7 +249,13 @@ impl<'s> Around<'s> {
         let mut terms: Vec<(String, f64)> = parts.into_iter().collect();
         terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let (part, slot) = candidate.place;
-        Hit { id: self.parts[part].documents.id(slot).to_owned(), score, terms }
+        let asked_for = |boost: &&Boost| {
+            let is_named = boost.score > 0.0 && !matches!(boost.applies, Applies::After(_));
+            is_named && self.applies(candidate, &boost.applies)
+        };
+        let named = how.boosts.iter().filter(asked_for).count();
+        let relevance = self.query.relevance(terms.iter().map(|(word, _)| word.as_str()), named);
+        Hit { id: self.parts[part].documents.id(slot).to_owned(), score, terms, relevance }
     }
 
     /// Call `emit(word, score)` for every query term in a candidate's window, and for every boost with its name.
@@ -257,6 +270,8 @@ impl<'s> Around<'s> {
             let mut neighbours = candidate.neighbours();
             std::array::from_fn(|_| neighbours.next().map_or(&[][..], |member| self.row(member)))
         };
+        let in_group = |(group, _): &&(String, f64)| self.index.is_in(candidate.place, group);
+        let factor: f64 = how.factors.iter().filter(in_group).map(|(_, factor)| factor).product();
         for (at, (term, &own)) in self.query.terms.iter().zip(own).enumerate() {
             let beside: u32 = rows.iter().filter_map(|row| row.get(at)).map(|&more| u32::from(more)).sum();
             let around = u32::from(own) + beside;
@@ -265,7 +280,7 @@ impl<'s> Around<'s> {
             }
             let alone = bm25.score_of(f64::from(own), bm25.in_averages(length), term.weight);
             let together = bm25.score_of(f64::from(around), widths, term.weight);
-            emit(&term.word, alone + how.weight * together);
+            emit(&term.word, factor * (alone + how.weight * together));
         }
         for boost in how.boosts.iter().filter(|boost| boost.score != 0.0) {
             if self.applies(candidate, &boost.applies) {

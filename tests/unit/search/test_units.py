@@ -6,7 +6,7 @@ from typing import Any
 
 from reverie.models import Entry, EntryKind
 from reverie.search import document_units, message_unit, passage, section_of
-from reverie.search.message_and_section_units import RESULT_CHARS, SECTION_CHARS
+from reverie.search.units import RESULT_CHARS, RESULT_END_CHARS, SECTION_CHARS
 
 
 def entry(content: Any, kind: EntryKind = EntryKind.SPEECH, role: Any = "user") -> Entry:
@@ -14,16 +14,23 @@ def entry(content: Any, kind: EntryKind = EntryKind.SPEECH, role: Any = "user") 
 
 
 def test_words_calls_and_results_are_indexed() -> None:
-    """Words, tool calls and the beginning of results are indexed; a unit's groups name thread, agent and role."""
+    """Words, tool calls and both ends of results are indexed; a unit's groups name thread, agent and who said it."""
     call = {"type": "tool_use", "name": "Bash", "input": {"command": "make test", "flags": ["-k", {"deep": "parser"}]}}
-    result = {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "x" * 5000}]}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "x" * 5000 + "end"}]}
     picture = {"type": "image", "source": {"data": "AAAA"}}
     unit = message_unit("thr_a", "mole", entry([{"type": "text", "text": "Look:"}, call, result, picture]), 5)
     assert unit is not None
     assert unit.id == "thr_a/7"
-    assert unit.text == "Look:\nBash make test -k parser\n" + "x" * RESULT_CHARS
+    assert (
+        unit.text
+        == "Look:\nBash make test -k parser\n" + "x" * RESULT_CHARS + " … " + "x" * (RESULT_END_CHARS - 3) + "end"
+    )
     assert set(unit.groups) == {"is:message", "thread:thr_a", "agent:mole", "role:user"}
     assert unit.at == 5
+    for content in ([result], "<task-notification>done</task-notification>"):
+        of_tools = message_unit("thr_a", None, entry(content), 5)
+        assert of_tools is not None
+        assert set(of_tools.groups) == {"is:message", "thread:thr_a", "is:tool"}
 
 
 def test_what_says_nothing_is_not_indexed() -> None:
@@ -62,9 +69,9 @@ def test_a_passage_is_the_part_with_the_words() -> None:
     """A passage of a long text has the sentences with most of the words, in 400 characters; a short text is whole."""
     filler = "Nothing happens here at all. " * 60
     text = filler + "We deployed the parser to Oslo. It was raining. " + filler
-    found = passage(text, ["deploy", "parser", "Oslo"])
+    found = passage(text, "did they deploy the parser to Oslo?")
     assert "We deployed the parser to Oslo." in found
     assert len(found) <= 400
-    assert passage("short text", ["none"]) == "short text"
-    assert len(passage("x" * 10_000, ["x"])) <= 400
-    assert len(passage(filler, [])) <= 400
+    assert passage("short text", "none") == "short text"
+    assert len(passage("x" * 10_000, "x")) <= 400
+    assert len(passage(filler, "")) <= 400

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie.full_text_index import IndexEntry
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
+from reverie.search.weights import TOOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,24 +21,28 @@ __all__ = [
     "content_text",
     "document_units",
     "is_number_of",
+    "is_of_tools",
     "message_text",
     "message_unit",
+    "said_in",
     "section_of",
 ]
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Raise it when an entry or document gives other units, terms or groups than before: saved indexes are built again."""
 
 K1: Final = 0.6
-B: Final = 0.3
-"""BM25 for messages: they are short, so that a second mention and their length say less than in a document."""
+B: Final = 0.6
+"""BM25 for messages: they are short, so that a second mention says less than in a document."""
 
 CALL_CHARS: Final = 400  # of a tool's input: the command or path is at its beginning
-RESULT_CHARS: Final = 400  # of a tool's result; the rest of a long file or log is mostly found by its path
+RESULT_CHARS: Final = 400  # of the beginning of a tool's result; what is between is mostly found by the file's path
+RESULT_END_CHARS: Final = 800  # of its end, where errors are
 TEXT_CHARS: Final = 20_000  # of what was said; longer ones are pasted
 SECTION_CHARS: Final = 1_200  # of a section of a document: a longer one is cut between its paragraphs
 
 _NAME = lazy_regex(r"([A-Z][\w'-]{1,29})(?: [A-Z][\w'-]{1,29})?: ")
+_TAG = lazy_regex(r"<[a-z][\w-]*[ >]")
 _HEADING = lazy_regex(r"#{1,6}\s")
 
 
@@ -45,12 +50,13 @@ def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None
     """Return the index entry of a thread's entry; None for one without text."""
     if entry.kind is not EntryKind.SPEECH:
         return None
-    said = _said(entry.content)
+    said = said_in(entry.content)
     text = _text(entry.content, said)
     if not text:
         return None
-    said = said.rstrip()
-    groups = ["is:message", f"thread:{thread}", f"role:{entry.role}"]
+    said = said.strip()
+    is_tool = is_of_tools(entry.role, said)
+    groups = ["is:message", f"thread:{thread}", TOOL if is_tool else f"role:{entry.role}"]
     if agent is not None:
         groups.append(f"agent:{agent}")
     if said.endswith("?"):
@@ -60,6 +66,11 @@ def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None
     return IndexEntry(f"{thread}/{entry.seq}", text, groups=groups, at=at_ms)
 
 
+def is_of_tools(role: str | None, said: str) -> bool:
+    """Return True for a message without words, or that a client wrote in its user's name: `<task-notification> …`."""
+    return not said.strip() or (role == "user" and _TAG.match(said) is not None)
+
+
 def message_text(entry: Entry) -> str:
     """Return the searchable text of an entry: words, then tool calls and shortened results; empty for others."""
     return content_text(entry.content) if entry.kind is EntryKind.SPEECH else ""
@@ -67,7 +78,7 @@ def message_text(entry: Entry) -> str:
 
 def content_text(content: Json) -> str:
     """Return the searchable text of message content, as `message_text`; empty where there is none."""
-    return _text(content, _said(content))
+    return _text(content, said_in(content))
 
 
 def _text(content: Json, said: str) -> str:
@@ -80,7 +91,7 @@ def _text(content: Json, said: str) -> str:
     return "\n".join([part for part in parts if part and not part.isspace()])
 
 
-def _said(content: Json) -> str:
+def said_in(content: Json) -> str:
     """Return the words of a message without tool calls and results."""
     if isinstance(content, str):
         return content
@@ -94,7 +105,10 @@ def _of_tool(block: dict[str, Any]) -> str:
         return f"{block.get('name', '')} {' '.join(_strings(block.get('input')))}"[:CALL_CHARS]
     if block.get("type") == "tool_result":
         content = block.get("content")
-        return _said(content)[:RESULT_CHARS] if isinstance(content, str | list) else ""
+        text = said_in(content) if isinstance(content, str | list) else ""
+        if len(text) <= RESULT_CHARS + RESULT_END_CHARS:
+            return text
+        return f"{text[:RESULT_CHARS]} … {text[-RESULT_END_CHARS:]}"
     return ""
 
 

@@ -1,6 +1,7 @@
 """Weights for what a question asks beside its words: the time that it names, who said it, an answer to it.
 
-The weights are few, chosen on conversations between people with one left out at a time (`tests/bench/bench_search.py`).
+The weights are few, chosen on conversations between people and on recorded sessions of agents, with one conversation or
+project left out at a time (`tests/bench/bench_search.py`).
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from reverie.full_text_index import Boost, Surroundings
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from reverie.full_text_index import Hit
-
-__all__ = ["SPREAD_FROM", "days_asked_about", "is_question", "spread", "surroundings_for"]
+__all__ = ["days_asked_about", "surroundings_for"]
 
 CANDIDATES: Final = 40  # the best messages, looked at with two neighbours on either side
 WINDOW: Final = 1.5  # what the words around a message count beside those in it: an answer has few words of its question
 STATEMENT_WINDOW: Final = 0.5  # for a statement, which has its words in one place
+TOOL: Final = "is:tool"  # the group of messages that are a tool's call or result and no words
+FACTORS: Final = ((TOOL, 0.7), ("role:user", 1.2))
+"""What the words of a message count by who said it. Files and logs that an agent reads have every word of a project,
+and mostly something else is asked for; a person says less than the agent, and what decides."""
 SPEAKER: Final = 4.0  # "What did Ann buy?": what Ann said
 ASKS: Final = -2.0  # a message that is a question itself seldom answers one
 ANSWERS: Final = 2.0  # the message behind a question
@@ -29,8 +32,6 @@ NEAR: Final = 9.0  # said within ten days of a date that the question names: peo
 SAME_DAY: Final = 9.0  # said on that day or the next, added to the one above
 SAME_MONTH: Final = 12.0  # "in May 2023"
 QUESTION_WORDS: Final = 14
-AGAIN: Final = 0.6  # what each further hit of one thread counts for a statement, see `spread`
-SPREAD_FROM: Final = 6  # times as many hits as are asked for, to spread them over threads
 _NEAR_DAYS: Final = 10
 _DAY = timedelta(days=1)
 _DAY_CHARS: Final = 300  # of a question about a day; a longer text is about something
@@ -59,36 +60,14 @@ _NAME = lazy_regex(r"\b[A-Z][\w'-]{1,29}")
 def surroundings_for(query: str) -> Surroundings:
     """Return how much the messages around a hit, their time and their speaker count for a question."""
     boosts = [Boost("a question", ASKS, group="asks"), Boost("answers a question", ANSWERS, after="asks")]
-    names = {name.lower().removesuffix("'s") for name in _NAME.findall(query)}
+    names = {match[0].lower().removesuffix("'s") for match in _NAME.finditer(query) if match.start()}
     boosts += [Boost(f"said by {name}", SPEAKER, group=f"by:{name}") for name in sorted(names)]
     boosts += _times(query.lower())
-    return Surroundings(CANDIDATES, WINDOW if is_question(query) else STATEMENT_WINDOW, tuple(boosts))
+    window = WINDOW if _is_question(query) else STATEMENT_WINDOW
+    return Surroundings(CANDIDATES, window, FACTORS, TOOL, tuple(boosts))
 
 
-def spread(query: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """Return the best `limit` hits in their order; for a statement, those of different threads before more of one.
-
-    A question has its answer in one message, and the messages beside that may have it too. A statement or a pasted text
-    ("the log moved to a single file") is looked for where it was talked about, and each such thread has it many times:
-    there the second hit of a thread counts six tenths, the third 0.36.
-    """
-    if is_question(query):
-        return list(hits[:limit])
-    waiting: dict[str, list[Hit]] = {}
-    for hit in hits:
-        waiting.setdefault(hit.id.rpartition("/")[0], []).append(hit)
-    taken = dict.fromkeys(waiting, 0)
-    chosen: list[Hit] = []
-    while waiting and len(chosen) < limit:
-        best = max(waiting, key=lambda thread: waiting[thread][0].score * AGAIN ** taken[thread])
-        chosen.append(waiting[best].pop(0))
-        taken[best] += 1
-        if not waiting[best]:
-            del waiting[best]
-    return chosen
-
-
-def is_question(query: str) -> bool:
+def _is_question(query: str) -> bool:
     """Return whether a text asks something: it ends with a question mark, or is short and begins as questions do.
 
     "When paths change, look for the code and for the tests that check it, or the build fails" is long, and none.
