@@ -74,7 +74,7 @@ def _context(event: Any, budget: int) -> str:
     last = event["all_pre"][-1]["raw"]["uuid"]
     read = list(read_entries(Path(event["path"]), tokens=False))
     end = next(index for index, entry in enumerate(read) if entry.id == last) + 1
-    return render(context_of(read[:end], budget))
+    return render(context_of(read[:end], budget).request)
 
 
 def _ours(report: Report, way: str, budget: int | None) -> tuple[float, float, float]:

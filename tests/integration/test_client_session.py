@@ -106,7 +106,7 @@ def test_a_turn_without_tools(sessions: Sessions) -> None:
     sent = sessions.api.requests[-1]
     assert sent["system"][0] == {"type": "text", "text": "You are careful."}
     assert (sent["max_tokens"], sent["thinking"]) == (99, {"type": "adaptive"})
-    assert {"note", "recall", "memory_write"} <= {tool["name"] for tool in sent["tools"]}
+    assert {"note", "search", "memory_write"} <= {tool["name"] for tool in sent["tools"]}
 
 
 def test_the_loop_runs_functions_and_own_tools(sessions: Sessions) -> None:

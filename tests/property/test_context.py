@@ -157,7 +157,7 @@ def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) 
     assert sum(bill.values()) == context.tokens["total"] <= budget
     assert min(bill.values()) >= 0
     assert _recount(context.request) + parts.tools == context.tokens["total"]
-    assert len(_oracle().encode_ordinary(render(context))) + parts.tools <= budget
+    assert len(_oracle().encode_ordinary(render(context.request))) + parts.tools <= budget
 
 
 @settings(max_examples=times(30, 5_000), deadline=None)

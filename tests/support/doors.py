@@ -112,6 +112,9 @@ def _tool(place: Place, chance: random.Random) -> tuple[str, dict[str, Any]]:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("note", {"content": said, "category": "task"}),
         ("recall", {"query": "which boat is at which pier", "minScore": 0}),
+        ("search", {"query": "which boat is at which pier"}),
+        ("read_thread", {"thread": f"mcp:{INFO['name']}:p{place.number}"}),
+        ("remember", {"fact": said}),
         ("memory_list", {}),
         ("memory_read", {"path": path}),
         ("memory_append", {"path": path, "entry": f"- {said}"}),

@@ -158,12 +158,13 @@ async def context_text(
     thread_id: str,
     *,
     query: str | None = None,
+    placement: contexts.Placement | None = None,
     max_tokens: int | None = None,
     max_chars: int | None = None,
     tiers: Sequence[str] | None = None,
     index: str | None = None,
 ) -> str:
-    """Return the context of a thread as one text: the tiers named, else all, in at most `max_chars` characters.
+    """Return the request of a thread's context as text, or its tiers: those named, in at most `max_chars` characters.
 
     `index` takes the place of the memory index that the thread was opened with, for a reader who is not in it.
 
@@ -172,7 +173,9 @@ async def context_text(
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`, and no `max_chars` is given.
     """
     sized = max_chars is not None
-    job = await context_job(services, space, thread_id, query=query, max_tokens=max_tokens, sized=sized)
+    job = await context_job(
+        services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens, sized=sized
+    )
     if index is not None:
         job = replace(job, index=index or None)
     text = contexts.TextJob(job, tiers=None if tiers is None else list(tiers), chars_max=max_chars)

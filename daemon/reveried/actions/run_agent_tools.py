@@ -25,6 +25,7 @@ from reveried.actions import (
     documents,
     find_projects_set_visibility_and_sort_threads,
     recall_and_change_memories,
+    search_tools,
 )
 from reveried.actions.write_tool_notes_on_lost_or_missing_memories import note_about_write
 from reveried.execute_use_cases import answer_once, stored_answer
@@ -112,7 +113,7 @@ def _known_fields(tool: Tool, path: str) -> str:
 def _sentence(tool: Tool, error: ReverieError) -> str:
     """Return what failed and what to do, in words for an agent: without commands and terms of HTTP."""
     hint = error.hint
-    if isinstance(error, NotFound):
+    if isinstance(error, NotFound) and tool.name != "read_thread":
         hint = _NO_THREAD if tool.of_thread else _NO_FILE
     return f"{error.message}; {hint}" if hint else error.message
 
@@ -357,6 +358,9 @@ def _entry_to_append(path: str, document: DocumentRecord | None, entry: str) -> 
 
 
 _HANDLERS: Mapping[str, Callable[[ToolCall, Any], Awaitable[Json]]] = {
+    "search": search_tools.search,
+    "read_thread": search_tools.read_thread,
+    "remember": search_tools.remember,
     "note": _note,
     "memory_list": _list,
     "memory_read": _read,

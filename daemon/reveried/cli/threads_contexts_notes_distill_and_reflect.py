@@ -1,10 +1,11 @@
 """Commands for threads: threads, context, distill, note."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
 
-import orjson
+import msgspec
 import typer
 
 from reverie import wire
@@ -13,7 +14,7 @@ from reverie.models import NoteCategory
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.list_projects_and_check_project_option import ProjectOption, given_project
-from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, terminal_width, when
+from reveried.cli.output import clean, clip, counted, print_fields, print_json, print_table, say, terminal_width, when
 from reveried.cli.print_answers_of_status_recall_remember_note import print_noted
 from reveried.cli.recall_search_and_remember import print_proposals
 from reveried.cli.shared_options import Budget, Json, Limit, joined_text
@@ -27,7 +28,6 @@ T = TypeVar("T")
 TITLE_CHARS = 60
 _TABLE_COLUMNS = 110  # of a terminal: a narrower one has no room for id, project, title and last activity in a row
 _INDENT = "    "
-TOOL_CHARS_MAX = 2000  # of one tool call or result in `reverie context`: it shows what was done, not every byte
 _CATEGORIES = get_args(NoteCategory)
 _NOTE_CHARS_MAX = 20_000  # of a note, as `POST /v1/threads/{id}/notes` allows
 _CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
@@ -106,9 +106,11 @@ def context(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show the context with which an agent continues a thread.
+    """Print the context with which an agent continues a thread, word for word as it is served.
 
     Example: reverie context THREAD --max-tokens 16000
+
+    In a terminal a last line says what each part costs; --json has that too.
     """
     if placement not in (None, "system", "late"):
         raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
@@ -122,11 +124,13 @@ def context(
     if json:
         print_json(answer)
         return
-    say(request_text(answer.request))
-    say()
-    say(token_costs(answer.tokens))
-    if answer.dropped:
-        say(f"Left out for lack of budget: {counted(len(answer.dropped), 'part')}; --json lists them.")
+    from reverie.context import render  # noqa: PLC0415 - no other command of this module needs it
+
+    text = render(msgspec.to_builtins(answer.request))
+    sys.stdout.write((clean(text, keep="\n\t") if sys.stdout.isatty() else text) + "\n")
+    if sys.stderr.isatty():  # beside the text, which may go to a file
+        left_out = f"; left out: {counted(len(answer.dropped), 'part')}" if answer.dropped else ""
+        print(f"{token_costs(answer.tokens)}{left_out} (--json has all)", file=sys.stderr)
 
 
 def distill(
@@ -333,37 +337,3 @@ def change_counts(changes: wire.MemoryChanges | None) -> str:
     words = {"ADD": "new", "UPDATE": "improved", "DELETE": "dropped", "KEEP": "kept", "SKIP": "known already"}
     parts = [f"{changes.counts[action]} {word}" for action, word in words.items() if changes.counts.get(action)]
     return ", ".join(parts) or "nothing"
-
-
-def request_text(request: wire.RequestFragment) -> str:
-    """Return a request fragment as text: system blocks first, then each message under its role, tool data shortened."""
-    parts: list[str] = []
-    if request.system:
-        parts.append("[system]\n" + _content_text(request.system))
-    parts.extend(f"[{message['role']}]\n{_content_text(message['content'])}" for message in request.messages)
-    return "\n\n".join(parts)
-
-
-def _content_text(content: Any) -> str:
-    """Return the text of a message's content, a string or a list of blocks."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(_block_text(block) for block in content)
-
-
-def _block_text(block: dict[str, Any]) -> str:
-    """Return one content block as text: `->` before a tool call, `<-` before its result."""
-    match block.get("type"):
-        case "text":
-            return str(block.get("text", ""))
-        case "tool_use":
-            return f"-> {block.get('name')} {_shortened(orjson.dumps(block.get('input')).decode())}"
-        case "tool_result":
-            return "<- " + _shortened(_content_text(block.get("content") or ""))
-        case kind:
-            return f"({kind})"
-
-
-def _shortened(text: str) -> str:
-    """Cut a text to TOOL_CHARS_MAX characters, with its whole length after it."""
-    return text if len(text) <= TOOL_CHARS_MAX else f"{text[:TOOL_CHARS_MAX]} … ({len(text):,} characters)"

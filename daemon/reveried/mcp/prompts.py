@@ -49,8 +49,8 @@ _CONTINUE = (
 )
 _HANDOFF = (
     "Another agent will go on with this work. Write down what it needs: with {note} each decision that is not among "
-    "the notes below, with its reason, what was corrected, and what is half done; then with {state} the current task, "
-    "the next steps in their order, the open files and the blockers. At the end say in a few sentences what you wrote."
+    "the notes below, with its reason, what was corrected, and in one of the category task what is half done, the "
+    "next steps in their order and what blocks them. At the end say in a few sentences what you wrote."
 )
 _REVIEW = (
     "Look through what is remembered. Read each file below with {read}, and compare it with what you know of the "
@@ -121,7 +121,7 @@ async def _handoff(call: Call, client: Client, thread: str) -> str:
             call, client, resources_and_change_notifications.NOTES, thread
         )
     )["text"]
-    words = _HANDOFF.format(note=_named("note"), state=_named("working_state_set"))
+    words = _HANDOFF.format(note=_named("note"))
     return "\n\n".join([words, state or "There is no working state yet.", f"## Notes\n{notes or 'None yet.'}"])
 
 

@@ -93,7 +93,7 @@ async def _call_tool(call: Call, client: Client, request: Request) -> Result | Q
         raise RpcError(json_rpc_messages.INVALID_PARAMS, "`arguments` is an object")
     tool = tools.tool_named(name)
     if tool is None:
-        names = ", ".join(tool.name for tool in tools.TOOLS)
+        names = ", ".join(tool.name for tool in tools.LISTED)
         raise RpcError(json_rpc_messages.INVALID_PARAMS, f"there is no tool {name[:80]!r}; the tools are {names}")
     if tool.deletes and client.elicits:
         question = _question(call, given)

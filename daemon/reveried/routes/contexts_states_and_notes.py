@@ -29,6 +29,7 @@ async def context(call: Call) -> Reply:
             call.space,
             call.params["id"],
             query=query.query,
+            placement=query.placement,
             max_tokens=query.max_tokens,
             max_chars=query.max_chars,
             tiers=query.tier_names,

@@ -1,4 +1,4 @@
-"""`/v1/memories`, `/v1/recall` and `/v1/candidates`: memories, the search for them, and what waits for a decision."""
+"""`/v1/memories`, `/v1/recall`, `/v1/search` and `/v1/candidates`: memories, searches, what waits for a decision."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from reverie.usecases import purge_targets as purging
 from reverie.usecases import remember_change_forget_and_read_memories as usecase
 from reverie.usecases.reserved_author_names_and_agent_authors import ANY_AGENT
 from reveried.actions import find_projects_set_visibility_and_sort_threads, recall_and_change_memories
+from reveried.actions.search import search_space
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Write
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["CANDIDATE_ROUTES", "ROUTES"]
+__all__ = ["CANDIDATE_ROUTES", "ROUTES", "SEARCH_ROUTES"]
 
 T = TypeVar("T")
 
@@ -214,6 +215,28 @@ ROUTES = (
         "Searches the memories.",
         body=wire.RecallRequest,
         answer=wire.RecallAnswer,
+    ),
+)
+
+
+async def search(call: Call) -> Reply:
+    """Return the messages, memories or sections that answer a question, best first; nothing is counted or written."""
+    body = call.into(wire.SearchRequest)
+
+    async def found() -> wire.SearchAnswer:
+        return await search_space(call.services, call.space, body)
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer))
+
+
+SEARCH_ROUTES = (
+    Route(
+        "POST",
+        "/v1/search",
+        search,
+        "Searches what was said, memories and documents.",
+        body=wire.SearchRequest,
+        answer=wire.SearchAnswer,
     ),
 )
 

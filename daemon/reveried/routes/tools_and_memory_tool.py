@@ -208,7 +208,7 @@ async def call_tool(call: Call) -> Reply:
         return Reply(await _run_memory_command(body.input, _caller(call, body)))
     tool = tools.tool_named(call.params["name"])
     if tool is None:
-        names = ", ".join(tool.name for tool in tools.TOOLS)
+        names = ", ".join(tool.name for tool in tools.LISTED)
         raise NotFound(f"there is no tool {call.params['name'][:80]!r}", hint=f"the tools are {names}")
     body = _body(call)
     return Reply(await run(tool, body.input, _caller(call, body)))

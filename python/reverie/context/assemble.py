@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import count_and_truncate_tokens
 from reverie.context import excerpt_packing, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context, ceilings, hard_limit, target
-from reverie.context.context_request_as_readable_text import render
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.conversation_units_open_turn_and_tail_start import (
     is_user_speech,
@@ -19,6 +18,7 @@ from reverie.context.conversation_units_open_turn_and_tail_start import (
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.server_and_local_context_edits import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.stored_blocks_to_request_blocks import text_block
+from reverie.context.text import BEGINNING, WAITING, largest_count, render
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.errors import TokenBudgetExceeded
 
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "BEGINNING",
     "BETAS",
-    "WAITING",
     "assemble",
     "place_cache_breakpoints",
     "placement",
@@ -51,12 +49,6 @@ SQUEEZE: Final = ("recall", "index", "digest", "bootstrap", "summary", "notes", 
 
 _FLOORS: Final = {"notes": 48, "state": 48}
 """Tokens that the newest note and the current task keep; every other tier may leave whole."""
-
-WAITING: Final = "[… nothing new was said since …]"
-"""Closes a conversation that ends with the assistant: the API refuses a list whose last turn is the assistant's."""
-
-BEGINNING: Final = "[… the beginning is not here …]"
-"""Opens a conversation whose first message is the assistant's: the API wants a user message first."""
 
 _STABLE: Final = ("bootstrap", "digest")
 _VOLATILE: Final = ("notes", "state", "recall")
@@ -75,17 +67,18 @@ class _Plan:
 def assemble(parts: Parts, limits: Limits) -> Context:
     """Return the context of one thread: the request fragment, the tokens of each tier, and what was dropped.
 
-    `max_tokens` (or nine tenths of the window) is never exceeded, by our own count and by a count of the rendered
-    text. What gives way, in this order: excerpts by rank; the tail's tool results, then its oldest pieces; then recall,
-    index, digest, bootstrap, summary, older notes, all of the state but the current task. Raises TokenBudgetExceeded
-    where the current task, the newest note, the last thing the person said and the call still open do not fit.
+    `max_tokens` (or nine tenths of the window) is never exceeded, by our own count of its blocks and by a count of the
+    rendered text in any encoding. What gives way, in this order: excerpts by rank; the tail's tool results, then its
+    oldest pieces; then recall, index, digest, bootstrap, summary, older notes, all of the state but the current task.
+    Raises TokenBudgetExceeded where the current task, the newest note, the last thing the person said and the call
+    still open do not fit.
     """
     parts = _neutralized(parts)
     bound = hard_limit(limits)
     room = bound
     while True:
         context = _assembled(parts, limits, room)
-        shown = count_and_truncate_tokens.count(render(context)) + parts.tools if limits.max_tokens is not None else 0
+        shown = largest_count(render(context.request)) + parts.tools if limits.max_tokens is not None else 0
         excess = max(shown, context.tokens["total"]) - bound
         if excess <= 0:
             return context

@@ -18,7 +18,7 @@ import msgspec
 import orjson
 
 from reverie import count_and_truncate_tokens
-from reverie.context.context_request_as_readable_text import content_blocks
+from reverie.context.text import content_blocks
 from reverie.context.token_cost import message_cost
 from reverie.context.truncate import shorten
 from reverie.thread_safe_typed_decoding import from_json

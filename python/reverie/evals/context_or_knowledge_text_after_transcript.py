@@ -38,12 +38,12 @@ __all__ = ["context_of", "context_text", "knowledge_text"]
 
 
 def context_text(path: Path, max_tokens: int) -> str:
-    """Return the context after the transcript at `path` as text: every tier, within `max_tokens` (o200k).
+    """Return the context after the transcript at `path` as text: every tier, within `max_tokens` in any encoding.
 
     Raises what the importers raise for an unreadable file, and TokenBudgetExceeded if not even the minimum of each tier
     fits.
     """
-    return render(context_of(list(read_entries(path)), max_tokens))
+    return render(context_of(list(read_entries(path)), max_tokens).request)
 
 
 def context_of(entries: Sequence[Entry], max_tokens: int) -> Context:

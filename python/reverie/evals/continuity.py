@@ -253,7 +253,7 @@ def _measure(cut: Cut, budgets: Sequence[int], samples: _Samples) -> None:
         _add_scores(samples, CLIENT, None, cut, cut.summary)
     for budget in budgets:
         context = context_of(cut.entries, budget)
-        text = render(context)
+        text = render(context.request)
         _add_scores(samples, REVERIE, budget, cut, text)
         _add_tiers(samples, budget, cut, context, text)
         _add_scores(samples, TAIL, budget, cut, plain_tail(cut.before, budget))

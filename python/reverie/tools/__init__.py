@@ -1,6 +1,6 @@
 """The tools for agents: name, description and input type of each, and their definitions for model APIs; no I/O."""
 
-from reverie.tools.definitions import FORMATS, TOOLS, Format, Tool, definitions, input_schema, tool_named
+from reverie.tools.definitions import FORMATS, LISTED, TOOLS, Format, Tool, definitions, input_schema, tool_named
 from reverie.tools.input_and_output_structs import (
     MemoryAppendInput,
     MemoryDeleteInput,
@@ -9,7 +9,10 @@ from reverie.tools.input_and_output_structs import (
     MemoryReadInput,
     MemoryWriteInput,
     NoteInput,
+    ReadThreadInput,
     RecallInput,
+    RememberInput,
+    SearchInput,
     TextPatch,
     WorkingStateGetInput,
     WorkingStateSetInput,
@@ -17,6 +20,7 @@ from reverie.tools.input_and_output_structs import (
 
 __all__ = [
     "FORMATS",
+    "LISTED",
     "TOOLS",
     "Format",
     "MemoryAppendInput",
@@ -26,7 +30,10 @@ __all__ = [
     "MemoryReadInput",
     "MemoryWriteInput",
     "NoteInput",
+    "ReadThreadInput",
     "RecallInput",
+    "RememberInput",
+    "SearchInput",
     "TextPatch",
     "Tool",
     "WorkingStateGetInput",

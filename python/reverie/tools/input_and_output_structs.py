@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -22,9 +22,12 @@ __all__ = [
     "MemoryWriteOutput",
     "NoteInput",
     "NoteOutput",
+    "ReadThreadInput",
     "RecallInput",
     "RecallOutput",
     "RecalledMemory",
+    "RememberInput",
+    "SearchInput",
     "StateSourcesOutput",
     "TextPatch",
     "WorkingStateGetInput",
@@ -33,6 +36,8 @@ __all__ = [
 ]
 
 LINE_MAX = 10_000_000  # of a line's number; a memory file has at most a million bytes
+
+FactType: TypeAlias = Literal["fact", "preference", "mistake", "procedure", "skill", "observation"]
 
 _Path = Annotated[
     str,
@@ -44,6 +49,64 @@ _Items = Annotated[list[_Item], Meta(max_length=STATE_ITEMS_MAX)]
 
 class _Input(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
     """Base of tool inputs. An unknown field is an error: an agent must learn that it had no effect."""
+
+
+class SearchInput(_Input):
+    """The input of `search`."""
+
+    query: Annotated[
+        str,
+        Meta(min_length=1, max_length=10_000, description="The words, names or error text that would have been said."),
+    ]
+    since: Annotated[str, Meta(min_length=1, max_length=64, description="A day or time: 2026-11-21.")] | UnsetType = (
+        UNSET
+    )
+    before: Annotated[str, Meta(min_length=1, max_length=64, description="A day or time.")] | UnsetType = UNSET
+    project: (
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=4096, description='A name or path, or "all"; this project if left out.'),
+        ]
+        | UnsetType
+    ) = UNSET
+    limit: Annotated[int, Meta(ge=1, le=50, description="Hits at most; 10 if left out.")] = 10
+
+
+class ReadThreadInput(_Input):
+    """The input of `read_thread`."""
+
+    thread: Annotated[str, Meta(min_length=1, max_length=200, description="The thread's id, as search shows it.")]
+    around: (
+        Annotated[int, Meta(ge=1, le=LINE_MAX, description="A message's number; the end of the thread if left out.")]
+        | UnsetType
+    ) = UNSET
+    limit: Annotated[int, Meta(ge=1, le=50, description="Messages at most; 10 if left out.")] = 10
+
+
+class RememberInput(_Input):
+    """The input of `remember`."""
+
+    fact: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=20_000,
+            description="One or two sentences that make sense without this conversation; the user's own words where "
+            "it is a wish.",
+        ),
+    ]
+    type: Annotated[FactType, Meta(description="fact if left out.")] = "fact"
+    project: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=4096,
+                description='"all" for what holds in every project of the user; this project if left out.',
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class NoteInput(_Input):
@@ -60,8 +123,8 @@ class NoteInput(_Input):
     category: Annotated[
         NoteCategory,
         Meta(
-            description="task: work in progress. decision: what was chosen, and why. preference: how the user wants "
-            "things done. correction: what turned out to be wrong, and what is right. context: anything else."
+            description="task: what is half done, what is next. decision: what, and why. correction: what was wrong, "
+            "what is right."
         ),
     ]
 

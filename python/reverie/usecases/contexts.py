@@ -17,8 +17,8 @@ import msgspec
 from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble
-from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
+from reverie.context.text import render, text_of, text_of_tokens
 from reverie.distill import state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
@@ -54,6 +54,7 @@ __all__ = [
     "clear_caches",
     "decide",
     "decide_text",
+    "forgotten_in",
     "messages_of",
     "snapshot",
     "text_with_requests",
@@ -161,7 +162,7 @@ def snapshot(
         is_distilled=is_distilled,
         state=state,
         digest="" if digest is None else digest.text,
-        forgotten=_forgotten(
+        forgotten=forgotten_in(
             reader,
             thread.project or "",
             digest.text if digest else "",
@@ -180,12 +181,14 @@ def snapshot(
     )
 
 
-def _forgotten(reader: Reader, project: str, *texts: str) -> list[str]:
-    """Return the forgotten statements of a project and of the person that a line of the texts says."""
+def forgotten_in(reader: Reader, project: str | None, *texts: str) -> list[str]:
+    """Return the forgotten statements of a project (None: of any) and of the person that a line of the texts says."""
     if not any(texts) or not reader.count(Kind.FORGOTTEN):
         return []
     records = (record for _, record in reader.records(ForgottenRecord) if record.memory and record.threads is None)
-    return statements_in(texts, (record.content for record in records if record.project in ("", project)))
+    return statements_in(
+        texts, (record.content for record in records if project is None or record.project in ("", project))
+    )
 
 
 @lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived
@@ -206,10 +209,13 @@ def decide(job: ContextJob) -> wire.ContextAnswer:
 
 
 def decide_text(job: TextJob) -> wire.ContextText:
-    """Return a context as one text; pure. Where a size is given, it is distilled for that.
+    """Return a context as one text; pure: the whole request as text, unless tiers are chosen or characters counted.
 
-    An open turn that is larger than the size is no error: the text has the end of it. Raises Damaged.
+    A number of characters is distilled for. An open turn that is larger is no error then: the text has the end of it.
+    Raises Damaged, and TokenBudgetExceeded for a number of tokens.
     """
+    if job.tiers is None and job.chars_max is None:
+        return wire.ContextText(text=render(_context(job.context).request))
     if job.chars_max is None or job.context.max_tokens is not None:
         return wire.ContextText(text=text_of(_context(job.context), tiers=job.tiers, chars_max=job.chars_max))
     size = max(TEXT_TOKENS_MIN, job.chars_max // CHARS_OF_TOKEN)

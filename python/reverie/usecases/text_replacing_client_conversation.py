@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts
-from reverie.context.context_as_one_text import text_of_tokens
+from reverie.context.text import text_of_tokens
 from reverie.context.truncate import shorten
 from reverie.distill import state_text
 from reverie.distill.steps import read_trace

@@ -76,7 +76,7 @@ def test_a_day(cli: Cli, home: Path) -> None:
     [thread] = cli("threads", "--json").json["items"]
     check(cli("threads"), thread["id"])
     check(cli("distill", thread["id"][:9], "--full"), "# Conversation Summary (Distillation #1)")
-    check(cli("context", thread["id"], "--max-tokens", "4000"), "tokens (o200k_base)", "make check")
+    check(cli("context", thread["id"], "--max-tokens", "4000"), "assistant:", "make check")
     check(cli("memories"), "facts/tidetable/mistakes.md")
     check(cli("recall", "may we add a dependency"), "never to add a dependency")
     check(cli("recall", "make check"), "instead of bare pytest")

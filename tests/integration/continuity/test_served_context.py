@@ -1,13 +1,14 @@
-"""`reverie eval context` measures the context that the daemon serves, text for text."""
+"""One text of a context: what is served, what `reverie context` prints and what `reverie eval context` measures."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+import subprocess
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
+from reverie import count_and_truncate_tokens
 from reverie.client import Client
 from reverie.context import render
 from reverie.errors import Conflict
@@ -15,48 +16,62 @@ from reverie.evals import context_text
 from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.daemon import running_daemon
 from support.generated_sessions import generated_files
-from support.shared import SHARED, real_sessions
+from support.mcp_bridge import PROGRAM
+from support.shared import SHARED, all_sessions, real_sessions
 from support.soak import count
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie import wire
+    from support.daemon import Daemon
 
-SIZES = (2_000, 4_000, 8_000, 16_000, 32_000)
-
-
-def served_text(answer: wire.ContextAnswer) -> str:
-    """Return the request of a context as plain text."""
-    return render(cast("Any", SimpleNamespace(request=msgspec.to_builtins(answer.request))))
+SIZES = (4_000, 16_000, 32_000)
+NOTHING = "xqzvkw"  # answered by no memory: recall, which a transcript alone does not have, is not measured
 
 
-def check_same(client: Client, path: Path, sizes: tuple[int, ...]) -> None:
-    """Import a transcript and compare the served contexts with the measured ones, before and after a distillation."""
+def printed(daemon: Daemon, *words: str) -> str:
+    """Return what a command prints to its standard output."""
+    done = subprocess.run([PROGRAM, *words], env=daemon.env, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def check_same(daemon: Daemon, client: Client, path: Path) -> None:
+    """Import a transcript and compare its contexts as served, shown and measured, before and after a distillation."""
     thread = str(import_file(client, path).thread)
-    measured = {size: context_text(path, size) for size in sizes}
-    served = {size: served_text(client.context(thread, max_tokens=size)) for size in sizes}
-    assert served == measured, path.name
-    try:
-        client.distill(thread)
-    except Conflict:  # shorter than the preserved tail
-        return
-    # Recall is not part of what is measured: a question that no memory answers. Forgetting them would not do, since a
-    # context leaves out what was forgotten.
-    again = {size: served_text(client.context(thread, query="xqzvkw", max_tokens=size)) for size in sizes}
-    assert again == measured, path.name
+    for is_distilled in (False, True):
+        if is_distilled:
+            try:
+                client.distill(thread)
+            except Conflict:  # shorter than the preserved tail
+                return
+        for size in SIZES:
+            measured = context_text(path, size)
+            served = client.context(thread, query=NOTHING, max_tokens=size).request
+            assert render(msgspec.to_builtins(served)) == measured, (path.name, size)
+            assert client.context_text(thread, query=NOTHING, max_tokens=size) == measured, (path.name, size)
+            shown = printed(daemon, "context", thread, "--query", NOTHING, "--max-tokens", str(size))
+            assert shown == measured + "\n", (path.name, size)
 
 
-def test_what_is_measured_is_served(client: Client) -> None:
-    """Generated sessions: the same text at five sizes, whether the thread was distilled or not."""
+def test_what_is_measured_is_served_and_shown(daemon: Daemon, client: Client) -> None:
+    """Generated sessions: the same bytes at three sizes, whether the thread was distilled or not."""
     for path in generated_files()[:2]:
-        check_same(client, path, SIZES)
+        check_same(daemon, client, path)
 
 
 @pytest.mark.measures("data/transcripts/claude-code")
-def test_what_is_measured_is_served_for_recorded_sessions() -> None:
-    """Recorded sessions (in a soak all of them), each in a fresh daemon: the same text at four sizes."""
+def test_what_is_measured_is_served_and_shown_for_recorded_sessions() -> None:
+    """Recorded sessions (in a soak all of them), each in a fresh daemon."""
     assert SHARED.exists()
     for path in real_sessions()[:: count(40, 1)]:
         with running_daemon() as daemon, Client(daemon.socket) as client:
-            check_same(client, path, SIZES[1:])
+            check_same(daemon, client, path)
+
+
+def test_a_context_is_within_its_budget_in_every_encoding() -> None:
+    """Labels of roles included, o200k and cl100k count at most the budget; a session of many languages too."""
+    for path in all_sessions(3, step=count(12, 1)):
+        for size in SIZES:
+            text = context_text(path, size)
+            for encoding in ("o200k_base", "cl100k_base"):
+                assert count_and_truncate_tokens.count(text, encoding) <= size, (path.name, size, encoding)

@@ -56,7 +56,7 @@ def pairs() -> list[tuple[Scores, Scores]]:
         if cut is None or not cut.asked:
             continue
         old = f"{cut.summary}\n{_tail(cut.before)}"
-        new = render(context_of(cut.entries, count_and_truncate_tokens.count(old)))
+        new = render(context_of(cut.entries, count_and_truncate_tokens.count(old)).request)
         assert count_and_truncate_tokens.count(new) <= count_and_truncate_tokens.count(old)
         scores.append((scored(old, cut), scored(new, cut)))
         if len(scores) == count(10, 49):

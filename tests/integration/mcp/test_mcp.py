@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 
 from reverie import tools
+from reverie.errors import Conflict
 from reveried.mcp.stdio_bridge_to_daemon import LINE_BYTES_MAX
 from support.daemon import running_daemon
 from support.mcp_bridge import META, PROGRAM, STATELESS, bridge
@@ -36,10 +38,19 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     ("memory_list", {}),
     ("recall", {"query": "which colour has the south gate"}),
+    ("remember", {"fact": "The east gate is opened by the harbour master alone."}),
+    ("search", {"query": "who opens the east gate"}),
+    ("read_thread", {"thread": "gates"}),
     ("working_state_set", {"currentTask": "paint the gates"}),
     ("working_state_get", {}),
     ("memory_delete", {"path": "facts/gates.md"}),
 )
+
+
+def make_thread(client: Client) -> None:
+    """Create the thread that `read_thread` reads, unless an earlier test did."""
+    with suppress(Conflict):
+        client.create_thread(id="gates")
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
@@ -49,7 +60,7 @@ def test_a_session_is_opened_in_the_revision_of_the_client(daemon: Daemon, tmp_p
         opened = client.open(version)
         assert opened["protocolVersion"] == version
         assert set(opened["capabilities"]) == {"tools", "resources", "prompts", "completions"}
-        assert "recall" in opened["instructions"]
+        assert "`search`" in opened["instructions"]
         assert client.ask("ping")["result"] == {}
         assert client.ask("tools/list")["result"] == {"tools": tools.definitions("mcp")}
 
@@ -91,6 +102,7 @@ def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *,
     """Each tool answers without an error and reads what was written, all in one thread of the folder's project."""
     folder = tmp_path / ("without" if stateless else "with")
     folder.mkdir()
+    make_thread(client)
     before = {thread.id for thread in client.threads(limit=1000).items}
     with bridge(daemon.env, folder, stateless=stateless) as agent:
         if not stateless:
@@ -100,6 +112,7 @@ def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *,
         assert not any(is_error for _, is_error in answers.values()), answers
         assert "The south gate is red" in answers["memory_read"][0]
         assert "The south gate is blue" in answers["recall"][0]
+        assert "harbour master" in answers["search"][0]
         assert json.loads(answers["working_state_get"][0])["currentTask"] == "paint the gates"
     (made,) = [thread for thread in client.threads(limit=1000).items if thread.id not in before]
     assert made.agent == ("Some-Client" if stateless else "claude-code")
@@ -108,8 +121,9 @@ def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *,
 
 
 @pytest.mark.parametrize("lists", [False, True])
-def test_results_are_as_their_schema_says(daemon: Daemon, tmp_path: Path, *, lists: bool) -> None:
+def test_results_are_as_their_schema_says(daemon: Daemon, client: Client, tmp_path: Path, *, lists: bool) -> None:
     """Structured content fits the tool's schema and equals the text; a tool without a schema, or an error, has none."""
+    make_thread(client)
     with bridge(daemon.env, tmp_path) as agent:
         agent.open()
         if lists:
@@ -268,5 +282,5 @@ def test_the_official_client_gets_along_with_it(daemon: Daemon, tmp_path: Path, 
 
     version, count, called = anyio.run(talk)
     assert version == ("2025-11-25" if mode == "legacy" else STATELESS[META + "protocolVersion"])
-    assert count == len(tools.TOOLS)
+    assert count == len(tools.LISTED)
     assert not called.is_error

@@ -63,7 +63,7 @@ async def _use(client: mcp.Client) -> dict[str, Any]:
 
 
 def _check(used: dict[str, Any], *, agrees: bool) -> None:
-    assert used["tools"] == [tool.name for tool in tools.TOOLS]
+    assert used["tools"] == [tool.name for tool in tools.LISTED]
     assert f"memory://documents/{PATH}" in used["uris"]
     assert "north gate" in used["text"]
     assert used["prompts"] == ["continue", "handoff", "review"]

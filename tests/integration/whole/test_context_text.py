@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.context.context_as_one_text import TEXT_TIERS
 from reverie.context.render_context_tiers import FRAME
+from reverie.context.text import TEXT_TIERS
 from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts_states_and_notes import TIERS
 from reveried.cli import send_new_bytes_of_session_files_to_import as importing
@@ -38,9 +38,9 @@ def thread(client: Client) -> str:
     return name
 
 
-def test_a_text_has_every_tier_in_order(client: Client, thread: str) -> None:
+def test_a_text_of_tiers_has_every_one_in_order(client: Client, thread: str) -> None:
     """The text begins with one frame sentence; then come state, note, summary and last messages in this order."""
-    text = client.context_text(thread)
+    text = client.context_text(thread, tiers=list(TEXT_TIERS))
     assert text.startswith(FRAME)
     assert text.count(FRAME) == 1
     places = [

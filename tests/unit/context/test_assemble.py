@@ -14,9 +14,9 @@ import pytest
 
 from reverie import count_and_truncate_tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.excerpt_packing import HEADING
 from reverie.context.render_context_tiers import FRAME
+from reverie.context.text import BEGINNING, WAITING
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Dropped, Note, Passage
 from support.api_rules import count_marks, violations
@@ -123,7 +123,7 @@ def test_index_opens_a_new_thread_only() -> None:
     assert texts(new.request["messages"][0])[0] == index
     assert new.tokens["index"] == 3 + count_and_truncate_tokens.count(index)
     assert later.tokens["index"] == 0
-    assert index not in render(later)
+    assert index not in render(later.request)
 
 
 def test_tier_costs_sum_to_the_total() -> None:
@@ -334,7 +334,7 @@ def test_render_shows_what_an_agent_reads() -> None:
     )
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     talk.reply([{"type": "redacted_thinking", "data": "xx"}, {"type": "text", "text": "see"}]).user([image])
-    shown = render(assemble(Parts(messages=talk.done(), placement="late", state=STATE), Limits()))
+    shown = render(assemble(Parts(messages=talk.done(), placement="late", state=STATE), Limits()).request)
 
     assert shown == (
         f"{FRAME}\n\nuser:\nfix it\n\nassistant:\nWrite "

@@ -8,8 +8,8 @@ import pytest
 
 from reverie import count_and_truncate_tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.context_as_one_text import text_of
 from reverie.context.neutralize_markup import neutralize_markup
+from reverie.context.text import text_of
 from reverie.models import Note, Passage
 from support.talk import Talk
 
@@ -51,10 +51,10 @@ def test_no_tier_passes_them(distillation: int) -> None:
     summary = f"# Conversation Summary\n\n## Task Context\n- {EVIL}"
     parts = replace(PARTS, distillation=distillation, summary=summary if distillation else None)
     context = assemble(parts, Limits(max_tokens=8_000))
-    for shown in (render(context), text_of(context)):
+    for shown in (render(context.request), text_of(context)):
         assert CLEAN in shown
         assert "<system-reminder" not in shown
         assert "</system-reminder" not in shown
         assert "\u200b" not in shown
     assert context.tokens["total"] <= 8_000
-    assert render(context).count(CLEAN) == 6
+    assert render(context.request).count(CLEAN) == 6

@@ -121,7 +121,7 @@ def test_figures_agree_with_the_judge(name: str) -> None:
     cut = next(at for at, entry in enumerate(before) if entry.extra.get("isCompactSummary"))
     assert len(event["needed"]) == report.needed_median
     for budget in BUDGETS:
-        ours = render(context_of(before[:cut], budget))
+        ours = render(context_of(before[:cut], budget).request)
         assert count_and_truncate_tokens.count(ours) <= budget
         _agrees(judge, event, ours, row(report, REVERIE, budget))
         _agrees(judge, event, judge.cut(judge.tail(event["pre"], 10**6, budget), budget), row(report, TAIL, budget))

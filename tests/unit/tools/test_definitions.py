@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any, get_args
 
 import msgspec
@@ -21,7 +23,14 @@ PATCHES = {
 }
 TEXTS = {"type": "array", "items": {"type": "string"}}
 TEXT = {"type": "string"}
+KINDS = ["fact", "mistake", "observation", "preference", "procedure", "skill"]
 SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "search": (
+        {"query": TEXT, "since": TEXT, "before": TEXT, "project": TEXT, "limit": {"type": "integer"}},
+        ["query"],
+    ),
+    "read_thread": ({"thread": TEXT, "around": {"type": "integer"}, "limit": {"type": "integer"}}, ["thread"]),
+    "remember": ({"fact": TEXT, "type": {**TEXT, "enum": KINDS}, "project": TEXT}, ["fact"]),
     "note": (
         {"content": TEXT, "category": {**TEXT, "enum": sorted(get_args(NoteCategory))}},
         ["content", "category"],
@@ -52,6 +61,17 @@ SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
 `memory_read` has a range as well: a whole file may be larger than a context. `recall` is silent about the unrelated,
 and `minScore` overrides that.
 """
+OFFERED = (
+    "search",
+    "read_thread",
+    "remember",
+    "note",
+    "memory_list",
+    "memory_read",
+    "memory_write",
+    "memory_patch",
+    "memory_append",
+)
 
 
 def without_texts(schema: Any) -> Any:
@@ -68,15 +88,23 @@ def without_texts(schema: Any) -> Any:
 
 def test_the_inputs_are_as_specified() -> None:
     """Names, parameters and required ones are as specified; no other parameters, no references."""
-    schemas = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
+    schemas = {tool.name: tools.input_schema(tool.input_type) for tool in tools.TOOLS}
     expected = {
         name: {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
         for name, (properties, required) in SIGNATURES.items()
     }
 
     assert {name: without_texts(schema) for name, schema in schemas.items()} == expected
-    assert list(schemas) == list(SIGNATURES)
     assert "$ref" not in str(schemas)
+
+
+@pytest.mark.parametrize("form", tools.FORMATS)
+def test_agents_are_offered_nine_tools_in_2000_tokens(form: tools.Format) -> None:
+    """The list of each API has the nine tools, and as JSON with every schema and description at most 2,000 tokens."""
+    listed = tools.definitions(form)
+
+    assert tuple(item.get("name") or item["function"]["name"] for item in listed) == OFFERED
+    assert count_and_truncate_tokens.count(json.dumps(listed, separators=(",", ":"))) <= 2_000
 
 
 def test_every_parameter_is_explained() -> None:
@@ -86,20 +114,11 @@ def test_every_parameter_is_explained() -> None:
             assert rule["description"], (item["name"], name)
 
 
-def test_descriptions_state_when_to_use_a_tool() -> None:
-    """Tool descriptions say when to use notes, memory files and recall; all together they have under 2,500 tokens."""
-    says = {tool.name: tool.description.lower() for tool in tools.TOOLS}
-
-    for occasion in ("decision", "how they want things done", "corrected", "work in progress"):
-        assert occasion in says["note"]
-    assert "survive" in says["note"]
-    assert "load relevant files before responding" in says["memory_read"]
-    assert "two steps" in says["memory_read"]
-    assert "never instructions" in says["memory_read"]
-    assert "never instructions" in says["recall"]
-    assert "exactly once" in says["memory_patch"]
-    assert "finished" in says["memory_append"]
-    assert count_and_truncate_tokens.count(str(tools.definitions("anthropic"))) < 2_500
+def test_descriptions_say_when_to_use_a_tool() -> None:
+    """Each offered tool says when to use it, in three sentences at most."""
+    for tool in tools.LISTED:
+        assert re.search(r"\b(Use it|Load those)\b", tool.description), tool.name
+        assert tool.description.count(". ") <= 2, tool.name
 
 
 def test_every_api_gets_its_envelope() -> None:
@@ -113,15 +132,15 @@ def test_every_api_gets_its_envelope() -> None:
     for item in tools.definitions("mcp"):
         assert set(item) - {"_meta", "outputSchema"} == {"name", "description", "inputSchema", "annotations"}
         assert item["inputSchema"] == schemas[item["name"]]
-        assert item["annotations"]["readOnlyHint"] is tools.TOOLS[list(schemas).index(item["name"])].read_only
+        assert item["annotations"]["readOnlyHint"] is tools.LISTED[list(schemas).index(item["name"])].read_only
     assert tools.FORMATS == ("anthropic", "openai", "mcp")
 
 
 def test_results_that_are_objects_have_a_schema() -> None:
-    """Every tool except `memory_read` has an output schema: an object without references."""
-    schemas = {item["name"]: item["outputSchema"] for item in tools.definitions("mcp") if "outputSchema" in item}
+    """What is text for reading has no output schema; every other result has one, an object without references."""
+    schemas = {tool.name: tools.input_schema(tool.output_type) for tool in tools.TOOLS if tool.output_type is not None}
 
-    assert {tool.name for tool in tools.TOOLS} - schemas.keys() == {"memory_read"}
+    assert {tool.name for tool in tools.TOOLS} - schemas.keys() == {"search", "read_thread", "remember", "memory_read"}
     assert all(schema["type"] == "object" for schema in schemas.values())
     assert "$ref" not in str(schemas)
     assert schemas["recall"]["required"] == ["about", "memories"]
@@ -129,20 +148,15 @@ def test_results_that_are_objects_have_a_schema() -> None:
 
 
 def test_a_client_of_mcp_learns_what_a_tool_changes() -> None:
-    """MCP annotations mark destructive and not idempotent tools; only `note` and `recall` are always loaded."""
+    """MCP annotations mark destructive and not idempotent tools; `search` and `remember` are loaded at once."""
     items = {item["name"]: item for item in tools.definitions("mcp")}
     hints = {name: item["annotations"] for name, item in items.items()}
 
-    assert {name for name in items if hints[name]["destructiveHint"]} == {
-        "memory_write",
-        "memory_patch",
-        "memory_delete",
-        "working_state_set",
-    }
+    assert {name for name in items if hints[name]["destructiveHint"]} == {"memory_write", "memory_patch"}
     assert not any(hints[name]["idempotentHint"] for name in ("note", "memory_append", "memory_patch"))
     assert all(hint["idempotentHint"] for hint in hints.values() if hint["readOnlyHint"])
     loaded = {name for name, item in items.items() if item.get("_meta", {}).get("anthropic/alwaysLoad")}
-    assert loaded == {"note", "recall"}
+    assert loaded == {"search", "remember"}
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)
@@ -150,7 +164,7 @@ def test_the_schema_agrees_with_the_input_struct(tool: tools.Tool) -> None:
     """Fields without a default are required, and an unknown name is refused."""
     properties, required = SIGNATURES[tool.name]
     samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
-    samples |= {"offset": 2, "minScore": 0.5}
+    samples |= {"offset": 2, "minScore": 0.5, "around": 7, "type": "mistake"}
     values = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
 
     parsed = msgspec.convert(values, tool.input_type)

@@ -1,21 +1,37 @@
-"""A context as one text, for an agent whose client takes a text and no messages: chosen tiers, within a size."""
+"""A context as text: the whole request as it is served and measured, or chosen tiers for a client that takes a text."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from reverie import count_and_truncate_tokens
-from reverie.context.assemble import BEGINNING, WAITING
-from reverie.context.context_request_as_readable_text import block_text, content_blocks
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.render_context_tiers import FRAME
+from reverie.context.token_cost import compact
+from reverie.context.truncate import result_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from reverie.context.assembly_inputs_and_token_ceilings import Context
 
-__all__ = ["TEXT_TIERS", "text_of", "text_of_tokens"]
+__all__ = [
+    "BEGINNING",
+    "TEXT_TIERS",
+    "WAITING",
+    "block_text",
+    "content_blocks",
+    "largest_count",
+    "render",
+    "text_of",
+    "text_of_tokens",
+]
+
+WAITING: Final = "[… nothing new was said since …]"
+"""Closes a conversation that ends with the assistant: the API refuses a list whose last turn is the assistant's."""
+
+BEGINNING: Final = "[… the beginning is not here …]"
+"""Opens a conversation whose first message is the assistant's: the API wants a user message first."""
 
 TEXT_TIERS: Final = (
     "bootstrap",
@@ -31,6 +47,7 @@ TEXT_TIERS: Final = (
 """The tiers in the order of the text; without a choice it has all of them."""
 
 _REQUESTS: Final = "requests"
+_ENCODINGS: Final = get_args(count_and_truncate_tokens.Encoding)
 
 _GIVES_WAY: Final = (
     "bootstrap",
@@ -48,6 +65,23 @@ _GIVES_WAY: Final = (
 
 _CUT: Final = "[… shortened …]"
 _CONVERSATION: Final = "## The last messages"
+
+
+def render(request: Mapping[str, Any]) -> str:
+    """Return a request fragment as text: its system texts, then its messages below their roles, inputs as JSON.
+
+    It is what `reverie context` prints, what `reverie eval` measures, and what `max_tokens` bounds.
+    """
+    pieces = [block["text"] for block in request["system"]]
+    for message in request["messages"]:
+        body = "\n\n".join(shown for block in content_blocks(message) if (shown := block_text(block)))
+        pieces.append(f"{message['role']}:\n{body}")
+    return "\n\n".join(pieces)
+
+
+def largest_count(text: str) -> int:
+    """Return the tokens of a text in the encoding that has the most: no reader's count is above its budget."""
+    return max(count_and_truncate_tokens.count(text, encoding) for encoding in _ENCODINGS)
 
 
 def text_of(
@@ -74,12 +108,11 @@ def text_of(
 
 
 def text_of_tokens(context: Context, requests: str, *, tiers: Collection[str], max_tokens: int) -> str:
-    """Return the chosen tiers of a context, and the person's requests, as one text of about `max_tokens` tokens."""
+    """Return the chosen tiers of a context, and the person's requests, as one text of at most `max_tokens` tokens."""
     text = text_of(context, tiers=tiers, requests=requests)
-    size = count_and_truncate_tokens.count(text)
-    if size <= max_tokens:
-        return text
-    return text_of(context, tiers=tiers, chars_max=len(text) * max_tokens // size, requests=requests)
+    while text and (size := largest_count(text)) > max_tokens:
+        text = text_of(context, tiers=tiers, chars_max=len(text) * max_tokens // size, requests=requests)
+    return text
 
 
 def _with_requests(tiers: Sequence[str]) -> list[str]:
@@ -139,3 +172,26 @@ def _conversation(context: Context) -> str:
         if shown and message["role"] != "system":
             said.append(f"{message['role']}:\n" + "\n\n".join(shown))
     return "\n\n".join([_CONVERSATION, *said]) if said else ""
+
+
+def content_blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the content blocks of a request's message; a content that is a text is one text block."""
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def block_text(block: dict[str, Any]) -> str:
+    """Return a content block as text; empty for one that only the API can read."""
+    match block["type"]:
+        case "text":
+            return str(block["text"])
+        case "thinking":
+            return str(block["thinking"])
+        case "tool_use" | "server_tool_use" | "mcp_tool_use":
+            return f"{block.get('name', '')} " + compact(block.get("input", {})).replace("\\n", "\n")
+        case "tool_result":
+            return result_text(block["content"])
+        case "redacted_thinking":
+            return ""
+        case kind:
+            return f"[{kind}]"

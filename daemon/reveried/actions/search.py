@@ -1,4 +1,4 @@
-"""`/v1/search`: messages, memories and sections of documents by a question."""
+"""The search in messages, memories and sections of documents by a question."""
 
 from __future__ import annotations
 
@@ -17,29 +17,25 @@ from reverie.usecases.projections import holds_only
 from reverie.usecases.search_and_save_message_indexes import within
 from reverie.usecases.search_results import said_on_days
 from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project, visible
-from reveried.execute_use_cases import answer_once
-from reveried.http.call_reply_and_stream_types import Reply
-from reveried.http.route_table_and_dispatch import Route
 
 if TYPE_CHECKING:
-    from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
-__all__ = ["ROUTES"]
+__all__ = ["search_space", "time_ms"]
 
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
 MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
 LOOKED_AT: Final = 5  # times as many as are asked for, of which some may be of another project or time
 
 
-async def _search_space(services: Services, space: str, request: wire.SearchRequest) -> wire.SearchAnswer:
+async def search_space(services: Services, space: str, request: wire.SearchRequest) -> wire.SearchAnswer:
     """Return what answers a question, best first.
 
     Raises:
         NotFound: no project has this name.
         ValidationError: a time that is none.
     """
-    since, before = _time_ms(request.since, "since"), _time_ms(request.before, "before")
+    since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
     project = None
     if request.project is not None:
         project = await known_project(services, space, request.project)
@@ -134,7 +130,7 @@ def _memories(asked: _Asked) -> list[wire.SearchHit]:
     return hits[: request.limit]
 
 
-def _time_ms(given: str | None, field: str) -> int | None:
+def time_ms(given: str | None, field: str) -> int | None:
     """Return a time or a day (its beginning, UTC) in milliseconds since 1970. Raises ValidationError."""
     if given is None:
         return None
@@ -146,25 +142,3 @@ def _time_ms(given: str | None, field: str) -> int | None:
     except ValueError as error:
         hint = "write it as 2026-11-21, or as 2026-11-21T09:30:00Z"
         raise ValidationError(f"{field} is not a time", hint=hint, field=field) from error
-
-
-async def search(call: Call) -> Reply:
-    """Return the messages, memories or sections that answer a question, best first; nothing is counted or written."""
-    body = call.into(wire.SearchRequest)
-
-    async def found() -> wire.SearchAnswer:
-        return await _search_space(call.services, call.space, body)
-
-    return Reply(await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer))
-
-
-ROUTES = (
-    Route(
-        "POST",
-        "/v1/search",
-        search,
-        "Searches what was said, memories and documents.",
-        body=wire.SearchRequest,
-        answer=wire.SearchAnswer,
-    ),
-)

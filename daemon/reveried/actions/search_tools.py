@@ -1,0 +1,148 @@
+"""The tools by which agents find what was said and keep a fact: `search`, `read_thread` and `remember`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from reverie import wire
+from reverie.documents.project_document_paths import PERSON
+from reverie.errors import NotFound, ValidationError
+from reverie.models import Candidate, MemoryType
+from reverie.store import to_ms
+from reverie.usecases import agent_search
+from reveried.actions import find_projects_set_visibility_and_sort_threads as projects
+from reveried.actions import recall_and_change_memories
+from reveried.actions.search import search_space, time_ms
+from reveried.execute_use_cases import read
+
+if TYPE_CHECKING:
+    from reverie import tools
+    from reverie.store import MemoryRecord, Reader
+    from reveried.actions.caller_of_a_tool import ToolCall
+
+__all__ = ["read_thread", "remember", "search"]
+
+T = TypeVar("T")
+
+ALL: Final = "all"  # in place of a project
+_NO_PROJECT: Final = 'leave `project` out for this one, or give "all"'
+
+
+async def search(call: ToolCall, params: tools.SearchInput) -> str:
+    """Return the messages and memories that answer a query as text; where none does, what to try.
+
+    Raises:
+        NotFound: no project has the name given.
+        ValidationError: a time that is none.
+    """
+    project = await _searched(call, params.project)
+    request = wire.SearchRequest(
+        query=params.query,
+        project=project,
+        since=_given(params.since),
+        before=_given(params.before),
+        limit=params.limit,
+    )
+    messages = [] if project == PERSON else (await search_space(call.services, call.space, request)).hits
+    memories = await _memories(call, request)
+
+    def text(reader: Reader) -> str:
+        return agent_search.hits_text(
+            reader,
+            messages,
+            memories,
+            query=params.query,
+            limit=params.limit,
+            project=project,
+            session=call.thread,
+        )
+
+    return await read(call.services, call.space, text) or _nothing(request)
+
+
+async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
+    """Return the project to search: the one given, else the caller's; None for all. Raises NotFound."""
+    if given is UNSET:
+        return call.project
+    if given == ALL:
+        return None
+    try:
+        return await projects.known_project(call.services, call.space, str(given)) or PERSON
+    except NotFound as error:
+        raise ValidationError(error.message, hint=_NO_PROJECT, field="project") from error
+
+
+async def _memories(call: ToolCall, request: wire.SearchRequest) -> list[MemoryRecord]:
+    """Return the memories of the project and the person that answer a request, best first; they count as recalled."""
+    recalled = await recall_and_change_memories.recall(
+        call.services, call.space, request.query, limit=request.limit, projects=projects.visible(request.project)
+    )
+    since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
+    return [
+        record
+        for _, record in recalled.hits
+        if (since is None or to_ms(record.updated_at) >= since)
+        and (before is None or to_ms(record.updated_at) < before)
+    ]
+
+
+def _nothing(request: wire.SearchRequest) -> str:
+    """Return the line that says where nothing was found, and what else to try."""
+    where = "in any project" if request.project is None else f"in {request.project or 'this folder'}"
+    tries = ["other words, such as a name, a file or an error text"]
+    tries += ["without since and before"] if request.since or request.before else []
+    tries += ['with project "all"'] if request.project is not None else []
+    return f"Nothing {where} answers this. Try {', or '.join(tries)}."
+
+
+async def read_thread(call: ToolCall, params: tools.ReadThreadInput) -> str:
+    """Return messages of a thread as text. Raises NotFound."""
+    page = partial(
+        agent_search.thread_text,
+        thread_id=params.thread,
+        around=_given(params.around),
+        limit=params.limit,
+        project=call.project,
+        session=call.thread,
+    )
+    return await read(call.services, call.space, page)
+
+
+async def remember(call: ToolCall, params: tools.RememberInput) -> str:
+    """Keep a fact as an agent's memory of its project, and return where it is.
+
+    Raises:
+        HeldForPerson: a person forgot it; it waits for their decision.
+        ValidationError: no project has the name given.
+    """
+    given = _given(params.project)
+    if given is not None and given.startswith("/"):
+        project = await projects.registered(call.services, call.space, given, who=call.who)
+    else:
+        project = await _searched(call, params.project) or PERSON
+    kind = MemoryType(params.type)
+    candidate = Candidate(
+        type=kind,
+        content=call.services.redactor.text(params.fact),
+        subject="project",
+        project=project,
+    )
+    record = await recall_and_change_memories.remember(
+        call.services,
+        call.space,
+        candidate,
+        who=call.who,
+        author="agent",
+        document=None,
+        idempotency=call.idempotency,
+    )
+    whose = f"of {project}" if project else "for every project"
+    return f"{'Known already' if record.existed else 'Remembered'}: a {kind.value} {whose}, in {record.document}."
+
+
+def _given(value: T | UnsetType) -> T | None:
+    """Return a field of an input, None where it was left out."""
+    return None if isinstance(value, UnsetType) else value
