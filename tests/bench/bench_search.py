@@ -1,12 +1,15 @@
 """Benchmark of the search in what was said: how much of what was asked for it finds, through a real daemon.
 
-    python tests/bench/bench_search.py [locomo] [weights] [statements]
+    python tests/bench/bench_search.py [locomo] [weights] [statements] [sessions]
 
 `locomo`: questions about long conversations, of which the evidence is known: the share of it among the best 5 and 10
 messages, each conversation in a daemon of its own, then all in one. `weights`: the same questions in this process, with
 the weights of `reverie.search.weights` chosen on all conversations but the one that is
 asked about.
 `statements`: sentences that readers wrote down about recorded sessions: how often the best hits are of that session.
+`sessions`: questions about single messages of recorded sessions (`session_questions.jsonl`; of an error text only where
+it stands): how often that message, or one with the same text, is the first hit, among the first 5 and 10, for each
+folder, beside FTS5 over the same messages; and how many unrelated prompts find nothing.
 Without an argument all of them; what needs data that is not here is skipped. How fast it is: `bench_search_speed.py`.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -28,13 +32,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie import search
 from reverie.client import Client
 from reverie.models import Entry, EntryKind
+from reverie.redact import Redactor
 from reverie.search import weights
+from reverie.store import Kind, Store, ThreadRecord
+from reverie.usecases import search_results
 from reverie.usecases.message_index_of_one_space import new_index
-from support.daemon import running_daemon
+from reverie.usecases.open_sealed_thread_entries import speech_entry
+from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
+from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.shared import SHARED, real_sessions
+from support.unrelated import UNRELATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from reverie.full_text_index import Index
 
@@ -45,6 +55,7 @@ GRID = {
     "ANSWERS": (1.0, 2.0, 3.0),
     "SAME_DAY": (5.0, 9.0),
 }
+QUESTIONS = Path(__file__).with_name("session_questions.jsonl")
 SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 Said = tuple[str, str, str, str]  # thread, time, text, id of the turn
 Asked = list[tuple[str, set[str]]]  # question and the turns with its evidence
@@ -197,6 +208,105 @@ def bench_statements() -> None:
         line(f"{len(pairs)} statements, {len(chosen)} sessions: top 1, 5, 10", shown)
 
 
+def bench_sessions() -> None:
+    """Print how often the message that is asked for is found by us and by FTS5, and how often silence is kept."""
+    questions = [json.loads(row) for row in QUESTIONS.read_text("utf-8").splitlines()]
+    files = [path for path in (SHARED / "data" / "transcripts").rglob("*.jsonl.gz") if path.parent.name != "codex"]
+    rollouts = list((SHARED / "data" / "transcripts" / "codex").glob("*.jsonl.gz"))
+    if not files or not rollouts:
+        line("questions about sessions", "skipped: ../shared/data/transcripts is not here")
+        return
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        for client, paths in (("claude-code", files), ("codex", rollouts)):
+            command = [sys.executable, "-m", "reveried.cli", "import", client, *map(str, paths)]
+            subprocess.run(command, env=daemon.env, check=True, capture_output=True)
+        daemon.stop()
+        with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
+            print_ranks(store, questions)
+
+
+def print_ranks(store: Store, questions: list[dict[str, Any]]) -> None:
+    """Print the ranks of the right messages of each side, which are asked in turns, and the silence of ours."""
+    with store.reader("default") as reader:
+        threads = [thread for _, thread in reader.records(ThreadRecord)]
+        contents = {
+            (thread.id, seq): entry.content
+            for thread in threads
+            for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread.id,), after=0, through=thread.last_seq)
+            if (entry := speech_entry(thread.id, seq, data)) is not None
+        }
+    texts = {place: text for place, content in contents.items() if (text := whole_text(content))}
+    units = {place: text for place, content in contents.items() if (text := search.content_text(content))}
+    ours, everything = MessageSearch(store), within(kind="message")
+    ours.catch_up("default", float("inf"))
+
+    def found(query: str) -> list[tuple[str, int]]:
+        hits = ours.messages("default", query, 10 * search_results.COPIES, everything)
+        with store.reader("default") as reader:
+            shown = search_results.message_hits(reader, query, hits, 10)
+        return [(hit.thread.id, hit.message.seq) for hit in shown if hit.thread and hit.message]
+
+    sides = {
+        "ours": found,
+        "FTS5 unicode61": fts5(texts, "unicode61"),
+        "FTS5 porter": fts5(texts, "porter unicode61"),
+        "FTS5 porter, shortened": fts5(units, "porter unicode61"),
+    }
+    ranks: dict[str, list[tuple[str, int]]] = {name: [] for name in sides}
+    for row in questions:
+        right, query = right_messages(row, threads, texts)
+        for name, side in sides.items():
+            places = side(query)
+            ranks[name].append((row.get("project", ""), next((at for at, it in enumerate(places) if it in right), 99)))
+    for name, of_side in ranks.items():
+        for project in ("claude-code", "other", "codex", None):
+            chosen = [rank for of, rank in of_side if project in (None, of)]
+            shown = " / ".join(str(sum(rank < top for rank in chosen)) for top in (1, 5, 10))
+            line(f"{name}, {project or 'all'}: of {len(chosen)} in top 1 / 5 / 10", shown)
+    line(f"ours: silent on unrelated prompts, of {len(UNRELATED)}", str(sum(not found(text) for text in UNRELATED)))
+
+
+def whole_text(content: Any) -> str:
+    """Return all text of a message, with calls and results of tools in full."""
+    blocks = [] if isinstance(content, str) else content or []
+    parts = [search.said_in(content)]
+    parts += [search.said_in(block.get("content") or "") for block in blocks if block["type"] == "tool_result"]
+    parts += [json.dumps(block.get("input"), ensure_ascii=False) for block in blocks if block["type"] == "tool_use"]
+    return "\n".join(part for part in parts if part)
+
+
+def right_messages(
+    row: dict[str, Any], threads: list[ThreadRecord], texts: dict[tuple[str, int], str]
+) -> tuple[set[tuple[str, int]], str]:
+    """Return the messages that answer a question of `session_questions.jsonl`, and the question."""
+    if "has" in row:
+        return {place for place, text in texts.items() if row["has"] in text}, row["ask"]
+    thread = next(thread.id for thread in threads if f"{row['session']}-" in (thread.source or ""))
+    text = texts[thread, row["seq"]]
+    start, length = row.get("cut", (0, len(text)))
+    asked_for = text[start : start + length]
+    query = row.get("ask", asked_for)
+    return {
+        place for place, other in texts.items() if asked_for == other or ("cut" in row and asked_for in other)
+    }, query
+
+
+def fts5(texts: dict[tuple[str, int], str], tokenizer: str) -> Callable[[str], list[tuple[str, int]]]:
+    """Return a function that asks an FTS5 table of the texts, with any of the words."""
+    places = list(texts)
+    table = sqlite3.connect(":memory:")
+    table.execute(f"CREATE VIRTUAL TABLE said USING fts5(text, tokenize='{tokenizer}')")
+    table.executemany("INSERT INTO said(rowid, text) VALUES (?, ?)", enumerate(texts.values()))
+
+    def best(query: str) -> list[tuple[str, int]]:
+        words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", query))
+        sql = "SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank LIMIT 10"
+        return [places[at] for (at,) in table.execute(sql, (words,))] if words else []
+
+    return best
+
+
 def session_in(row: dict[str, Any]) -> re.Match[str] | None:
     return SESSION.search(row["session_id"] or "")
 
@@ -236,7 +346,12 @@ def percentiles(times: list[float]) -> str:
     return f"{1e3 * statistics.median(ordered):.2f} ms  {1e3 * ordered[len(ordered) * 99 // 100]:.2f} ms"
 
 
-PARTS = {"locomo": bench_locomo, "weights": bench_weights, "statements": bench_statements}
+PARTS = {
+    "locomo": bench_locomo,
+    "weights": bench_weights,
+    "statements": bench_statements,
+    "sessions": bench_sessions,
+}
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:

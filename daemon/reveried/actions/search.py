@@ -117,17 +117,12 @@ def _memories(asked: _Asked) -> list[wire.SearchHit]:
     """Return the memories that match a search request, best first; they are not counted as recalled."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
     limit = request.limit * LOOKED_AT
-    recall_hits = services.recall.search(
+    found = services.recall.recall(
         space, request.query, limit=limit, token_budget=MEMORY_TOKENS, projects=visible(project)
     )
     start, end = asked.since if asked.since is not None else 0, asked.before
-    hits = []
-    for hit in recall_hits:
-        at = to_ms(hit.memory.updated_at)
-        if at < start or (end is not None and at >= end):
-            continue
-        hits.append(usecase.memory_hit(request.query, hit))
-    return hits[: request.limit]
+    hits = [hit for hit in found.hits if start <= (at := to_ms(hit.memory.updated_at)) and (end is None or at < end)]
+    return [usecase.memory_hit(request.query, hit) for hit in hits[: request.limit]]
 
 
 def time_ms(given: str | None, field: str) -> int | None:

@@ -22,7 +22,7 @@ CANDIDATES: Final = 40  # the best messages, looked at with two neighbours on ei
 WINDOW: Final = 1.5  # what the words around a message count beside those in it: an answer has few words of its question
 STATEMENT_WINDOW: Final = 0.5  # for a statement, which has its words in one place
 TOOL: Final = "is:tool"  # the group of messages that are a tool's call or result and no words
-FACTORS: Final = ((TOOL, 0.7), ("role:user", 1.2))
+FACTORS: Final = ((TOOL, 0.7), ("role:user", 1.1))
 """What the words of a message count by who said it. Files and logs that an agent reads have every word of a project,
 and mostly something else is asked for; a person says less than the agent, and what decides."""
 SPEAKER: Final = 4.0  # "What did Ann buy?": what Ann said

@@ -55,7 +55,8 @@ class SearchThread(Reply):
 class SearchedMessage(Reply):
     """A found message: the number of its entry in the thread, its id in the transcript it came from, and its role.
 
-    Results of tools are messages of the role user; `tool_result` is true for one that has nothing else.
+    Results of tools are messages of the role user; `tool_result` is true for one that has nothing else, and for one
+    that a client wrote, such as a task notification.
     """
 
     seq: int

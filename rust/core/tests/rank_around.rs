@@ -63,8 +63,10 @@ fn score(threads: &Threads, place: (u8, u64), query: &[&str]) -> Option<f64> {
         let around: usize = window.iter().map(|member| count(member, term)).sum();
         let length: usize = window.iter().map(|member| words(member).len()).sum();
         matched |= around > 0;
-        sum += factor * part(count(&place, term), number(words(&place).len()) / average);
-        sum += factor * WEIGHT * part(around, number(length) / average / 5.0);
+        let alone = part(count(&place, term), number(words(&place).len()) / average);
+        let leans = (60.0 / number(words(&place).len().max(1))).min(1.0);
+        sum += factor * (1.0 + WEIGHT * (1.0 - leans)) * alone;
+        sum += factor * WEIGHT * leans * part(around, number(length) / average / 5.0);
     }
     let (_, asks, at) = &threads[&place];
     sum += if *asks { -2.0 } else { 0.0 };
@@ -79,7 +81,7 @@ proptest! {
     /// The best messages, with gaps in their numbers, from segments and memory, are those of the definition.
     #[test]
     fn ranking_equals_its_definition(
-        messages in prop::collection::btree_map((0_u8..3, 1_u64..40), (vec("[k-p]x", 0..6), any::<bool>(), 0_i64..6), 1..40),
+        messages in prop::collection::btree_map((0_u8..3, 1_u64..40), (vec("[k-p]x", 0..90), any::<bool>(), 0_i64..6), 1..40),
         flush_at in 0_usize..40,
         query in vec("[k-q]x", 1..4),
     ) {

@@ -21,6 +21,9 @@ const FUNCTION_SHARE: usize = 8;
 /// Below this many documents every function word counts: a share of so few documents means nothing.
 const FUNCTION_TEXTS_MIN: usize = 16;
 
+/// Texts without any word that are added for the rarity of words: of three texts each word is in a third.
+const SMOOTHING: usize = 100;
+
 /// Rarity from which an identifier is a name of few things: one text in twenty may have it.
 const NAME_RARITY: f64 = 0.3;
 
@@ -86,7 +89,8 @@ impl Query {
     ///
     /// The query's words are divided by a power of their number, since a long query is about several things, and a text
     /// about one of them: of words that count alike, two of 4 give 0.71, and 4 of 16 give 0.5.
-    /// Each of `more` things beside its words that the query asks for and the text has counts as a word.
+    /// Each of `more` things beside its words that the query asks for and the text has counts as a word. A query without
+    /// such words ("and then?") is about nothing.
     pub(super) fn relevance<'w>(&self, matched: impl Iterator<Item = &'w str>, more: usize) -> f64 {
         let all: f64 = self.topic.values().map(|topic| topic.asked).sum();
         let found: f64 = matched.filter_map(|word| self.topic.get(word)).map(|topic| topic.found).sum();
@@ -101,10 +105,11 @@ impl Query {
 /// the query has an identifier that few texts have, unknown words do not count: they are of another language, as in
 /// "warum bricht loadConfig ab". General words ([`is_general`]) and numbers that no text has say nothing.
 fn topic(index: &Index, words: &BTreeMap<String, String>) -> BTreeMap<String, Topic> {
-    let unknown = idf(index.len(), 0);
-    let is_named = |term: &str| match index.document_frequency(term) {
-        0 => false,
-        frequency => idf(index.len(), frequency) > NAME_RARITY * unknown,
+    let all = index.len() + SMOOTHING;
+    let rarity = |frequency: usize| idf(all, frequency) / idf(all, 0);
+    let is_named = |term: &str| {
+        let frequency = index.document_frequency(term);
+        frequency > 0 && rarity(frequency) > NAME_RARITY
     };
     let names_known = words.iter().any(|(term, word)| is_identifier(word) && is_named(term));
     let mut topic: BTreeMap<String, Topic> = BTreeMap::new();
@@ -112,7 +117,7 @@ fn topic(index: &Index, words: &BTreeMap<String, String>) -> BTreeMap<String, To
         let frequency = index.document_frequency(term);
         let is_noise = frequency == 0 && (names_known || term.bytes().all(|byte| byte.is_ascii_digit()));
         if !is_general(term) && !is_noise {
-            let weight = (idf(index.len(), frequency) / unknown).sqrt();
+            let weight = rarity(frequency).sqrt();
             let of_word = topic.entry(word.clone()).or_default();
             of_word.asked = of_word.asked.max(weight);
             of_word.found = of_word.found.max(if frequency > 0 { weight } else { RELATED_FOUND });

@@ -1,7 +1,9 @@
 //! Ranking messages together with what was said around them.
 //!
 //! A message often answers a question without a word of it: "Where did you go?" - "To Oslo, with my sister." So a
-//! message is scored twice, alone and as one text with its neighbours, and the scores are added. The texts of
+//! message is scored twice, alone and as one text with its neighbours, and the scores are added. A long message says
+//! itself what it is about, and its window has the words of what is asked and answered beside it: of 240 terms, the
+//! window counts a quarter ([`SHORT`]), and the message alone the rest. The texts of
 //! neighbours are not indexed again: what a window has of a term is the sum of what its messages have. Candidates are
 //! the best messages alone and their neighbours, since a window that scores well has a message in it that does.
 
@@ -19,6 +21,8 @@ use super::{Hit, Index};
 
 /// Neighbours on either side that belong to the window of a message.
 const REACH: usize = 2;
+/// Terms of a message whose window counts in full.
+const SHORT: f64 = 60.0;
 /// Numbers looked through for a neighbour: in a transcript, lines that say nothing are between two messages.
 const GAP: u64 = 12;
 
@@ -270,6 +274,7 @@ impl<'s> Around<'s> {
             let mut neighbours = candidate.neighbours();
             std::array::from_fn(|_| neighbours.next().map_or(&[][..], |member| self.row(member)))
         };
+        let leans = (SHORT / f64::from(length.max(1))).min(1.0);
         let in_group = |(group, _): &&(String, f64)| self.index.is_in(candidate.place, group);
         let factor: f64 = how.factors.iter().filter(in_group).map(|(_, factor)| factor).product();
         for (at, (term, &own)) in self.query.terms.iter().zip(own).enumerate() {
@@ -280,7 +285,7 @@ impl<'s> Around<'s> {
             }
             let alone = bm25.score_of(f64::from(own), bm25.in_averages(length), term.weight);
             let together = bm25.score_of(f64::from(around), widths, term.weight);
-            emit(&term.word, factor * (alone + how.weight * together));
+            emit(&term.word, factor * (alone + how.weight * (leans * together + (1.0 - leans) * alone)));
         }
         for boost in how.boosts.iter().filter(|boost| boost.score != 0.0) {
             if self.applies(candidate, &boost.applies) {
