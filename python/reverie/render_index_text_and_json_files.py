@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
-from reverie.documents.update_own_lines_of_memory_md import flat, ordered
+from reverie.documents.update_own_lines_of_memory_md import flat, newest_first, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -71,7 +71,8 @@ def index_text(documents: Sequence[DocumentEntry], fits: Callable[[str], bool] =
     `fits` returns True for a text that is small enough; the last documents are left out until it is, and counted.
     """
     lines = [
-        f"- {entry.path} ({size_text(entry.size)}): {flat(entry.summary)}".rstrip(": ") for entry in ordered(documents)
+        f"- {entry.path} ({size_text(entry.size)}): {flat(entry.summary)}".rstrip(": ")
+        for entry in newest_first(documents)
     ]
     return _bounded(_HEAD, lines, f"\n{_FOOT}", fits)
 

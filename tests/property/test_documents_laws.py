@@ -24,7 +24,7 @@ from reverie.documents import (
 )
 from reverie.documents.escaping import clean, one_line, tag
 from reverie.documents.parser import header_texts, parse_source, summary_of
-from reverie.documents.summary_line_of_memory_topics import WORDS_MAX
+from reverie.documents.summary import WORDS_MAX
 from reverie.errors import ValidationError
 from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 from support.soak import count

@@ -13,7 +13,7 @@ from reverie import tools, wire
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
-from reverie.documents.update_own_lines_of_memory_md import ordered
+from reverie.documents.update_own_lines_of_memory_md import newest_first
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
@@ -186,7 +186,7 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
-    listed = ordered(
+    listed = newest_first(
         await find_projects_set_visibility_and_sort_threads.index_entries(call.services, call.space, call.project)
     )
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]

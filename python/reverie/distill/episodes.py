@@ -19,7 +19,7 @@ from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, sentences, specific_names, unwrapped, words_of
 from reverie.distill.steps import Utterance
 from reverie.distill.tools import EDITS
-from reverie.documents.summary_line_of_memory_topics import shortened
+from reverie.documents.summary import shortened
 from reverie.lazy_regex import lazy_regex
 from reverie.models import DATE_CHARS, Candidate, MemoryType
 from reverie.sentence_word_analysis import analyze

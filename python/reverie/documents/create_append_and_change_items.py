@@ -17,8 +17,8 @@ from reverie.documents.render_episode_sections_titles_and_summaries import (
     updated_line,
     with_summaries,
 )
+from reverie.documents.summary import summary_line
 from reverie.documents.summary_and_updated_lines import update_header
-from reverie.documents.summary_line_of_memory_topics import summary_line
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import BlockKind

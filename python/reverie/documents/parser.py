@@ -16,7 +16,7 @@ from reverie.documents.memory_layout_types_and_conflict_copy_names import (
     type_by_name,
     type_of_whole,
 )
-from reverie.documents.summary_line_of_memory_topics import Topics, at_most, shortened, summary_of_topics, topics_of
+from reverie.documents.summary import at_most, shortened, summary_line
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import Block, BlockKind, parse, parse_beside
 from reverie.models import MemoryType
@@ -56,14 +56,12 @@ _HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECT
 class ParsedSource:
     """A parsed document with its source: the blocks that its kind divides it into, and its bytes.
 
-    Nobody but this module may change one. `topics` of each item, and the texts of header lines, are there where they
-    were needed.
+    Nobody but this module may change one. The texts of header lines are there where they were needed.
     """
 
     document: ParsedDocument
     blocks: list[Block]
     data: bytes
-    topics: list[Topics] | None = None
     headers: list[str] | None = None
 
 
@@ -117,10 +115,7 @@ def _parsed_beside(path: str, kind: DocumentKind, before: ParsedSource, data: by
     made = _items(path, kind, between, data, None)
     all_items = items[:head_count] + made + tuple(_shifted(item, shift) for item in items[tail_at:])
     blocks = before.blocks[:first] + between + [_shifted(block, shift) for block in tail]
-    source = ParsedSource(ParsedDocument(kind, all_items, ""), blocks, data)
-    if before.topics is not None:
-        source.topics = before.topics[:head_count] + [topics_of(item) for item in made] + before.topics[tail_at:]
-    return source
+    return ParsedSource(ParsedDocument(kind, all_items, ""), blocks, data)
 
 
 _Span = TypeVar("_Span", Block, Item)
@@ -140,10 +135,8 @@ def _end_of(item: Item) -> int:
 
 
 def summary_of(source: ParsedSource) -> str:
-    """Return the summary line of a document's items; their topics are cached in `source`."""
-    if source.topics is None:
-        source.topics = [topics_of(item) for item in source.document.items]
-    return summary_of_topics(source.topics)
+    """Return the summary line of a document's items."""
+    return summary_line(source.document.items)
 
 
 def parse_items(path: str, text: str) -> tuple[Item, ...]:
@@ -271,7 +264,7 @@ def _stripped_lines(text: str) -> list[str]:
 
 
 def _summary(source: ParsedSource, front_matter: FrontMatter | None) -> str:
-    """Return the document's summary: its summary line, else its description, its topics, or its first heading."""
+    """Return the document's summary: its summary line, else its description, a sentence, or its first heading."""
     line = next((block.text for block in source.blocks if block.kind is BlockKind.SUMMARY), "")
     description = front_matter.values.get("description", "") if front_matter is not None else ""
     if line or description:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.documents.escaping import clean, escaped_heading, escaped_tag, one_line, tag, untagged
 from reverie.documents.item_and_change_types import Wording
 from reverie.documents.memory_layout_types_and_conflict_copy_names import stem_of
-from reverie.documents.summary_line_of_memory_topics import WORDS_MAX, shortened
+from reverie.documents.summary import WORDS_MAX, shortened
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 

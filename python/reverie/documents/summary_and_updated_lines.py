@@ -9,7 +9,7 @@ from reverie.documents.apply_item_changes_by_minimal_checked_edits import insert
 from reverie.documents.escaping import ending_of
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
 from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of
-from reverie.documents.summary_line_of_memory_topics import at_most
+from reverie.documents.summary import at_most
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import BlockKind
 
@@ -26,9 +26,9 @@ _DATE: Final = lazy_regex(r"\d{4}-\d{2}-\d{2}")
 
 
 def refresh_header(path: str, text: str, *, day: str, summary: str | None = None) -> str:
-    """Return a document after an agent or engine wrote it: with its topics as the summary, and the day as updated.
+    """Return a document after an agent or engine wrote it: a sentence of it is its summary, the day its last update.
 
-    `summary` replaces the topics, at most ten words of it. A missing summary line is added below the title. All other
+    `summary` replaces the sentence, at most ten words of it. A missing summary line is added below the title. All other
     bytes stay, and a second call changes nothing. `day` is `YYYY-MM-DD`.
     """
     source = parse_source(path, text)

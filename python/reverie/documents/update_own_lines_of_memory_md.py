@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from reverie.documents.escaping import ending_of
 from reverie.documents.find_part_for_new_memories_of_full_document import numbered
 from reverie.documents.front_matter import front_matter_of
+from reverie.documents.project_document_paths import folder_of
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 from reverie.sentence_word_analysis import strip_markers
@@ -16,7 +18,7 @@ from reverie.sentence_word_analysis import strip_markers
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-__all__ = ["BYTES_MAX", "LINES_MAX", "DocumentEntry", "flat", "ordered", "update_memory_list"]
+__all__ = ["BYTES_MAX", "LINES_MAX", "DocumentEntry", "flat", "newest_first", "ordered", "update_memory_list"]
 
 LINES_MAX: Final = 200  # of the whole file: what Claude Code loads
 BYTES_MAX: Final = 25_000
@@ -35,18 +37,20 @@ _REST: Final = ""  # the path of the line that counts what is left out
 
 @dataclass(frozen=True, slots=True)
 class DocumentEntry:
-    """A document's entry in an index: its path, its size in bytes, and its summary line."""
+    """A document's entry in an index: its path, its size in bytes, its summary line, and when it changed last."""
 
     path: str
     size: int
     summary: str
+    updated_at: str = ""
 
 
 def update_memory_list(text: str, entries: Sequence[DocumentEntry], owned_before: Collection[str] = ()) -> str:
     """Return `MEMORY.md` with one line for each of `entries`, and all its other lines byte for byte as they are.
 
     Ours are list items of one line that link to a path of `entries` or of `owned_before` (what was listed earlier):
-    they are updated in their place, removed, or added behind the one that comes before them in the order. An item with
+    they are updated in their place, removed, or added behind the one that comes before them in the order, and those
+    that stand together are put in order (`newest_first`); none moves across a line of somebody else. An item with
     further lines is a person's, and lists its document as well as ours would; so is one with a redaction marker, which
     ours never have: its secret is in the file alone, where sync keeps it, so the line would come back for ever.
     The whole has at most 200 lines and 25,000 bytes, which is what Claude Code loads: the last of ours are left out and
@@ -63,7 +67,7 @@ def update_memory_list(text: str, entries: Sequence[DocumentEntry], owned_before
 def _updated_once(text: str, entries: Sequence[DocumentEntry], owned: Collection[str]) -> str:
     """Return the text after one pass; a removed line may change how others parse, as when `---` becomes first."""
     listed_by_people = {row.path for row in _rows(text.removeprefix(_BOM), owned) if not row.ours}
-    wanted = [(entry.path, _link(entry)) for entry in ordered(entries) if entry.path not in listed_by_people]
+    wanted = [(entry.path, _link(entry)) for entry in newest_first(entries) if entry.path not in listed_by_people]
 
     def with_first(count: int) -> str:
         """Return MEMORY.md with the first `count` of Reverie's lines, and a line that counts the others."""
@@ -87,6 +91,25 @@ def ordered(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
     episodes.sort(key=lambda entry: numbered(entry.path), reverse=True)
     facts = [entry for entry in others if entry.path.startswith("facts/")]
     return [*facts, *episodes, *(entry for entry in others if not entry.path.startswith("facts/"))]
+
+
+def newest_first(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
+    """Return documents as an index lists them: the project's that changed last, the person's, other projects'.
+
+    Of each of these the one that changed last is first, the parts of a long one together; of those that changed at once
+    the order is that of `ordered`. In a list for one project, with its documents and the person's, its own are first.
+    """
+    changed: dict[str, str] = {}
+    for entry in documents:
+        whole, _ = numbered(entry.path)
+        changed[whole] = max(changed.get(whole, ""), entry.updated_at)
+    ranked = sorted(ordered(documents), key=lambda entry: changed[numbered(entry.path)[0]], reverse=True)
+    groups: dict[str | None, list[DocumentEntry]] = {}
+    for entry in ranked:
+        groups.setdefault(folder_of(entry.path), []).append(entry)
+    own = groups.pop(None, [])
+    first, *others = groups.values() if groups else [[]]
+    return [*first, *own, *(entry for group in others for entry in group)]
 
 
 def flat(summary: str) -> str:
@@ -140,7 +163,7 @@ def _composed(text: str, owned: Collection[str], wanted: Sequence[tuple[str, str
     lacks_ending = bool(body) and not body.endswith(("\n", "\r"))
     # A code fence or comment that is open to the end would take our lines in: then they go before everything.
     candidates = [
-        _joined(_with_missing(list(rows), wanted, add, ending), ending, lacks_ending=lacks_ending)
+        _joined(_in_order(_with_missing(list(rows), wanted, add, ending), wanted), ending, lacks_ending=lacks_ending)
         for add in (_add_at_end, _add_at_top, _add_at_top_separated)
     ]
     after = next(
@@ -167,6 +190,23 @@ def _with_missing(
         else:
             place(rows, new, ending)
     return rows
+
+
+def _in_order(rows: list[_Row], wanted: Sequence[tuple[str, str]]) -> list[_Row]:
+    """Return the rows with each run of our lines in the wanted order; only lines with the same mark change places."""
+    place: dict[str | None, int] = {path: number for number, (path, _) in enumerate(wanted)}
+    ordered_rows: list[_Row] = []
+    for mark, run in groupby(rows, key=lambda row: _mark(row.line) if row.ours else None):
+        same = list(run)
+        ordered_rows += same if mark is None else sorted(same, key=lambda row: place[row.path])
+    return ordered_rows
+
+
+def _mark(line: str) -> str:
+    """Return the list mark of one of our lines, with the spaces beside it."""
+    match = _LINK.match(line) or _MORE.match(line)
+    assert match is not None
+    return match["mark"]
 
 
 def _add_at_end(rows: list[_Row], new: _Row, ending: str) -> None:

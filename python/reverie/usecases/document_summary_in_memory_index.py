@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
 from reverie.documents.parser import parse_source, summary_of
+from reverie.documents.summary import shortened
 from reverie.documents.summary_and_updated_lines import written_summary
-from reverie.documents.summary_line_of_memory_topics import shortened
 from reverie.match_and_edit_markdown_blocks import BlockKind
 from reverie.sentence_word_analysis import analyze
 from reverie.store import DocumentRecord, OperationRecord
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reverie.documents.parser import ParsedSource
     from reverie.store import Reader
 
-__all__ = ["index_summary", "text_without_summary"]
+__all__ = ["index_summary"]
 
 VERSIONS_MAX: Final = 50  # read to find who wrote a summary line, or the summary that an earlier same text had
 _OF_MEMORIES: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
@@ -32,7 +32,7 @@ def index_summary(
     """Return the summary for the index of a text that a person or an agent saved; None: what the text itself says.
 
     A person who edits or deletes a line of a file leaves its `> Summary:` line as it was, and that goes on naming what
-    is gone. The line is replaced by the topics of the memories if the same save did not touch it, and an engine wrote
+    is gone. The line is replaced by a sentence of the memories if the same save did not touch it, and an engine wrote
     it, or an agent wrote it and it names what the save took out. A person's line stays. `before` is the document
     before; if there was none, it may be one of `removed`, under its new name.
     """
@@ -54,11 +54,6 @@ def index_summary(
     if replaced or (_gone_words(line, old, source) and not _is_of_a_person(reader, path, line)):
         return summary_of(source) if is_of_memories else _first_heading(source)
     return None
-
-
-def text_without_summary(path: str, text: str) -> str:
-    """Return a document without its `> Summary:` lines."""
-    return _body(parse_source(path, text))
 
 
 def _gone_words(line: str, old: ParsedSource, new: ParsedSource) -> bool:
@@ -91,7 +86,7 @@ def _is_of_a_person(reader: Reader, path: str, line: str) -> bool:
 def _summary_of_same_text(reader: Reader, path: str, text: str, line: str) -> str | None:
     """Return the summary that an earlier version with the same text had, which an undo restores; None if it has none.
 
-    Versions are read only if the line differs from the topics of the memories.
+    Versions are read only if the line is not the one that the memories give.
     """
     source = parse_source(path, text)
     if source.document.kind not in _OF_MEMORIES or summary_of(source) == line:

@@ -12,8 +12,8 @@ from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.create_append_and_change_items import append_entry
 from reverie.documents.parser import parse_source
 from reverie.documents.project_document_paths import PERSON
+from reverie.documents.summary import at_most
 from reverie.documents.summary_and_updated_lines import refresh_header
-from reverie.documents.summary_line_of_memory_topics import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import BlockKind
@@ -341,7 +341,7 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
 
 
 def _patched_summary(path: str, before: str, after: str) -> str | None:
-    """Return the summary line that a patch has written, or None where it has not: then it is made from the topics.
+    """Return the summary line that a patch has written, or None where it has not: then one is made.
 
     Raises:
         ValidationError: it is longer than a summary is; it would be cut.

@@ -13,7 +13,7 @@ from reverie import count_and_truncate_tokens, documents, render_index_text_and_
 from reverie.documents import DocumentEntry
 from reverie.documents.create_append_and_change_items import is_listed
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
-from reverie.documents.summary_line_of_memory_topics import summary_line
+from reverie.documents.summary import summary_line
 from reverie.documents.update_own_lines_of_memory_md import update_memory_list
 from reverie.render_index_text_and_json_files import ArchiveEntry
 from reverie.store import (
@@ -122,7 +122,7 @@ class Listing:
     def entries(self) -> list[DocumentEntry]:
         """Return the documents that agents are shown, by path: those that people and agents write."""
         return [
-            DocumentEntry(document.path, document.size, document.summary)
+            DocumentEntry(document.path, document.size, document.summary, document.updated_at)
             for _, document in sorted(self.documents.items())
             if is_listed(document.path)
         ]

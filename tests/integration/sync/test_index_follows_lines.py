@@ -20,20 +20,20 @@ def test_the_index_follows_the_lines_of_a_file(shared: Tree) -> None:
     shared.client.create_thread(id="thr_keepers")
     shared.agree()
     text = shared.read(name)
-    assert "> Summary: mooring server, tide table" in text
+    assert "> Summary: Tide table: tides.example" in text
     edited = text.replace("- Tide table: tides.example\n", "").replace("Mooring server", "Berth list")
     shared.save(name, edited)
     shared.client.forget(gone.id)
     shared.agree()
 
     assert shared.read(name) == edited
-    assert f"({name}) — berth list\n" in shared.read("MEMORY.md")
+    assert f"({name}) — Berth list: quay.example\n" in shared.read("MEMORY.md")
     listed = {item.path: item.summary for item in shared.client.index().items}
-    assert listed[name] == "berth list"
-    assert "tide table" not in shared.read("MEMORY-INDEX.json")
+    assert listed[name] == "Berth list: quay.example"
+    assert "Tide table" not in shared.read("MEMORY-INDEX.json")
     for thread in ("thr_moorings", "thr_keepers"):
         shown = str(shared.client.context(thread).request)
         assert f"{name} (" in shown
-        assert "berth list" in shown
-        assert "tide" not in shown
+        assert "Berth list" in shown
+        assert "Tide" not in shown
         assert "keeper" not in shown

@@ -34,7 +34,7 @@ def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], 
     shared.client.put_document(name, TEXT)
     buffer = shared.read(name)
     shared.client.append_entry(name, "- Agent: added this")
-    shared.save(name, buffer.replace("engineer", "engineer and pilot"), save)
+    shared.save(name, buffer.replace("- Role: engineer", "- Role: engineer and pilot"), save)
     shared.agree()
 
     text = shared.read(name)

@@ -62,6 +62,6 @@ def test_an_episode_has_a_summary_of_ten_words(folder: Tree) -> None:
     assert episodes_of(folder, path) == (
         f"## Mine\n- Summary: {long}\n\n"
         "## Logger\n- Summary: leaks → no pipe\n- Problem: leaks\n- Solution: no pipe\n\n"
-        "## Logger again\n- Summary: a pipe of the logger leaked whatever it was told\n"
+        "## Logger again\n- Summary: a pipe of the logger leaked whatever it was told…\n"
         f"- Date: 2026-10-01\n- Note: {long}\n"
     )

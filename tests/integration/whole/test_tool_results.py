@@ -146,8 +146,8 @@ def test_an_appended_list_is_a_memory_of_its_own(folder: Tree) -> None:
 def test_an_entry_that_remembers_nothing_is_refused(folder: Tree) -> None:
     """Appending only a heading, an empty bullet, a day or a summary line is refused, and the file does not change."""
     client, path = folder.client, "facts/bare.md"
-    text = "# Bare\n\n> Summary: masts\n\n- Masts: three\n"
-    result_of(client, "memory_append", path=path, entry="> Summary: masts\n\n- Masts: three")
+    text = "# Bare\n\n> Summary: Masts: three\n\n- Masts: three\n"
+    result_of(client, "memory_append", path=path, entry="> Summary: Masts: three\n\n- Masts: three")
     before = folder.read(path)
     assert before.startswith(text)
     for entry in ("# Sails", "- ", "-", " ", "- Updated: 2026-01-01", "## Sails\n\n- Updated: 2026-01-01"):

@@ -83,7 +83,7 @@ def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
     )
     assert after.ids == ("a", "b", "c")
     assert after.text == MARKED.replace("+ Likes tea", "+ Likes: coffee #cup").replace(
-        "\told", "\tname, role, likes"
+        "\told", "\tLikes: coffee"
     ).replace("2020-01-01", DAY)
 
 
@@ -116,9 +116,9 @@ def test_where_a_new_fact_goes(text: str, expected: str) -> None:
 def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
     """A new fact adds no heading, summary or Updated line to a file; a refresh adds the summary line alone."""
     assert apply_changes("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
-    assert refresh_header("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
+    assert refresh_header("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: Tea: green\n\n- Tea: green\n"
     hidden = "- my key is [REDACTED:aws-key-id] for prod\n"
-    assert refresh_header("facts/a.md", hidden, day=DAY) == f"> Summary: key is for prod\n\n{hidden}"
+    assert refresh_header("facts/a.md", hidden, day=DAY) == f"> Summary: my key is for prod\n\n{hidden}"
 
 
 def test_an_empty_file_is_written_like_a_new_one() -> None:
@@ -173,7 +173,7 @@ def test_an_episode_keeps_the_text_below_its_fields() -> None:
     after = apply_changes(
         "episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", Wording(body, title="One"))], day=DAY
     )
-    assert after.text == EPISODES.replace("- Summary: 1\n- Date: 2026-11-03", body).replace(": x", ": one, two")
+    assert after.text == EPISODES.replace("- Summary: 1\n- Date: 2026-11-03", body).replace(": x", ": Two")
     open_ = Wording("- Summary: told\n```\nopen", title="One")
     after = apply_changes("episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", open_)], day=DAY)
     assert after.text is not None
@@ -258,20 +258,20 @@ def test_a_new_document_has_to_be_one_of_memories() -> None:
 @pytest.mark.parametrize(
     ("text", "summary", "expected"),
     [
-        ("# A\n- x: y\n", None, "# A\n\n> Summary: x\n\n- x: y\n"),
-        ("# A\n\n- x: y\n", None, "# A\n\n> Summary: x\n\n- x: y\n"),
+        ("# A\n- x: y\n", None, "# A\n\n> Summary: x: y\n\n- x: y\n"),
+        ("# A\n\n- x: y\n", None, "# A\n\n> Summary: x: y\n\n- x: y\n"),
         ("# A", None, "# A"),
-        ("# A\r\n\r\n>Summary:\r\n- x: y", None, "# A\r\n\r\n>Summary: x\r\n- x: y"),
-        ("- x: y\n# A", None, "- x: y\n# A\n\n> Summary: x\n"),
+        ("# A\r\n\r\n>Summary:\r\n- x: y", None, "# A\r\n\r\n>Summary: x: y\r\n- x: y"),
+        ("- x: y\n# A", None, "- x: y\n# A\n\n> Summary: x: y\n"),
         ("> Summary: x\n- x: y\n- Updated: 2026-01-01", "1,\n2", "> Summary: 1, 2\n- x: y\n- Updated: 2026-11-21"),
         ("> Summary: x\n- x: y\n", "a " * 12, "> Summary: a a a a a a a a a a…\n- x: y\n"),
-        ("> Summary: x\n- x: y\n", " ", "> Summary: x\n- x: y\n"),
+        ("> Summary: x\n- x: y\n", " ", "> Summary: x: y\n- x: y\n"),
         ("# A\nwords\n", "told", "# A\n\n> Summary: told\n\nwords\n"),
         ("```\n", "told", "> Summary: told\n\n```\n"),
     ],
 )  # fmt: skip
 def test_a_refreshed_document(text: str, summary: str | None, expected: str) -> None:
-    """A refresh writes topics or the given summary, at most ten words, into the header; repeated it changes nothing."""
+    """A refresh writes a sentence or the given summary into the header; repeated it changes nothing."""
     assert refresh_header("facts/a.md", text, day=DAY, summary=summary) == expected
     assert refresh_header("facts/a.md", expected, day=DAY, summary=summary) == expected
 

@@ -186,14 +186,14 @@ def test_a_tag_is_no_part_of_a_field() -> None:
         ("notes.md", "no heading", ""),
         ("notes.txt", "# no markdown", ""),
         ("notes.md", "---\ndescription: what it is\n---\n# B\n", "what it is"),
-        ("facts/a.md", "# A\n- Language: English\n- Colour: blue\n", "language, colour"),
+        ("facts/a.md", "# A\n- Language: English\n- Colour: blue\n", "Colour: blue"),
         ("facts/a.md", "# A\n", "A"),
         ("facts/a.md", "> Summary: " + "word " * 30 + "\n", "word " * 9 + "word…"),
         ("facts/a.md", "> Summary: a b, c d, e f, g h, i j, k l\n", "a b, c d, e f, g h, i j, k l"),
     ],
 )  # fmt: skip
 def test_the_summary(path: str, text: str, summary: str) -> None:
-    """The summary of a document is its summary line, else its description, its topics or its first heading."""
+    """The summary of a document is its summary line, else its description, a sentence or its first heading."""
     assert parse_document(path, text).summary == summary
 
 

@@ -34,6 +34,24 @@ def test_a_new_listing() -> None:
     assert update_memory_list(f"# Memory\n\n{OURS}", ENTRIES) == f"# Memory\n\n{OURS}"
 
 
+def test_newest_first() -> None:
+    """The project that changed last is first, then the person's files, each newest first; no line of others moves."""
+    entries = [
+        DocumentEntry("facts/user.md", 1, "Name: Ann", "2026-11-21T10:00:00.000Z"),
+        DocumentEntry("facts/quarry/project.md", 1, "Stone is grey", "2026-11-20T10:00:00.000Z"),
+        DocumentEntry("facts/harbour/project.md", 1, "Gates are green", "2026-11-19T10:00:00.000Z"),
+        DocumentEntry("episodes/harbour-2026-11.md", 1, "Painted the gates", "2026-11-22T10:00:00.000Z"),
+    ]
+    order = ["episodes/harbour-2026-11.md", "facts/harbour/project.md", "facts/user.md", "facts/quarry/project.md"]
+    listed = update_memory_list("", entries)
+    assert re.findall(r"\((\S+)\)", listed) == order
+    lines = listed.splitlines()[2:]
+    theirs = "\n".join([lines[2], "- my own line", lines[3], lines[1], lines[0]]) + "\n"
+    again = update_memory_list(theirs, entries)
+    assert again.splitlines() == [lines[2], "- my own line", lines[0], lines[1], lines[3]]
+    assert update_memory_list(again, entries) == again
+
+
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_lines_of_other_writers_stay(ending: str, mark: str) -> None:

@@ -59,21 +59,21 @@ def made(summary: str | None = None) -> str:
 
 @pytest.mark.parametrize("author", ["engine", "agent"])
 def test_a_deleted_line_leaves_the_index(author: str, store: Store, put: Callable[..., None]) -> None:
-    """The topics follow each save of a person who leaves the engine's line alone, and the text stays as it is saved."""
+    """The sentence follows each save of a person who leaves the engine's line alone; the text stays as it is saved."""
     text = made()
     put(author, {PATH: text})
-    assert summary(store) == "staging server, formatter, editor"
-    without = text.replace("- Formatter: ruff format\n", "")
+    assert summary(store) == "Editor: vim"
+    without = text.replace("- Editor: vim\n", "")
     put("person", {PATH: without})
-    assert summary(store) == "staging server, editor"
-    put("person", {PATH: without.replace("- Editor: vim\n", "- Shell: fish\n")})
-    assert summary(store) == "staging server, shell"
+    assert summary(store) == "Formatter: ruff format"
+    put("person", {PATH: without + "- Shell: fish\n"})
+    assert summary(store) == "Shell: fish"
     with store.reader(SPACE) as reader:
         record = reader.load(DocumentRecord, (PATH,))
     assert record is not None
-    assert "> Summary: staging server, formatter, editor\n" in record.content
+    assert "> Summary: Editor: vim\n" in record.content
     put("person", {PATH: text})
-    assert summary(store) == "staging server, formatter, editor"
+    assert summary(store) == "Editor: vim"
 
 
 def test_an_edited_line_is_in_the_index(store: Store, put: Callable[..., None]) -> None:
@@ -88,23 +88,23 @@ def test_an_edited_line_is_in_the_index(store: Store, put: Callable[..., None]) 
 
 def test_a_line_of_a_person_stays(store: Store, put: Callable[..., None]) -> None:
     """A summary that a person wrote is served whatever the memories are; one that a save changes is the new one."""
-    text = made().replace("> Summary: staging server, formatter, editor", "> Summary: how we format and deploy")
+    text = made().replace("> Summary: Editor: vim", "> Summary: how we format and deploy")
     put("person", {PATH: text})
     put("person", {PATH: text.replace("- Formatter: ruff format\n", "")})
     assert summary(store) == "how we format and deploy"
     put("person", {PATH: made()})
-    put("person", {PATH: made().replace("> Summary: staging server, formatter", "> Summary: my ruff notes, formatter")})
-    assert summary(store) == "my ruff notes, formatter, editor"
+    put("person", {PATH: made().replace("> Summary: Editor: vim", "> Summary: my ruff notes, Editor: vim")})
+    assert summary(store) == "my ruff notes, Editor: vim"
 
 
 def test_a_summary_of_an_agent_names_nothing_that_is_gone(store: Store, put: Callable[..., None]) -> None:
-    """A model's own summary stays until a save takes out what it names; then the topics replace it."""
+    """A model's own summary stays until a save takes out what it names; then a sentence replaces it."""
     text = made("how to format with ruff and where to deploy")
     put("agent", {PATH: text})
     put("person", {PATH: text.replace("vim", "helix")})
     assert summary(store) == "how to format with ruff and where to deploy"
     put("person", {PATH: text.replace("- Formatter: ruff format\n", "")})
-    assert summary(store) == "staging server, editor"
+    assert summary(store) == "Editor: vim"
     put("agent", {"notes/plan.md": "# Plan\n\n> Summary: move to the blue cluster\n\nWe move to the blue cluster.\n"})
     put("person", {"notes/plan.md": "# Plan\n\n> Summary: move to the blue cluster\n\nWe stay.\n"})
     assert summary(store, "notes/plan.md") == "Plan"
@@ -114,11 +114,11 @@ def test_renamed_and_restored(store: Store, put: Callable[..., None]) -> None:
     """A renamed file, and an earlier text that comes back, have the summary that they had."""
     text = made()
     put("engine", {PATH: text})
-    without = text.replace("- Formatter: ruff format\n", "")
+    without = text.replace("- Editor: vim\n", "")
     put("person", {PATH: without})
     put("agent", {PATH: refresh_header(PATH, without + "- Shell: fish\n", day="2026-11-22")})
-    assert summary(store) == "staging server, editor, shell"
+    assert summary(store) == "Shell: fish"
     put("person", {PATH: without})
-    assert summary(store) == "staging server, editor"
+    assert summary(store) == "Formatter: ruff format"
     put("person", {PATH: None, "facts/team.md": without})
-    assert summary(store, "facts/team.md") == "staging server, editor"
+    assert summary(store, "facts/team.md") == "Formatter: ruff format"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 GATE, TIDE = "facts/gate.md", "facts/tide.md"
 BEFORE = {
-    GATE: ("gate colour, gate key", "- Gate colour: green\n- Gate key: brass\n"),
-    TIDE: ("tide", "- Tide: high\n"),
+    GATE: ("Gate key: brass", "- Gate colour: green\n- Gate key: brass\n"),
+    TIDE: ("Tide: high", "- Tide: high\n"),
 }
 
 
@@ -54,21 +54,25 @@ def shown(store: Store) -> str:
 @pytest.mark.parametrize(
     ("now", "says", "hides"),
     [
-        ({}, ["gate colour, gate key", "- facts/tide.md (13B): tide"], []),
-        ({TIDE: ("tide, moon", "- Tide: high\n- Moon: new\n")}, ["- facts/tide.md (13B): tide\n"], ["moon"]),
+        ({}, ["(42B): Gate key: brass", "- facts/tide.md (13B): Tide: high"], []),
+        ({TIDE: ("Moon: new", "- Tide: high\n- Moon: new\n")}, ["- facts/tide.md (13B): Tide: high\n"], ["Moon"]),
         (
-            {GATE: ("gate colour", "> Summary: gate colour, gate key\n\n- Gate colour: green\n")},
-            ["(55B): gate colour\n", "tide"],
-            ["key"],
+            {GATE: ("Gate colour: green", "> Summary: Gate key: brass\n\n- Gate colour: green\n")},
+            ["(50B): Gate colour: green\n", "Tide"],
+            ["brass"],
         ),
-        ({GATE: ("who opens", "- Gate colour: green\n- Gate key: brass\n")}, ["gate colour, gate key"], ["opens"]),
-        ({TIDE: None}, ["gate key", "Available memory:", "memory_read"], ["tide"]),
+        (
+            {GATE: ("Who opens", "- Gate colour: brass\n- Gate key: green\n")},  # its words are there, and it is not
+            ["Who opens"],
+            ["brass"],
+        ),
+        ({TIDE: None}, ["Gate key", "Available memory:", "memory_read"], ["Tide"]),
     ],
 )
 def test_what_is_gone(
     now: dict[str, tuple[str, str] | None], says: list[str], hides: list[str], tmp_path: Path
 ) -> None:
-    """A deleted document's line goes, a line that names something gone is today's, and every other stays as it was."""
+    """A deleted document's line goes, a line whose sentence is gone is today's, and every other stays as it was."""
     with opened(tmp_path / "store") as store:
         put(store, BEFORE)
         before = shown(store)

@@ -1,0 +1,73 @@
+"""The summary of a document, by which agents choose it: a sentence of its newest memory, in that memory's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from reverie.documents.escaping import one_line
+from reverie.lazy_regex import lazy_regex
+from reverie.models import MemoryType
+from reverie.sentence_word_analysis import strip_markers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["WORDS_MAX", "SummaryInput", "at_most", "sentence", "shortened", "summary_line"]
+
+WORDS_MAX: Final = 10  # words of a summary line, as seed 004 section 3 has it
+_CHARS_MAX: Final = 120  # of a summary in a language without spaces, and of one with a long address in it
+_TOPICS_MAX: Final = 10  # of a summary that somebody gives as a list
+_TOPIC_WORDS: Final = 6
+# The first sentence of a memory: "Uses bun. Tests run nightly" is about "Uses bun.", and "e.g. v1.2" has no end in it.
+_SENTENCE = lazy_regex(r".+?(?:[.!?…](?=\s+[^\W\d_a-z])|[。！？]|$)")
+_MARKUP = lazy_regex(r"\*\*|`")
+_BLOCK = lazy_regex(r"\n\s*(?:[-*+] |\d+[.)] |```|~~~|\n)")  # a list, code or another paragraph below the first one
+
+
+class SummaryInput(Protocol):
+    """The input of a summary: a parsed item, or a stored memory."""
+
+    @property
+    def type(self) -> MemoryType:
+        """The type of memory."""
+
+    @property
+    def content(self) -> str:
+        """The text of the memory."""
+
+    @property
+    def title(self) -> str | None:
+        """The heading of an episode, or None."""
+
+
+def summary_line(memories: Sequence[SummaryInput]) -> str:
+    """Return the sentence of the last memory that has one: new ones are behind older ones. Empty without any."""
+    return next((text for memory in reversed(memories) if (text := sentence(memory))), "")
+
+
+def sentence(memory: SummaryInput) -> str:
+    """Return an episode's title, else the first sentence of a memory, on one line without emphasis, shortened."""
+    is_titled = memory.type is MemoryType.EPISODE and memory.title
+    words = (is_titled and memory.title) or memory.content
+    text = one_line(_MARKUP.sub("", strip_markers(_BLOCK.split(words.strip(), maxsplit=1)[0])))
+    first = _SENTENCE.match(text)
+    return shortened(first[0] if first is not None else "")
+
+
+def shortened(text: str) -> str:
+    """Return a text on one line, cut behind its tenth word, or earlier where that is 120 characters long."""
+    words = one_line(text).split()
+    cut = " ".join(words[:WORDS_MAX])
+    if len(cut) > _CHARS_MAX:
+        cut = cut[: _CHARS_MAX - 1].rpartition(" ")[0] or cut[: _CHARS_MAX - 1]
+    elif len(words) <= WORDS_MAX:
+        return cut
+    return cut.rstrip(",;:") + "…"
+
+
+def at_most(text: str) -> str:
+    """Return a summary on one line: unchanged if it has at most ten words or ten topics, else shortened."""
+    line = one_line(text)
+    topics = [topic.split() for topic in line.split(",")]
+    is_short = len(topics) <= _TOPICS_MAX and all(len(topic) <= _TOPIC_WORDS for topic in topics)
+    return line if is_short or len(line.split()) <= WORDS_MAX else shortened(line)
