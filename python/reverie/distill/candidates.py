@@ -79,7 +79,7 @@ def _choices(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     for one in reversed(facts.answers):
         if not one.own_words and not _OF_STEP.search(one.question) and not _NO_CHOICE.match(one.answer):
             about = f": “{clip(one.option, 240)}”" if one.option else ""
-            picked = _RECOMMENDED.sub("", one.answer).strip()
+            picked = clip(_RECOMMENDED.sub("", one.answer).strip(), 200)
             choice = f"Asked “{clip(one.question, 160)}”, the user chose “{picked}”{about}"
             when = one.at or at
             yield build_candidate(MemoryType.FACT, dated(choice, when), when, [one.seq], "decision")
