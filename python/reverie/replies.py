@@ -13,7 +13,7 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Reply", "answers", "refusal", "replies", "result_text"]
+__all__ = ["Reply", "answers", "refusal", "with_replies"]
 
 # A refused call's result: the words are behind it, and behind them may be a note of the client to the agent.
 _REFUSED: Final = lazy_regex(r"The user does(?:n't| not) want[^\n]{0,400}?\bthe user said:\s*(?=\S)")
@@ -47,18 +47,21 @@ class Reply:
         return f"{' '.join(self.question.split())} → {self.words}{f': {self.option}' if self.option else ''}"
 
 
-def replies(block: Mapping[str, Any], extra: Mapping[str, Any]) -> list[Reply]:
-    """Return what a person said in one block of a message; `extra` is the rest of the message's line.
+def with_replies(content: Any, extra: Mapping[str, Any]) -> Any:
+    """Return message content with the person's words in place of each result that has them, as a text block.
 
-    A line of Claude Code has there the questions and the answers (`toolUseResult`), whatever the tool is called.
+    `extra` is the rest of the message's line; Claude Code has there the questions and answers (`toolUseResult`),
+    whatever the tool is called. Content without such words is returned as it is.
     """
-    if block.get("type") != "tool_result":
-        return []
-    text = result_text(block)
-    if block.get("is_error") is True:
-        return refusal(text)
-    outcome = extra.get("toolUseResult")
-    return [*answers(outcome, text)] if isinstance(outcome, dict) and isinstance(outcome.get("answers"), dict) else []
+    if not isinstance(content, list):
+        return content
+    found = [_replies(block, extra) if block.get("type") == "tool_result" else [] for block in content]
+    if not any(found):
+        return content
+    return [
+        {"type": "text", "text": "\n".join(reply.text for reply in said)} if said else block
+        for block, said in zip(content, found, strict=True)
+    ]
 
 
 def refusal(text: str) -> list[Reply]:
@@ -83,15 +86,15 @@ def answers(asked: Any, text: str) -> Iterator[Reply]:
     """
     given = asked.get("questions") if isinstance(asked, dict) else None
     questions = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-    places: list[tuple[int, int, dict[str, Any]]] = []
+    places: dict[int, tuple[int, dict[str, Any]]] = {}
     for one in questions:
         marker = f'"{one.get("question")}"="'
         begin = text.find(marker)
         if begin >= 0:
-            places.append((begin, begin + len(marker), one))
-    places.sort(key=lambda place: place[0])
-    ends = [*(begin for begin, _, _ in places[1:]), len(text)]
-    for (_, start, one), end in zip(places, ends, strict=True):
+            places[begin] = begin + len(marker), one
+    begins = sorted(places)
+    for begin, end in zip(begins, [*begins[1:], len(text)], strict=False):
+        start, one = places[begin]
         words = _answer(text[start:end])
         chosen = [option for option in _options(one.get("options")) if option[0] and option[0] in words]
         labels = [label for label, _ in _options(one.get("options"))]
@@ -99,7 +102,15 @@ def answers(asked: Any, text: str) -> Iterator[Reply]:
         yield Reply(words, str(one["question"]), chosen[0][1] if len(chosen) == 1 else "", is_own)
 
 
-def result_text(block: Mapping[str, Any]) -> str:
+def _replies(block: Mapping[str, Any], extra: Mapping[str, Any]) -> list[Reply]:
+    text = _text(block)
+    if block.get("is_error") is True:
+        return refusal(text)
+    outcome = extra.get("toolUseResult")
+    return [*answers(outcome, text)] if isinstance(outcome, dict) and isinstance(outcome.get("answers"), dict) else []
+
+
+def _text(block: Mapping[str, Any]) -> str:
     """Return the text of a tool's result, text blocks on lines."""
     content = block.get("content")
     if isinstance(content, str):
