@@ -87,7 +87,8 @@ def _choices(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             continue
         if not one.own_words:
             about = f": “{clip(one.option, 240)}”" if one.option else ""
-            told = f"the user chose “{_RECOMMENDED.sub('', one.answer).strip()}”{about}"
+            picked = clip(_RECOMMENDED.sub("", one.answer).strip(), 200)
+            told = f"the user chose “{picked}”{about}"
         elif words_of(own_words(one.answer)[0]) >= _ANSWER_WORDS_MIN:
             told = f"the user said “{one.answer}”"
         else:

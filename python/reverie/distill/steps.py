@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reverie.distill.answers import QUESTION_TOOLS, answered_questions
+from reverie.distill.answers import answered_questions
 from reverie.distill.tools import EDITS, READS, canonical_calls, canonical_result
 from reverie.lazy_regex import lazy_regex
 from reverie.models import NO_RESULT, ORPHAN_RESULT
 from reverie.remove_tagged_spans import without_tagged
+from reverie.replies import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,10 +62,6 @@ REPORTS = frozenset({"Task", "Agent", "TaskOutput"})
 RUNNING = "(still running)\n"
 """The beginning of the result of a call that waited for another agent in vain."""
 _OF_CLIENT_BELOW = lazy_regex(r"^agentId: (?P<id>\w+)", re.MULTILINE)
-# A refused call's result: what the person said instead is behind it.
-_REFUSED = lazy_regex(
-    r"The user does(?:n't| not) want.{0,400}?\bthe user said:\s*(?P<words>\S.*?)\s*(?:\n\n(?:Note|\[).*)?$", re.DOTALL
-)
 # Files outside of any project: the client's own notes and temporary files.
 _ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 # Share of the files used that the project's root must contain; a few files elsewhere (a config in the home folder)
@@ -316,11 +313,11 @@ def _report(text: str) -> str:
 
 def _said_in_result(call: ToolCall) -> Iterable[Utterance]:
     """Yield what the person said in refusing a call, or in answering the agent's questions; only results have it."""
-    if call.tool in QUESTION_TOOLS:
-        for one in answered_questions([call]):
-            yield Utterance("user", one.text, one.seq, one.at, via="answer")
-    elif call.failed and (match := _REFUSED.match(call.result)):
-        yield Utterance("user", match["words"], call.result_seq, call.at, via="refusal")
+    if call.failed:
+        for reply in refusal(call.result):
+            yield Utterance("user", reply.text, call.result_seq, call.at, via="answer" if reply.question else "refusal")
+    for one in answered_questions([call]):
+        yield Utterance("user", one.text, one.seq, one.at, via="answer")
 
 
 def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:

@@ -9,6 +9,7 @@ Decisions that the format leaves open:
   the person saw it as the assistant's turn, and the mark stays in `extra`.
 * A line of a bare chat log (`{"role", "content"}` without `type`) is speech of that role.
 * A message of role `system` or `tool` is kept as data and marked `meta`: nobody said it.
+* Words that the person typed while the agent worked stand in an operation of a queue, and are speech (`queue`).
 * Times are kept as given, however far in the future; order is the order of lines. What is no time is reported.
 """
 
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from reverie.importers.build_entry_with_id_and_time import abbreviated, new_entry
 from reverie.importers.parse_and_repair_json_line import Unreadable
+from reverie.importers.queue import is_queue_operation, is_typed
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Entry, EntryKind, Json, Role
 
@@ -43,7 +45,9 @@ def json_object_of(entry: Entry) -> dict[str, Any]:
     if "timestamp" not in line and "ts" not in line:
         lifted["timestamp"] = entry.at
     line.update((key, value) for key, value in lifted.items() if value is not None)
-    if entry.role is not None:
+    if is_queue_operation(entry) and entry.role is not None:
+        line["content"] = entry.content
+    elif entry.role is not None:
         message = {"id": entry.reply, "role": entry.role, "content": entry.content, "usage": entry.usage}
         merged = dict(line["message"]) if "message" in line else line
         merged.update((key, value) for key, value in message.items() if value is not None)
@@ -69,6 +73,8 @@ def entry_of(value: dict[str, Any], number: int) -> tuple[Entry, Problem | None]
         return _message(value, number, kind)
     if kind is None and "role" in value:
         return _bare(value, number)
+    if kind == "queue-operation" and value.get("operation") == "enqueue" and is_typed(value.get("content")):
+        return new_entry(EntryKind.SPEECH, value, number, role="user", content=value.pop("content"))
     if kind == "system" and value.get("subtype") == "compact_boundary":
         return new_entry(EntryKind.BOUNDARY, value, number)
     return new_entry(_KINDS.get(kind, EntryKind.OTHER) if isinstance(kind, str) else EntryKind.OTHER, value, number)

@@ -11,6 +11,7 @@ What follows from that:
   it was made on, and shares its fate.
 * The start of a session is a point to return to as well: two prompts of one session that both say `parentUuid: null`.
 * Two clients that go on from one point side by side keep both branches, as long as both get prompts.
+* Words from the queue of the client have no place in the tree: they are on the branch of the line before them.
 * A parent that comes after its child is no parent, so ids in a cycle end every walk.
 
 A thread that was appended by the API has no such tree. There a mark says that the thread went back: an entry of its
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie.importers.claude_code import is_command
+from reverie.importers.queue import is_queue_operation
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
@@ -44,12 +46,26 @@ def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
         if len(children) > 1:
             for root in _abandoned(tree, children):
                 taken.update(tree.below(root))
+    if taken:
+        taken |= _queued_on(entries, taken)
     ranges = marked_ranges(entries)
     if ranges:
         taken.update(
             index for index, entry in enumerate(entries) if any(first <= entry.seq <= last for first, last in ranges)
         )
     return frozenset(taken)
+
+
+def _queued_on(entries: Sequence[Entry], taken: set[int]) -> set[int]:
+    """Return the positions of queue operations whose last message before them is one of those taken."""
+    queued: set[int] = set()
+    is_taken = False
+    for index, entry in enumerate(entries):
+        if entry.kind is EntryKind.SPEECH and entry.id is not None:
+            is_taken = index in taken
+        elif is_taken and is_queue_operation(entry):
+            queued.add(index)
+    return queued
 
 
 def rewind_mark(to: int) -> Entry:
@@ -93,8 +109,10 @@ def is_prompt(entry: Entry) -> bool:
 
 
 def belongs_to_tree(entry: Entry) -> bool:
-    """True if an entry has an id, a point that it continues, or is a mark, so that it may rewind or repeat others."""
-    return is_mark(entry) or entry.id is not None or _parent(entry) is not None or _fork_of(entry) is not None
+    """True if an entry may rewind, repeat or withdraw others: one with an id or a parent, a mark, one of a queue."""
+    if is_mark(entry) or is_queue_operation(entry):
+        return True
+    return entry.id is not None or _parent(entry) is not None or _fork_of(entry) is not None
 
 
 @dataclass(slots=True)

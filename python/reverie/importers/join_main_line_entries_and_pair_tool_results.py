@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from reverie.importers.count_message_tokens import compact, message_tokens
 from reverie.importers.detect_rewound_branches import rewound_positions
+from reverie.importers.queue import is_queue_operation, withdrawn
 from reverie.models import NO_RESULT, ORPHAN_RESULT, Entry, EntryKind, Json, Message, Role
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def group_messages(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
     """Return the main line's messages from its entries, each marked if it was rewound.
 
     A user line belongs behind a reply when it answers one of the reply's calls, or stands before such an answer: the
-    API wants the results first, so words typed meanwhile follow them in the same message.
+    API wants the results first, so words typed meanwhile follow them in the same message. So do words from the client's
+    queue, which may stand in the middle of a reply.
     """
     return [draft.message() for draft in _joined(list(speech)).drafts if draft.parts]
 
@@ -159,7 +161,11 @@ class _Table:
             if results is not None and results.rewound is rewound:
                 self._add(results, entry, place)
                 return
-        if self.current is not None and self.current[0].rewound is rewound and place < self.current[0].last_answer:
+        if (
+            self.current is not None
+            and self.current[0].rewound is rewound
+            and (place < self.current[0].last_answer or is_queue_operation(entry))
+        ):
             self._add(self.current[1], entry, place)
             return
         self.drafts.append(_Draft("user", rewound, self._new_exchange(place), [entry]))
@@ -364,10 +370,14 @@ def _text(content: Json) -> str:
 
 
 def without_repeats(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries without repeated ones; an id with different content is no repetition."""
+    """Return the entries without repeated ones and withdrawn words; an id with different content is no repetition."""
+    entries = list(entries)
+    gone = withdrawn(entries)
     first: dict[str, Entry] = {}
     kept: list[Entry] = []
-    for entry in entries:
+    for index, entry in enumerate(entries):
+        if index in gone:
+            continue
         if entry.id is not None:
             original = first.setdefault(entry.id, entry)
             if original is not entry and (original.kind, original.role, original.content) == (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie.full_text_index import IndexEntry
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
+from reverie.replies import with_replies
 from reverie.search.weights import TOOL
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ __all__ = [
     "section_of",
 ]
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Raise it when an entry or document gives other units, terms or groups than before: saved indexes are built again."""
 
 K1: Final = 0.6
@@ -50,8 +51,9 @@ def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None
     """Return the index entry of a thread's entry; None for one without text."""
     if entry.kind is not EntryKind.SPEECH:
         return None
-    said = said_in(entry.content)
-    text = _text(entry.content, said)
+    content = with_replies(entry.content, entry.extra)
+    said = said_in(content)
+    text = _text(content, said)
     if not text:
         return None
     said = said.strip()
@@ -73,7 +75,9 @@ def is_of_tools(role: str | None, said: str) -> bool:
 
 def message_text(entry: Entry) -> str:
     """Return the searchable text of an entry: words, then tool calls and shortened results; empty for others."""
-    return content_text(entry.content) if entry.kind is EntryKind.SPEECH else ""
+    if entry.kind is not EntryKind.SPEECH:
+        return ""
+    return content_text(with_replies(entry.content, entry.extra))
 
 
 def content_text(content: Json) -> str:

@@ -10,9 +10,11 @@ from reverie.distill.steps import text_of, user_speech
 from reverie.errors import NotFound
 from reverie.full_text_memory_recall import memory_text
 from reverie.models import EntryKind
+from reverie.replies import with_replies
 from reverie.store import Kind, ThreadRecord
 from reverie.usecases.contexts import forgotten_in
 from reverie.usecases.find_register_and_join_projects import of_thread
+from reverie.usecases.open_sealed_thread_entries import is_withdrawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,7 +88,7 @@ def thread_text(
     shown += _spoken(reader, thread, range(max(at, 1), thread.last_seq + 1), limit - len(shown))
     if not shown:
         return f"No messages of thread {thread_id} are at {at}."
-    texts = [_message_text(entry.get("content")) for _, entry in shown]
+    texts = [_message_text(_content(entry)) for _, entry in shown]
     forgotten = forgotten_in(reader, project, *texts)
     texts = [lines_without(text, forgotten).strip() or "(left out: it was forgotten)" for text in texts]
     room = _share(count_and_truncate_tokens.count_many(texts), PAGE_TOKENS)
@@ -134,10 +136,17 @@ def _speaker(entry: dict[str, Any]) -> str:
     """Return who said an entry: the agent, the person, or in the person's role a tool's result or the client."""
     if entry.get("role") == "assistant":
         return "agent"
-    text = text_of(entry.get("content"))
+    content = _content(entry)
+    text = text_of(content)
     if user_speech(text):
-        return "person"
+        is_refusal = content is not entry.get("content") and any(block.get("is_error") for block in entry["content"])
+        return "person, in refusing a call" if is_refusal else "person"
     return "client" if text.strip() else "tool result"
+
+
+def _content(entry: dict[str, Any]) -> Any:
+    """Return the content of an entry, with the person's words in place of the results that have them."""
+    return with_replies(entry.get("content"), entry.get("extra", {}))
 
 
 def _origin(thread: ThreadRecord, session: str) -> str:
@@ -154,7 +163,8 @@ def _spoken(reader: Reader, thread: ThreadRecord, seqs: range, count: int) -> li
             break
         entry = reader.get(Kind.ENTRY, (thread.id, seq))
         if entry is not None and entry["kind"] == EntryKind.SPEECH and entry.get("role") is not None:
-            found += [(seq, entry)] if _message_text(entry.get("content")) else []
+            is_said = _message_text(_content(entry)) and not is_withdrawn(reader, thread.id, seq, entry)
+            found += [(seq, entry)] if is_said else []
     return found
 
 

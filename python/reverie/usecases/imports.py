@@ -305,10 +305,17 @@ def _text_blocks(content: Iterable[Json]) -> Iterable[dict[str, str]]:
 
 
 def line_identity(record: Mapping[str, Any]) -> str:
-    """Return the identity of a stored line, to detect duplicates: its uuid, else a hash of all but its line number."""
+    """Return the identity of a stored line, to detect duplicates: its uuid, else a hash of all but its line number.
+
+    A line with words from a client's queue was no speech in threads imported earlier, and is the same line.
+    """
     if isinstance(record.get("id"), str):
         return str(record["id"])
     content = {name: item for name, item in record.items() if name != "line"}
+    extra = content.get("extra", {})
+    if extra.get("type") == "queue-operation" and "content" in content:
+        kept = {name: item for name, item in content.items() if name not in ("role", "content", "tokens")}
+        content = {**kept, "kind": EntryKind.OTHER.value, "extra": {**extra, "content": content["content"]}}
     return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

@@ -14,6 +14,7 @@ import orjson
 
 from reverie.errors import Damaged
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.queue import withdrawn
 from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
@@ -34,6 +35,7 @@ __all__ = [
     "conversation_entry",
     "entry_of",
     "entry_record",
+    "is_withdrawn",
     "messages_of",
     "opened_entry",
     "sealed_after",
@@ -41,6 +43,7 @@ __all__ = [
     "spoken_messages",
 ]
 
+QUEUED_MAX: Final = 100  # entries after queued words, by which they have left the queue
 CACHE_BYTES: Final = 8_000_000  # sealed bytes of all cached entries together: the last few hundred turns of one thread
 CACHED_ENTRY_BYTES: Final = 200_000  # a larger entry is opened each time: a few of them would empty the cache
 
@@ -86,7 +89,7 @@ def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
 
 
 class _Extra(TypedDict, total=False):
-    """The fields of an entry's `extra` that rewind its message, or have text typed while the agent worked.
+    """The fields of an entry's `extra` that rewind its message, or have text of the person outside of a message.
 
     Decoding gives a dict of those that a line has, also those that are null in it.
     """
@@ -100,6 +103,7 @@ class _Extra(TypedDict, total=False):
     sessionId: Any
     parentUuid: Any
     logicalParentUuid: Any
+    toolUseResult: msgspec.Raw
 
 
 _ABSENT: Final = msgspec.Raw()
@@ -124,6 +128,7 @@ class _Line(msgspec.Struct):
 _LINES: Final = json_decoder(_Line)
 _KINDS: Final = {kind.value: kind for kind in EntryKind}
 _KIND: Final = b'{"kind":"'  # how the text of an entry begins where its kind stands first, as it is written
+_ANSWERS: Final = b'"answers":{'
 _SPEECH: Final = b'{"kind":"speech"'
 
 
@@ -160,9 +165,18 @@ def _conversation_entry(thread_id: str, seq: int, data: bytes, text: bytes) -> E
         at=line.at,
         usage=None if line.usage is _ABSENT else orjson.loads(memoryview(line.usage)),
         tokens=line.tokens,
-        extra={} if line.extra is None else {**line.extra},
+        extra={} if line.extra is None else _kept(line.extra),
         line=line.line,
     )
+
+
+def _kept(extra: _Extra) -> dict[str, Any]:
+    """Return decoded fields of an entry's `extra`; of a tool's result only where it has a person's answers."""
+    kept: dict[str, Any] = {**extra}
+    result = kept.pop("toolUseResult", None)
+    if result is not None and _ANSWERS in bytes(result):
+        kept["toolUseResult"] = orjson.loads(result)
+    return kept
 
 
 def speech_entry(thread_id: str, seq: int, data: bytes) -> Entry | None:
@@ -190,6 +204,14 @@ def opened_entry(thread_id: str, seq: int, data: bytes) -> Entry:
         return entry_of(seq, open_sealed(data))
     except Damaged as error:
         raise Damaged(f"entry {seq} of thread {thread_id} is damaged", hint="run `reverie check`") from error
+
+
+def is_withdrawn(reader: Reader, thread_id: str, seq: int, stored: Mapping[str, Any]) -> bool:
+    """Return True for a stored entry with words from a client's queue that were taken back or are a prompt as well."""
+    if stored.get("extra", {}).get("type") != "queue-operation":
+        return False
+    rows = reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=seq - 1, through=seq + QUEUED_MAX)
+    return 0 in withdrawn([conversation_entry(thread_id, number, data) for number, data in rows])
 
 
 def sealed_after(reader: Reader, thread_id: str, seq: int) -> list[SealedEntry]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import search, wire
 from reverie.full_text_memory_recall import memory_text
 from reverie.models import EntryKind
+from reverie.replies import with_replies
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.find_register_and_join_projects import of_thread
+from reverie.usecases.open_sealed_thread_entries import is_withdrawn
 from reverie.usecases.projections import LIST
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def message_hits(reader: Reader, query: str, hits: Sequence[Hit], limit: int) ->
         entries.read(places)
         for hit, (name, seq) in zip(batch, places, strict=True):
             entry, thread = entries.get(name, seq), entries.thread(name)
-            if thread is None or entry is None or entry.get("role") is None:
+            if thread is None or entry is None or entry.get("role") is None or is_withdrawn(reader, name, seq, entry):
                 continue
             said = (entry["role"], _text(entry))
             if said not in seen:
@@ -72,26 +74,26 @@ class Entries:
 
     def __init__(self, reader: Reader) -> None:
         """Create an empty cache of the entries of a space."""
-        self._reader = reader
+        self.reader = reader
         self._known: dict[tuple[str, int], dict[str, Any] | None] = {}
         self._threads: dict[str, ThreadRecord | None] = {}
 
     def read(self, places: Iterable[tuple[str, int]]) -> None:
         """Read entries, given by thread and number, into the cache."""
         wanted = list(dict.fromkeys(places))
-        self._known.update(zip(wanted, self._reader.get_many(Kind.ENTRY, wanted), strict=True))
+        self._known.update(zip(wanted, self.reader.get_many(Kind.ENTRY, wanted), strict=True))
 
     def get(self, thread_id: str, seq: int) -> dict[str, Any] | None:
         """Return an entry, None where there is none."""
         key = thread_id, seq
         if key not in self._known:
-            self._known[key] = self._reader.get(Kind.ENTRY, key)
+            self._known[key] = self.reader.get(Kind.ENTRY, key)
         return self._known[key]
 
     def thread(self, thread_id: str) -> ThreadRecord | None:
         """Return a thread, None where there is none."""
         if thread_id not in self._threads:
-            self._threads[thread_id] = self._reader.load(ThreadRecord, (thread_id,))
+            self._threads[thread_id] = self.reader.load(ThreadRecord, (thread_id,))
         return self._threads[thread_id]
 
 
@@ -190,7 +192,7 @@ def _neighbour(entries: Entries, thread_id: str, places: range) -> wire.Neighbou
     """Return the first of some entries of a thread that has text, shortened, as a hit's neighbour; None if none."""
     for seq in places:
         entry = entries.get(thread_id, seq)
-        if entry is None or entry.get("role") is None:
+        if entry is None or entry.get("role") is None or is_withdrawn(entries.reader, thread_id, seq, entry):
             continue
         role, text = entry["role"], _text(entry)
         if text:
@@ -204,7 +206,12 @@ def _text(entry: Mapping[str, Any]) -> str:
 
     The hits of a search are thirty entries with their neighbours, of which few fields count: no `Entry` is made.
     """
-    return search.content_text(entry.get("content")) if entry["kind"] == EntryKind.SPEECH else ""
+    return search.content_text(_content(entry)) if entry["kind"] == EntryKind.SPEECH else ""
+
+
+def _content(entry: Mapping[str, Any]) -> Any:
+    """Return the content of a stored entry, with the person's words in place of the results that have them."""
+    return with_replies(entry.get("content"), entry.get("extra", {}))
 
 
 _LOOKED_AT: Final = 100  # entries of a day that are looked through for words of a person
@@ -268,4 +275,4 @@ def _is_tool_result(entry: Mapping[str, Any]) -> bool:
 
 def _is_said(entry: Mapping[str, Any]) -> bool:
     """Return True if a message has words of a person or an agent, and not only tool calls and results."""
-    return not search.is_of_tools(entry.get("role"), search.said_in(entry.get("content")))
+    return not search.is_of_tools(entry.get("role"), search.said_in(_content(entry)))

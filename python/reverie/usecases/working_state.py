@@ -20,7 +20,7 @@ from reverie.errors import Conflict, ValidationError
 from reverie.full_text_memory_recall import query_for
 from reverie.importers.detect_rewound_branches import belongs_to_tree
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line, tool_ids
-from reverie.importers.slash_commands_and_queued_messages import is_queue_operation, with_asides
+from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write
 from reverie.thread_safe_typed_decoding import from_msgpack
@@ -226,11 +226,7 @@ def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, byte
     earlier = {before[at : at + CHECKSUM_BYTES] for at in range(0, len(before), CHECKSUM_BYTES)} if calls else set()
     own = {checksum for _, checksum in calls}
     answered = {_checksum(call) for entry in entries for call in tool_ids(entry.content, "tool_result", "tool_use_id")}
-    return (
-        answered <= own
-        and own.isdisjoint(earlier)
-        and not any(belongs_to_tree(entry) or is_queue_operation(entry) for entry in entries)
-    )
+    return answered <= own and own.isdisjoint(earlier) and not any(belongs_to_tree(entry) for entry in entries)
 
 
 def _call_checksums(entries: Iterable[Entry]) -> list[tuple[int, bytes]]:

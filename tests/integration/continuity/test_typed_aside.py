@@ -23,7 +23,7 @@ def queued(operation: str, **content: str) -> dict[str, str]:
 
 
 def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_path: Path) -> None:
-    """A command is the task from the first import on; words that the agent gets meanwhile are an order."""
+    """A command is the task from the first import on; words that are sent meanwhile are an order."""
     transcript = Transcript()
     transcript.user(COMMAND)
     transcript.assistant(call("a", command="ls harbours"))
@@ -34,15 +34,17 @@ def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_
     assert state.current_task == "/plan count the ships in every harbour"
     assert state.next_steps == ["go on: /plan count the ships in every harbour"]
 
-    transcript.lines.append(queued("enqueue", content=MEANWHILE))
+    transcript.lines.append(queued("enqueue", content="leave them in"))
     path.write_bytes(transcript.bytes())
     import_file(client, path)
-    assert MEANWHILE not in client.working_state(thread).current_task  # the agent does not have it yet
+    assert "leave them in" in client.working_state(thread).current_task
+    transcript.lines += [queued("popAll", content="leave them in"), queued("enqueue", content=MEANWHILE)]
     transcript.lines.append(queued("remove"))
     transcript.user([result("a", "north\nsouth")])
     path.write_bytes(transcript.bytes())
     import_file(client, path)
     state = client.working_state(thread)
+    assert "leave them in" not in state.current_task  # it was taken back
     assert state.current_task.endswith(MEANWHILE)
     assert any(MEANWHILE in step for step in state.next_steps)
 

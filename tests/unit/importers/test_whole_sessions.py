@@ -16,6 +16,7 @@ from reverie.importers.detect_and_read_line_format import json_object_of
 from reverie.importers.find_and_read_transcript_files import find_transcripts, read_entries, read_identity
 from reverie.importers.join_main_line_entries_and_pair_tool_results import NO_RESULT, past_summaries
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line as join
+from reverie.importers.queue import is_queue_operation, withdrawn
 from reverie.models import Entry, EntryKind, Message
 from support.generated_sessions import COUNT, generate, generated_files
 from support.shared import all_sessions, real_sessions
@@ -71,13 +72,15 @@ def test_the_main_line_has_every_message_once(
     """Every user and assistant message once, in order, equal as JSON values."""
     for name, session in lines.items():
         expected = [(line["message"]["role"], line["message"]["content"]) for line in main_line(session)]
-        assert [(entry.role, entry.content) for entry in read[name] if entry.kind is EntryKind.SPEECH] == expected
+        speech = [entry for entry in read[name] if entry.kind is EntryKind.SPEECH and not is_queue_operation(entry)]
+        assert [(entry.role, entry.content) for entry in speech] == expected
 
 
 def test_joining_keeps_every_block_once(read: dict[str, list[Entry]]) -> None:
     """A reply is one message; its blocks are those of its lines, in order."""
     for session in read.values():
-        speech = [entry for entry in session if entry.kind is EntryKind.SPEECH]
+        gone = withdrawn(session)
+        speech = [entry for place, entry in enumerate(session) if entry.kind is EntryKind.SPEECH and place not in gone]
         messages = join(session, verbatim=True)
         assert len({(entry.reply, entry.role) for entry in speech if entry.reply}) == sum(
             message.role == "assistant" for message in messages

@@ -1,0 +1,205 @@
+"""Words that the person typed while the agent worked: messages of the person, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from reverie.distill.steps import Utterance, read_trace
+from reverie.importers.detect_and_read_line_format import json_object_of
+from reverie.importers.detect_rewound_branches import rewound_positions
+from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.outline_of_parts_for_reading_message_pages import is_continued, messages_of_part, outline
+from reverie.importers.slash_commands_and_queued_messages import with_asides
+from reverie.models import Entry, EntryKind
+from reverie.usecases.imports import line_identity
+from reverie.usecases.open_sealed_thread_entries import entry_record
+from support.transcripts import Transcript, call, parse_line, result, text
+
+
+def queue(transcript: Transcript, operation: str, content: Any = None) -> None:
+    """Add an operation of the client's queue."""
+    line = {
+        "type": "queue-operation",
+        "operation": operation,
+        "sessionId": "s1",
+        "timestamp": "2026-01-02T03:04:05.000Z",
+    }
+    transcript.lines.append(line if content is None else {**line, "content": content})
+
+
+def said(transcript: Transcript) -> list[str]:
+    """Return what the person says in a transcript, as the distiller reads it."""
+    steps = read_trace(main_line(transcript.entries())).steps
+    return [step.text for step in steps if isinstance(step, Utterance) and step.role == "user"]
+
+
+def as_imported_earlier(entry: Entry) -> Entry:
+    """Return the entry as threads have it that were imported before queued words were speech."""
+    if entry.id is not None or entry.kind is not EntryKind.SPEECH:
+        return entry
+    extra = {**entry.extra, "content": entry.content}
+    return replace(entry, kind=EntryKind.OTHER, role=None, content=None, tokens=0, extra=extra)
+
+
+def test_words_sent_meanwhile_follow_the_results_that_they_stand_before() -> None:
+    """They do not cut a reply in two, and a call is still answered next."""
+    transcript = Transcript()
+    transcript.user("Paint the fence.")
+    transcript.assistant(text("I begin."), reply="r")
+    queue(transcript, "enqueue", "oh, and use no red")
+    transcript.assistant(call("a"), reply="r")
+    transcript.user([result("a")])
+    queue(transcript, "remove")
+    transcript.assistant(text("It is green."))
+
+    messages = main_line(transcript.entries())
+
+    assert [message.role for message in messages] == ["user", "assistant", "user", "assistant"]
+    assert messages[2].content == [result("a"), text("oh, and use no red")]
+
+
+@pytest.mark.parametrize("prompt", ["and the door", "and the door\nin blue"])
+def test_words_that_become_a_prompt_count_once(prompt: str) -> None:
+    """The prompt counts, also where the client sends several queued texts as one, and news stand in the queue."""
+    transcript = Transcript()
+    transcript.user("Paint the fence.")
+    queue(transcript, "enqueue", "<task-notification>dry</task-notification>")
+    for words in prompt.splitlines():
+        queue(transcript, "enqueue", words)
+    transcript.assistant(text("Done."))
+    queue(transcript, "dequeue")
+    transcript.user(prompt)
+
+    assert said(transcript) == ["Paint the fence.", prompt]
+
+
+def test_the_same_words_sent_twice_count_twice() -> None:
+    """Words that the agent was given are no copy of a prompt that says the same later."""
+    transcript = Transcript()
+    transcript.user("Paint the fence.")
+    queue(transcript, "enqueue", "go on")
+    queue(transcript, "remove")
+    transcript.assistant(text("Done."))
+    transcript.user("go on")
+
+    assert said(transcript) == ["Paint the fence.", "go on", "go on"]
+
+
+def test_words_taken_back_are_not_said() -> None:
+    """What is sent after `popAll` counts; words that the queue had no time to give to the agent count as well."""
+    transcript = Transcript()
+    transcript.user("Paint the fence.")
+    queue(transcript, "enqueue", "in blu")
+    queue(transcript, "popAll", "in blu")
+    queue(transcript, "enqueue", "in blue")
+
+    assert said(transcript) == ["Paint the fence.", "in blue"]
+
+
+@pytest.mark.parametrize(
+    "content", ["<task-notification>done</task-notification>", '{"task_id": "7"}', "/compact", "/review 12", " ", [], 7]
+)
+def test_news_and_commands_are_not_typed_words(content: Any) -> None:
+    """News of running tasks and commands in the queue are no speech, and their lines come back as they were."""
+    transcript = Transcript()
+    queue(transcript, "enqueue", content)
+
+    assert said(transcript) == []
+    assert json_object_of(transcript.entries()[0]) == transcript.lines[0]
+
+
+@pytest.mark.parametrize("words", ["<div> is broken", "{x} stays", "/etc/hosts has it", "  yes\n"])
+def test_a_line_with_words_comes_back_as_it_was(words: str) -> None:
+    """Words that only begin like news are speech; the entry gives the line that it was read from."""
+    transcript = Transcript()
+    queue(transcript, "enqueue", words)
+
+    assert said(transcript) == [words.strip()]
+    assert json_object_of(transcript.entries()[0]) == transcript.lines[0]
+
+
+def test_words_on_a_rewound_branch_are_rewound() -> None:
+    """They go with the line before them; what is typed after the new beginning stays."""
+    transcript = Transcript()
+    root = transcript.user("Paint the fence.")
+    reply = transcript.assistant(text("In which colour?"), parent=root)
+    transcript.user("in red", parent=reply)
+    transcript.assistant(call("a"))
+    queue(transcript, "enqueue", "dark red")
+    transcript.user("in blue", parent=reply)
+    queue(transcript, "enqueue", "light blue")
+
+    entries = transcript.entries()
+
+    assert [entries[place].content for place in sorted(rewound_positions(entries)) if entries[place].id is None] == [
+        "dark red"
+    ]
+    assert said(transcript)[-2:] == ["in blue", "light blue"]
+
+
+def test_a_thread_imported_earlier_keeps_its_words_and_takes_the_same_line_once() -> None:
+    """There the words are entries of no kind; they are read aside, and an import knows the line again."""
+    transcript = Transcript()
+    transcript.user("Paint the fence.")
+    queue(transcript, "enqueue", "and the door")
+    new = transcript.entries()
+    old = [as_imported_earlier(entry) for entry in new]
+
+    assert [message.content for message in with_asides(main_line(old), old)] == ["Paint the fence.", "and the door"]
+    assert [*map(line_identity, map(entry_record, old))] == [*map(line_identity, map(entry_record, new))]
+    assert parse_line(b'{"type":"queue-operation","operation":"enqueue","content":"and the door"}', 1).id is None
+
+
+def test_an_operation_changes_the_outline_before_it() -> None:
+    """Pages do not show words that were taken back later, so an outline is not continued over the operation."""
+    transcript = Transcript()
+    transcript.user("Paint the fence.")
+    queue(transcript, "enqueue", "in blu")
+    queue(transcript, "popAll", "in blu")
+    entries = transcript.entries()
+
+    assert not is_continued(entries, 2)
+    parts = outline(entries)
+    assert [message.content for part in parts for message in messages_of_part(part, entries)] == ["Paint the fence."]
+
+
+TYPED = st.sampled_from(["prompt", "queued", "queued to prompt", "taken back", "reply", "tool", "news"])
+
+
+@given(st.lists(TYPED, max_size=25))
+def test_every_typed_text_is_in_exactly_one_utterance(kinds: list[str]) -> None:
+    """However prompts, queued words and news are mixed: each sent text is said once, in no other text."""
+    transcript = Transcript()
+    sent: list[str] = []
+    for number, kind in enumerate(kinds):
+        words = f"plank {number} is loose"
+        match kind:
+            case "prompt":
+                transcript.user(words)
+            case "queued":
+                queue(transcript, "enqueue", words)
+                queue(transcript, "remove")
+            case "queued to prompt":
+                queue(transcript, "enqueue", words)
+                transcript.assistant(text("Well."))
+                queue(transcript, "dequeue")
+                transcript.user(words)
+            case "taken back":
+                queue(transcript, "enqueue", words)
+                queue(transcript, "popAll", words)
+            case "reply":
+                transcript.assistant(text("Nailed."))
+            case "tool":
+                transcript.assistant(call(f"c{number}"))
+                transcript.user([result(f"c{number}")])
+            case _:
+                queue(transcript, "enqueue", f"<task-notification>{words}</task-notification>")
+        if kind in ("prompt", "queued", "queued to prompt"):
+            sent.append(words)
+
+    assert sorted(said(transcript)) == sorted(sent)
