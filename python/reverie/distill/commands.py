@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from reverie.distill.sentences import clip
 from reverie.lazy_regex import lazy_regex
@@ -21,7 +21,6 @@ __all__ = [
     "TASK_OF_TESTS",
     "TASK_RUNNER",
     "Commit",
-    "HereDocument",
     "Purpose",
     "Run",
     "add_commits",
@@ -29,67 +28,35 @@ __all__ = [
     "command_runs",
     "here_documents",
     "is_same_commit",
-    "is_wrapper_line",
-    "masked_here_documents",
     "message_texts",
     "pasted_error",
     "pull_requests",
-    "without_here_documents",
-    "without_signatures",
 ]
 
 _OPENING = lazy_regex(r"<<-?[ \t]*(['\"]?)(?P<tag>\w+)\1\n")
 _FIRST_WORD = lazy_regex(r"^[^\S\n]*(?P<word>\w+)", re.MULTILINE)
 
 
-class HereDocument(NamedTuple):
-    """A here-document: from `<<` to the end of the word that closes it, and the lines in between."""
-
-    start: int
-    end: int
-    text: str
-
-
-def here_documents(command: str) -> list[HereDocument]:
-    """Return the here-documents of a command in their order, without those that are not closed.
+def here_documents(command: str) -> tuple[list[str], str]:
+    """Return the texts of a command's here-documents in their order, and the command without them.
 
     The name is at the end of a line. It closes as the first word of a line, whatever follows: in `$(cat <<EOF` the
-    bracket does.
+    bracket does. One that is not closed stays in the command.
     """
     openings = list(_OPENING.finditer(command))
     closings: dict[str, list[re.Match[str]]] = {opening["tag"]: [] for opening in openings}
     for first in _FIRST_WORD.finditer(command) if openings else ():
         if first["word"] in closings:
             closings[first["word"]].append(first)
-    documents: list[HereDocument] = []
-    end = 0
+    texts, rest, end = [], [], 0
     for opening in openings:
         of_tag = closings[opening["tag"]]
         at = bisect_left(of_tag, opening.end(), key=re.Match.start)
         if opening.start() >= end and at < len(of_tag):
+            texts.append(command[opening.end() : of_tag[at].start()])
+            rest.append(command[end : opening.start()])
             end = of_tag[at].end()
-            documents.append(HereDocument(opening.start(), end, command[opening.end() : of_tag[at].start()]))
-    return documents
-
-
-def masked_here_documents(command: str) -> str:
-    """Return a command of the same length, with spaces in the place of its here-documents."""
-    parts: list[str] = []
-    at = 0
-    for one in here_documents(command):
-        parts += (command[at : one.start], " " * (one.end - one.start))
-        at = one.end
-    return "".join([*parts, command[at:]])
-
-
-def without_here_documents(command: str) -> str:
-    """Return a command without its here-documents."""
-    parts: list[str] = []
-    at = 0
-    for one in here_documents(command):
-        parts.append(command[at : one.start])
-        at = one.end
-    return "".join([*parts, command[at:]])
+    return texts, "".join([*rest, command[end:]])
 
 
 class Purpose(Enum):
@@ -235,11 +202,6 @@ _WRAPPER = lazy_regex(
 )
 
 
-def is_wrapper_line(line: str) -> bool:
-    """Return True for the line of a task runner that only says that what it ran has failed."""
-    return _WRAPPER.search(line) is not None
-
-
 def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
     """Return every shell command that ran, with its purpose and outcome, oldest first."""
     runs = []
@@ -289,19 +251,10 @@ def message_texts(command: str) -> list[str]:
 
     Who signed a commit is no part of what it says.
     """
-    texts = [without_signatures(one.text) for one in here_documents(command)]
-    rest = without_here_documents(command)
-    texts += [
-        without_signatures(match["text"]).replace('\\"', '"')
-        for match in _QUOTED.finditer(rest)
-        if len(match["text"].split()) >= _MANY
-    ]
-    return texts
-
-
-def without_signatures(message: str) -> str:
-    """Return a commit's message without the lines that say who signed it."""
-    return _SIGNED.sub("", message).rstrip()
+    texts, rest = here_documents(command)
+    quoted = (match["text"] for match in _QUOTED.finditer(rest))
+    texts += [text.replace('\\"', '"') for text in quoted if len(text.split()) >= _MANY]
+    return [_SIGNED.sub("", text).rstrip() for text in texts]
 
 
 def pull_requests(calls: Sequence[ToolCall]) -> list[tuple[str, int]]:
@@ -351,7 +304,7 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
 def _error_line(result: str) -> str:
     """Return the first line of an output that names an error, else its first line."""
     every = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
-    lines = [line for line in every if not is_wrapper_line(line)] or every
+    lines = [line for line in every if not _WRAPPER.search(line)] or every
     telling = [line for line in lines if _TELLING.search(line)]
     best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]
     ordered = [*best, *telling, *(line for line in lines if _BAD.search(line)), *lines]

@@ -18,7 +18,6 @@ __all__ = [
     "CHAT_WISH",
     "CHOOSES",
     "EXPLAINS",
-    "GO_ON",
     "GUESSES",
     "LASTING",
     "NAVIGATES",
@@ -28,6 +27,7 @@ __all__ = [
     "agrees",
     "announced",
     "doubts",
+    "goes_on",
     "is_answer",
     "is_delegated",
     "is_question",
@@ -38,10 +38,17 @@ __all__ = [
 # The opening of a person's message: "yes, do that", "no, keep the old one"; after a proposal "I think ..." objects too.
 _YES = lazy_regex(
     r"(?:y|yes|yep|yeah|yup|ok(?:ay)?|sure|right|great|good|nice|perfect|agreed|exactly|correct|lgtm|thanks?"
-    r"|go (?:ahead|on|for it)|do (?:it|that|so|both)|sounds good|looks good|please(?: do)?|continue|proceed|ship it"
-    r"|ja|oui|sí|si|да|好|是|はい)(?!\w)",
+    r"|go (?:ahead|on|for it)|do (?:it|that|so|both)|(?:sounds|looks) good|please do|ship it"
+    r"|ja|oui|sí|да|好|はい)(?!\w)|please\W*$|(?:please )?(?:continue|proceed)\b",
     re.IGNORECASE,
 )
+# A message of these alone agrees, thanks or lets the agent go on, and asks for nothing: "ok, please continue".
+_GO_ON = lazy_regex(
+    r"y|yes|yep|yeah|yup|ok(?:ay)?|sure|right|great|good|nice|perfect|agreed|exactly|correct|lgtm|thanks?|you|do|it|that"
+    r"|so|sounds|looks|ship|please|let'?s|us|just|and|now|to|the|with|continue|proceed|go|on|ahead|for|keep|going|carry"
+    r"|resume|next|step|task|ja|oui|sí|да|好|はい"
+)
+_WORDS = lazy_regex(r"[\w']+")
 _NO = lazy_regex(
     r"(?:(?:hm+|oh|ok(?:ay)?|yes|sorry|please)\b\W+(?:but\b\W+)?)?"
     r"(?:no(?! (?:problem|worries|need|rush|idea))|nope|nah|wait|stop|hold on|wrong|actually|not|don'?t|do not"
@@ -52,12 +59,6 @@ _ANSWER = lazy_regex(r"(?:yes|yep|yeah|yup|no|nope|ja|nein|oui|non|sí|да|не
 _DOUBT = lazy_regex(
     r"(?:hm+\b\W+)?(?:i (?:think|would|don'?t|prefer)|i'?d|but|why|what about|how about|can'?t we)\b", re.IGNORECASE
 )
-GO_ON: Final = lazy_regex(
-    r"(?:\W*\b(?:ok(?:ay)?|yes|please|let'?s|just|and|now|to|the|with|continue|proceed|go|on|ahead|keep|going|carry|resume"
-    r"|next|step|task)\b\W*)+",
-    re.IGNORECASE,
-)
-"""The whole of a message that only lets the agent go on."""
 NAVIGATES: Final = lazy_regex(
     r"\b(?:next|proceed|continue|go (?:on|ahead)|move on|ready|start|begin|anything else|looks? (?:good|right))\b",
     re.IGNORECASE,
@@ -92,7 +93,7 @@ _KINDS: Sequence[tuple[str, re.Pattern[str]]] = (
     (
         "decision",  # "Now uses a queue instead of a table"; "it reads a table instead of a queue" is a finding
         lazy_regex(
-            r"\b(?:decided|went with|going with)\b|(?=.*\b(?:instead of|rather than)\b).*\b(?:now|use|using|should|will"
+            r"\b(?:decided|went with|going with)\b|^(?=.*\b(?:instead of|rather than)\b).*\b(?:now|use|using|should|will"
             r"|i'?ll|i'?ve|keep|switch\w*|changed|replaced)\b",
             re.IGNORECASE,
         ),
@@ -125,6 +126,12 @@ def is_question(text: str) -> bool:
 def agrees(text: str) -> bool:
     """Return True for a message that begins with a yes."""
     return _YES.match(text) is not None and not is_question(text)
+
+
+def goes_on(text: str) -> bool:
+    """Return True for a message that only agrees, or lets the agent go on."""
+    words = _WORDS.findall(text.lower().replace("\u2019", "'"))
+    return bool(words) and all(map(_GO_ON.fullmatch, words))
 
 
 def objects(text: str) -> bool:

@@ -12,9 +12,8 @@ from reverie.distill.candidates import candidates, unsure_wishes
 from reverie.distill.excerpt_lines import candidate_lines
 from reverie.distill.excerpts import rank_excerpts
 from reverie.distill.facts import CHECKS, gather_facts
-from reverie.distill.next_step import is_task
 from reverie.distill.procedures import command_uses
-from reverie.distill.sentences import clip, first_sentence
+from reverie.distill.sentences import clip, first_sentence, words_of
 from reverie.distill.state import working_state
 from reverie.distill.steps import read_trace
 from reverie.distill.summary import summary_sections
@@ -34,6 +33,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 MAX_TOKENS = 500
 # Tasks named in a digest, newest last.
 _MAX_TOPICS = 12
+_TOPIC_WORDS = 5  # of a request that says what it is about
 _TOPIC = "- Worked on: "
 
 
@@ -141,7 +141,7 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
     topics += [
         f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
         for said in facts.requests
-        if is_task(said) and not cues.is_question(said.text)
+        if words_of(said.text) >= _TOPIC_WORDS and said.via in {"", "aside"} and not cues.is_question(said.text)
     ]
     topics = list(dict.fromkeys(reversed(topics)))[:_MAX_TOPICS][::-1]
     return count_and_truncate_tokens.truncate("\n".join([*_usual_work(facts), *topics]), MAX_TOKENS)

@@ -218,7 +218,7 @@ class Facts:
         if cues.objects(said.text):
             return bool(self.reply) or self.stopped
         if said.via == "refusal" or self.stopped:
-            return not (_is_yes(said.text) or cues.GO_ON.fullmatch(said.text) or cues.is_question(said.text))
+            return not (_is_yes(said.text) or cues.goes_on(said.text) or cues.is_question(said.text))
         return bool(proposal) and cues.doubts(said.text)
 
     def _take_back(self, said: Utterance) -> None:
@@ -324,11 +324,7 @@ def gather_facts(trace: Trace) -> ThreadFacts:
 
 def asking(requests: Sequence[Utterance]) -> list[Utterance]:
     """Return the messages that ask for something: no bare yes, no "go on"; "/review 181" and "push" do ask."""
-    return [
-        said
-        for said in requests
-        if said.choice or not (said.proposal or _is_yes(said.text) or cues.GO_ON.fullmatch(said.text))
-    ]
+    return [said for said in requests if said.choice or not (said.proposal or cues.goes_on(said.text))]
 
 
 def states(sentence: str) -> bool:

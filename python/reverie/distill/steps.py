@@ -67,8 +67,6 @@ _ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 # Share of the files used that the project's root must contain; a few files elsewhere (a config in the home folder)
 # must not make the root "/".
 _NEARLY_ALL = 0.97
-# Shell commands that edit files: "sed -i 's/a/b/' ships.py"
-_EDITS_IN_PLACE = lazy_regex(r"\b(?:g?sed|perl) +-[a-z]*i\b|\bgit apply\b|\bpatch +(?:-p|<)")
 _LAUNCHED = 60  # characters of one line in place of a report: the client's word that the agent was started
 _ANSI = lazy_regex(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -107,8 +105,7 @@ class Interrupted:
 class ToolCall:
     """One tool call with its result; `answered` is false and `result` empty if the thread ends before it.
 
-    `succeeded` is true where the client reports success: exit code 0, or a result that is marked as no error. `edits`
-    is true for tools that edit files, and for shell commands that do.
+    `succeeded` is true where the client reports success: exit code 0, or a result that is marked as no error.
     """
 
     tool: str
@@ -120,7 +117,6 @@ class ToolCall:
     succeeded: bool = False
     answered: bool = False
     result_seq: int = 0
-    edits: bool = False
 
     def word(self, key: str) -> str:
         """Return the input field `key` if it is text, else the empty string."""
@@ -270,9 +266,7 @@ def _calls(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any]
     name = str(block.get("name", ""))
     call_input = given if isinstance(given, dict) else {"input": given} if isinstance(given, str) else {}
     for tool, tool_input in canonical_calls(name, call_input):
-        command = tool_input.get("command")
-        edits = tool in EDITS or (isinstance(command, str) and _EDITS_IN_PLACE.search(command) is not None)
-        call = ToolCall(tool, tool_input, message.last_seq, message.at, edits=edits)
+        call = ToolCall(tool, tool_input, message.last_seq, message.at)
         yield call if answer is None else _answered(call, name, *answer)
 
 

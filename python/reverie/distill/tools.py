@@ -41,116 +41,31 @@ class ToolKind(Enum):
     EDITOR = "text editor"  # one tool that views, creates and edits, as its input `command` says
 
 
-# Lower case; each client's own names. Where two clients use one name for one purpose it is listed once.
-_TABLES: Final[Mapping[str, Mapping[str, ToolKind]]] = {
-    "codex": {
-        "exec_command": ToolKind.RUN,
-        "shell": ToolKind.RUN,
-        "shell_command": ToolKind.RUN,
-        "local_shell": ToolKind.RUN,
-        "container.exec": ToolKind.RUN,
-        "apply_patch": ToolKind.PATCH,
-        "update_plan": ToolKind.PLAN,
-    },
-    "gemini": {
-        "run_shell_command": ToolKind.RUN,
-        "write_todos": ToolKind.PLAN,
-        "replace": ToolKind.EDIT,
-        "read_many_files": ToolKind.READ,
-        "search_file_content": ToolKind.SEARCH,
-    },
-    "cursor": {
-        "run_terminal_cmd": ToolKind.RUN,
-        "read_file": ToolKind.READ,
-        "edit_file": ToolKind.EDIT,
-        "search_replace": ToolKind.EDIT,
-        "codebase_search": ToolKind.SEARCH,
-        "grep_search": ToolKind.SEARCH,
-    },
-    "cline": {
-        "execute_command": ToolKind.RUN,
-        "write_to_file": ToolKind.WRITE,
-        "replace_in_file": ToolKind.EDIT,
-        "search_files": ToolKind.SEARCH,
-    },
-    "roo": {
-        "insert_content": ToolKind.EDIT,
-        "apply_diff": ToolKind.EDIT,
-        "update_todo_list": ToolKind.PLAN,
-    },
-    "copilot": {
-        "run_in_terminal": ToolKind.RUN,
-        "replace_string_in_file": ToolKind.EDIT,
-        "multi_replace_string_in_file": ToolKind.EDIT,
-        "insert_edit_into_file": ToolKind.EDIT,
-        "manage_todo_list": ToolKind.PLAN,
-    },
-    "opencode": {
-        "patch": ToolKind.PATCH,
-        "multiedit": ToolKind.EDIT,
-        "todowrite": ToolKind.PLAN,
-    },
-    "windsurf": {
-        "view_file": ToolKind.READ,
-        "replace_file_content": ToolKind.EDIT,
-    },
-    "openhands": {
-        "execute_bash": ToolKind.RUN,
-        "str_replace_editor": ToolKind.EDITOR,
-    },
-    "goose": {
-        "developer__shell": ToolKind.RUN,
-        "developer__text_editor": ToolKind.EDITOR,
-    },
-    "anthropic": {
-        "str_replace_based_edit_tool": ToolKind.EDITOR,
-    },
-    "continue": {
-        "builtin_run_terminal_command": ToolKind.RUN,
-        "builtin_read_file": ToolKind.READ,
-        "builtin_edit_existing_file": ToolKind.EDIT,
-        "builtin_create_new_file": ToolKind.WRITE,
-    },
-    "kiro": {
-        "executebash": ToolKind.RUN,
-        "execute_bash": ToolKind.RUN,
-        "executepwsh": ToolKind.RUN,
-        "fs_write": ToolKind.EDITOR,
-        "fs_read": ToolKind.READ,
-        "fswrite": ToolKind.WRITE,
-        "fsappend": ToolKind.EDIT,
-        "strreplace": ToolKind.EDIT,
-        "readfile": ToolKind.READ,
-        "readmultiplefiles": ToolKind.READ,
-        "grepsearch": ToolKind.SEARCH,
-    },
-    "droid": {
-        "execute": ToolKind.RUN,
-        "create": ToolKind.WRITE,
-        "applypatch": ToolKind.PATCH,
-    },
-    "augment": {
-        "launch-process": ToolKind.RUN,
-        "save-file": ToolKind.WRITE,
-        "str-replace-editor": ToolKind.EDITOR,
-    },
-    "others": {
-        "bash": ToolKind.RUN,
-        "run_command": ToolKind.RUN,
-        "run_shell": ToolKind.RUN,
-        "powershell": ToolKind.RUN,
-        "terminal": ToolKind.RUN,
-        "read": ToolKind.READ,
-        "view": ToolKind.READ,
-        "edit": ToolKind.EDIT,
-        "write": ToolKind.WRITE,
-        "write_file": ToolKind.WRITE,
-        "create_file": ToolKind.WRITE,
-        "str_replace": ToolKind.EDIT,
-        "grep": ToolKind.SEARCH,
-    },
+# Lower case; the names of Codex, Gemini, Cursor, Cline, Roo, Copilot, OpenCode, Windsurf, OpenHands, Goose, the API of
+# Anthropic, Continue, Kiro, Droid, Augment and others.
+_NAMES: Final[Mapping[ToolKind, str]] = {
+    ToolKind.RUN: (
+        "exec_command shell shell_command local_shell container.exec run_shell_command run_terminal_cmd execute_command"
+        " run_in_terminal execute_bash developer__shell builtin_run_terminal_command executebash executepwsh execute"
+        " launch-process bash run_command run_shell powershell terminal"
+    ),
+    ToolKind.READ: (
+        "read_many_files read_file view_file builtin_read_file fs_read readfile readmultiplefiles read view"
+    ),
+    ToolKind.EDIT: (
+        "replace edit_file search_replace replace_in_file insert_content apply_diff replace_string_in_file"
+        " multi_replace_string_in_file insert_edit_into_file multiedit replace_file_content"
+        " builtin_edit_existing_file fsappend strreplace edit str_replace"
+    ),
+    ToolKind.WRITE: ("write_to_file builtin_create_new_file fswrite create save-file write write_file create_file"),
+    ToolKind.PATCH: "apply_patch patch applypatch",
+    ToolKind.SEARCH: "search_file_content codebase_search grep_search search_files grepsearch grep",
+    ToolKind.PLAN: "update_plan write_todos update_todo_list manage_todo_list todowrite",
+    ToolKind.EDITOR: (
+        "str_replace_editor developer__text_editor str_replace_based_edit_tool fs_write str-replace-editor"
+    ),
 }
-_KINDS: Final = {name: kind for table in _TABLES.values() for name, kind in table.items()}
+_KINDS: Final = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 # Of Claude Code itself: such a call is taken as it is.
 _CANONICAL: Final = EDITS | READS | {"Bash", "Grep", "Glob", "TodoWrite"}
 # Unless its input is another client's: Amp's `Bash {"cmd": "make"}`, Droid's `Edit {"old_str": "a"}`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.commands import here_documents, without_here_documents
+from reverie.distill.commands import here_documents
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,10 @@ from reverie.distill.commands import here_documents, without_here_documents
 )
 def test_texts_and_rest(command: str, texts: list[str], rest: str) -> None:
     """The texts of a command's here-documents, and the command without them, are returned as expected."""
-    assert [one.text for one in here_documents(command)] == texts
-    assert without_here_documents(command) == rest
+    assert here_documents(command) == (texts, rest)
 
 
 def test_many_unclosed_ones_and_many_empty_lines() -> None:
     """A megabyte of unclosed here-documents, or of empty lines in one, is read in linear time."""
     for command in ("cat <<EOF\n" * 100_000, "cat <<EOF\n" + " \n" * 500_000, "cat <<EOF\nEOT\n" * 70_000):
-        assert without_here_documents(command) == command
+        assert here_documents(command) == ([], command)
