@@ -190,7 +190,7 @@ def block_text(block: dict[str, Any]) -> str:
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
             return f"{block.get('name', '')} " + compact(block.get("input", {})).replace("\\n", "\n")
         case "tool_result":
-            return result_text(block["content"])
+            return result_text(block.get("content") or "")
         case "redacted_thinking":
             return ""
         case kind:

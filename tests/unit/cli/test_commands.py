@@ -159,13 +159,10 @@ PRINTED = {
     ),
     "threads": ("thr_1", "34,567", "Summaries", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit N"),
     "context thr_1": (
-        "[system]\nYou remember.",
-        "[user]\nMend it.",
-        '-> Read {"path":"a.py"}',
-        "(3,000 characters)",
-        "(image)",
-        "900 tokens (o200k_base): summary 500, tail 400",
-        "Left out for lack of budget: 1 part",
+        "You remember.\n\nuser:\nMend it.",
+        'assistant:\nI look.\n\nRead {"path":"a.py"}',
+        "x" * 3000,
+        "[image]",
     ),
     "distill thr_1 --budget 9": (
         "number 2 of thr_1",

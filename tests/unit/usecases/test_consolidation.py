@@ -90,7 +90,7 @@ def test_a_new_memory_is_put_into_a_persons_file(store: ConsolidationStore) -> N
     store.apply(store.plan([prefers("Language: English")]))
     expected = (
         MINE.replace("spaces\r\n", "spaces\r\n* Language: English\r\n")
-        .replace("Summary: old", "Summary: editor, tabs over spaces, language")
+        .replace("Summary: old", "Summary: Language: English")
         .replace("2020-01-01", "2026-11-22")
     )
     assert store.text(PREFERENCES) == expected
@@ -133,7 +133,7 @@ def test_a_document_is_deleted_with_its_last_block(store: ConsolidationStore) ->
     """A document is created with its first memory and deleted with its last one."""
     store.apply(store.plan([prefers("Language: English")]))
     assert store.text(PREFERENCES) == (
-        "# Preferences\n\n> Summary: language\n\n- Language: English\n- Updated: 2026-11-22\n"
+        "# Preferences\n\n> Summary: Language: English\n\n- Language: English\n- Updated: 2026-11-22\n"
     )
     (memory,) = store.memories().values()
     with store.base.reader("default") as reader:

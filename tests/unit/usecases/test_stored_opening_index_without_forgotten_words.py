@@ -54,11 +54,11 @@ def shown(store: Store) -> str:
 @pytest.mark.parametrize(
     ("now", "says", "hides"),
     [
-        ({}, ["(42B): Gate key: brass", "- facts/tide.md (13B): Tide: high"], []),
+        ({}, ["B): Gate key: brass", "- facts/tide.md (13B): Tide: high"], []),
         ({TIDE: ("Moon: new", "- Tide: high\n- Moon: new\n")}, ["- facts/tide.md (13B): Tide: high\n"], ["Moon"]),
         (
             {GATE: ("Gate colour: green", "> Summary: Gate key: brass\n\n- Gate colour: green\n")},
-            ["(50B): Gate colour: green\n", "Tide"],
+            ["B): Gate colour: green\n", "Tide"],
             ["brass"],
         ),
         (
