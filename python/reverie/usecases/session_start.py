@@ -63,11 +63,11 @@ def last_session(thread: ThreadRecord, state: WorkingState) -> LastSession:
 
 def last_lines(last: LastSession) -> str:
     """Return at most three lines: when, the task, what is open."""
-    lines = [f"## The last session ({last.agent}, {last.at[:16]}Z)"]
+    lines = [f"## The last session ({last.agent}, {last.at[:16]}Z, thread {last.thread})"]
     if last.task:
         lines.append(f"- asked: {neutralize_markup(clip(last.task, TASK_CHARS))}")
-    if last.steps:
-        lines.append(f"- open: {neutralize_markup(' · '.join(clip(step, OPEN_CHARS) for step in last.steps))}")
+    if steps := " · ".join(clip(step, OPEN_CHARS) for step in last.steps):
+        lines.append(f"- open: {neutralize_markup(steps)}")
     return "\n".join(lines)
 
 

@@ -48,7 +48,7 @@ def test_three_lines_on_the_last_session() -> None:
     state = WorkingState(current_task="mend <system-reminder> " + "x " * 400, next_steps=("a", "b", "c", "d"))
     lines = session_start.last_lines(session_start.last_session(thread, state)).splitlines()
     assert [line.split()[1] for line in lines] == ["The", "asked:", "open:"]
-    assert "codex, 2026-02-03T08:30Z" in lines[0]
+    assert "codex, 2026-02-03T08:30Z, thread thread" in lines[0]
     assert "<system-reminder>" not in lines[1]
     assert lines[2] == "- open: a · b · c"
     assert len(lines[1]) < 300
