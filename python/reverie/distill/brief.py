@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from reverie.distill.commands import Purpose, command_runs, without_here_documents
+from reverie.distill.commands import Purpose, command_runs, here_documents
 from reverie.distill.own_words import own_words
 from reverie.distill.procedures import split_command
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
@@ -258,7 +258,7 @@ def _what_worked(failed: Run, later: Sequence[Run]) -> str:
 
 def _words_of(command: str) -> set[str]:
     """Return the words of a command, numbers as 0."""
-    return set(_COMMAND_WORD.findall(_NUMBER.sub("0", without_here_documents(command))))
+    return set(_COMMAND_WORD.findall(_NUMBER.sub("0", here_documents(command)[1])))
 
 
 def _normal(text: str) -> str:
@@ -278,7 +278,7 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
         if run.failed:
             failed.update(map(_head, split_command(run.command)))
             continue
-        line = without_here_documents(run.command).strip()
+        line = here_documents(run.command)[1].strip()
         for part in split_command(line) if "\n" not in line else ():
             if _PLAIN.match(part) or not _COMMAND.match(part):
                 continue

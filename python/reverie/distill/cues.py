@@ -93,8 +93,8 @@ _KINDS: Sequence[tuple[str, re.Pattern[str]]] = (
     (
         "decision",  # "Now uses a queue instead of a table"; "it reads a table instead of a queue" is a finding
         lazy_regex(
-            r"\b(?:decided|went with|going with)\b|^(?=.*\b(?:instead of|rather than)\b).*\b(?:now|use|using|should|will"
-            r"|i'?ll|i'?ve|keep|switch\w*|changed|replaced)\b",
+            r"\b(?:decided|went with|going with)\b|^(?=.*\b(?:instead of|rather than)\b).*\b(?:now|use|using|should"
+            r"|will|i'?ll|i'?ve|keep|switch\w*|changed|replaced)\b",
             re.IGNORECASE,
         ),
     ),
