@@ -92,7 +92,7 @@ def _task(transcript: Transcript, chance: random.Random, name: str, noise: int) 
         transcript.tool_use("Edit", file_path=path, old_string="close()", new_string="flush(); close()"),
     )
     transcript.result(f"The file {path} has been updated.\n" + _prose(chance, noise))
-    transcript.user(f"no, don't change the signature of `read_{name}`, other tools call it")
+    transcript.user(f"no, never change the signature of `read_{name}`, other tools call it")
     transcript.agent(transcript.text(f"You're right: I will keep the signature of `read_{name}` and flush inside it."))
     transcript.user("yes")
     transcript.agent(

@@ -238,7 +238,8 @@ def _finish(transcript: Transcript) -> None:
     transcript.agent(
         transcript.tool_use(
             "Bash",
-            command='git commit -am "times: keep UTC, convert when printing"',
+            command='git commit -am "times: keep UTC, convert when printing" -m "A stored local time is ambiguous in'
+            ' the hour that comes twice, so tides are converted only when a table is printed."',
             description="Commit the fix",
         )
     )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 from reverie.distill.build import build_candidate, dated, without_duplicates
 from reverie.distill.episodes import episodes
 from reverie.distill.files import file_candidates, working_memory_candidates
+from reverie.distill.own_words import own_words
 from reverie.distill.procedures import procedures, skills
-from reverie.distill.sentences import clip
+from reverie.distill.sentences import clip, words_of
 from reverie.distill.wishes import wishes
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
@@ -26,6 +27,7 @@ __all__ = ["candidates", "unsure_wishes"]
 _WISHES_MAX: Final = 15  # of one thread, the newest; more are one task's instructions
 _UNSURE_MAX: Final = 5  # of one thread that wait for the person
 _OF_FILES_MAX: Final = 60
+_ANSWER_WORDS_MIN: Final = 5  # of an answer beside the options; a shorter one needs the talk around it
 # A mark that agents put behind an option: "Postgres (recommended)" gives "Postgres".
 _RECOMMENDED: Final = lazy_regex(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
 # A question about the step at hand, not about a way of doing things: "Ready to push this branch?"
@@ -75,11 +77,21 @@ def unsure_wishes(facts: ThreadFacts, at: str | None) -> tuple[Candidate, ...]:
 
 
 def _choices(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """Yield the options that the person chose of those that the agent offered, newest first, as they were offered."""
+    """Yield what the person chose of the agent's options, as they were offered, or answered instead, newest first.
+
+    An answer in their own words says what no option did: "we are in a VM, the database runs on the host". One that asks
+    back chooses nothing.
+    """
     for one in reversed(facts.answers):
-        if not one.own_words and not _OF_STEP.search(one.question) and not _NO_CHOICE.match(one.answer):
+        if _OF_STEP.search(one.question) or "?" in one.answer or _NO_CHOICE.match(one.answer):
+            continue
+        if not one.own_words:
             about = f": “{clip(one.option, 240)}”" if one.option else ""
-            picked = _RECOMMENDED.sub("", one.answer).strip()
-            choice = f"Asked “{clip(one.question, 160)}”, the user chose “{picked}”{about}"
-            when = one.at or at
-            yield build_candidate(MemoryType.FACT, dated(choice, when), when, [one.seq], "decision")
+            told = f"the user chose “{_RECOMMENDED.sub('', one.answer).strip()}”{about}"
+        elif words_of(own_words(one.answer)[0]) >= _ANSWER_WORDS_MIN:
+            told = f"the user said “{one.answer}”"
+        else:
+            continue
+        when = one.at or at
+        choice = dated(f"Asked “{clip(one.question, 160)}”, {told}", when)
+        yield build_candidate(MemoryType.FACT, choice, when, [one.seq], "decision")

@@ -144,7 +144,7 @@ _PURPOSES = (
 # git's own confirmation: "[main 3f2c1ab] Fix the parser".
 _COMMITTED = lazy_regex(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
 _PULL = lazy_regex(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
-_QUOTED = lazy_regex(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
+_QUOTED = lazy_regex(r"(?:-[a-z]*m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
 # Trailers of a commit message, which say nothing about the change: "Signed-off-by: ...".
 _SIGNED = lazy_regex(r"^[ \t]*(?:[A-Z][\w-]*-[Bb]y: .*|\W*Generated with .*)$\n?", re.MULTILINE)
 _MANY = 4  # words; fewer are a label

@@ -93,8 +93,8 @@ _KINDS: Sequence[tuple[str, re.Pattern[str]]] = (
     (
         "decision",  # "Now uses a queue instead of a table"; "it reads a table instead of a queue" is a finding
         lazy_regex(
-            r"\b(?:decided|went with|going with)\b|^(?=.*\b(?:instead of|rather than)\b).*\b(?:now|use|using|should|will"
-            r"|i'?ll|i'?ve|keep|switch\w*|changed|replaced)\b",
+            r"\b(?:decided|went with|going with)\b|^(?=.*\b(?:instead of|rather than)\b).*\b(?:now|use|using|should"
+            r"|will|i'?ll|i'?ve|keep|switch\w*|changed|replaced)\b",
             re.IGNORECASE,
         ),
     ),
@@ -172,16 +172,17 @@ _OPENING = (
 )
 # An order, and no remark: "always run the tests", but not "always happy to help" or "never been there".
 _RULE = (
-    r"(?:always|never)\b(?! ?(?:mind|again|been|here|there|happy|good|an?|the|on|in|at|saw|felt|heard|would"
-    r"|\w+(?:ed|ing))\b)"
+    r"(?:always|never)\b(?! ?(?:mind|again|been|here|there|happy|good|an?|the|on|in|at|saw|felt|heard|thought|would|had"
+    r"|got|did|was|were|ha(?:s|ve)|\w+(?:ed|ing))\b)"
 )
-_USE = r"prefer\b|use (?:the |an? )?\S+(?: \S+)?,? (?:not|instead of|rather than|over) \S"
-CHAT_WISH = lazy_regex(rf"{_OPENING}(?:{_RULE}|from now on\b|going forward\b|i prefer\b|{_USE})", re.IGNORECASE)
+# Not of what points at something on the screen: "prefer that", "use the first one, not the second one".
+_POINTS = r"(?!.*\b(?:this|that|it|ones?|first|second|other|option)\b)"
+_USE = rf"prefer {_POINTS}(?!the\b|\w\b)|use {_POINTS}(?:the |an? )?\S+(?: \S+)?,? not \S"
+CHAT_WISH = lazy_regex(rf"{_OPENING}(?:{_RULE}|from now on\b|going forward\b|(?:i )?{_USE})", re.IGNORECASE)
 """A standing wish where a sentence begins, also where people may talk to each other."""
 WISH = lazy_regex(
     rf"{_OPENING}(?:{_RULE}|from now on\b|going forward\b|in (?:the )?future,|do(?: not|n['\u2019]?t) ever\b"
-    rf"|(?:i|we) (?:always|never|(?:strongly )?prefer)\b|we do(?: not|n['\u2019]?t) (?:use|want)\b|{_USE})"
-    r"|\S, always$",
+    rf"|(?:i|we) {_RULE}|we do(?: not|n['\u2019]?t) (?:use|want)\b {_POINTS}|(?:(?:i|we) )?{_USE})|\S, always$",
     re.IGNORECASE,
 )
 """A standing wish where a sentence begins: always, never, from now on, prefer, use X not Y."""

@@ -16,7 +16,7 @@ from reverie.distill.build import file_tag
 from reverie.distill.commands import is_same_commit, message_texts
 from reverie.distill.cues import CAUSE, EXPLAINS, GUESSES
 from reverie.distill.own_words import own_words
-from reverie.distill.sentences import clip, one_line, sentences, specific_names, unwrapped, words_of
+from reverie.distill.sentences import clip, one_line, sentences, specific_names, words_of
 from reverie.distill.steps import Utterance
 from reverie.distill.tools import EDITS
 from reverie.documents.summary_line_of_memory_topics import shortened
@@ -35,7 +35,9 @@ __all__ = ["episodes"]
 _REQUEST_CHARS: Final = 200
 _READ_CHARS: Final = 2_000  # of a request, in which the words of a commit are looked for
 _COMMON_WORDS: Final = 2  # of a request and a commit that are about the same
-_RARE_MIN: Final = 0.99  # of their words, each divided by the number of requests that have it
+# Of their common words, each divided by the number of requests that have it: "make" of one and "commit" of six (1.17)
+# may be chance, "source" and "author" of one each (2) are not.
+_RARE_MIN: Final = 1.5
 _MESSAGE_CHARS: Final = 500  # of all messages of a task, about 125 tokens
 _COMMITS_SHOWN: Final = 5
 _FILES_SHOWN: Final = 6  # of those that were edited; the others are counted: "and 3 more"
@@ -55,7 +57,7 @@ _SIDE_FILE: Final = lazy_regex(
     r"\.(?:md|rst|txt)$|(?:^|/)(?:docs?|tests?|__tests__|\.planning|\.claude|\.github)/|[_.](?:test|spec)\.\w+$|(?:^|/)test_",
     re.IGNORECASE,
 )
-_UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?:revert\b|reset\b(?! (?:HEAD )?-- ))(?P<what>[^;&|\n]*)")
+_UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?P<how>revert|reset)\b(?! (?:HEAD )?-- )(?P<what>[^;&|\n]*)")
 _BACK: Final = lazy_regex(r"(?:HEAD|@)(?:(?P<one>\^)|~(?P<many>\d*))")
 _LIST_MARK: Final = lazy_regex(r"^[-*\u2022]\s+")
 
@@ -133,7 +135,7 @@ def _undone(facts: ThreadFacts) -> set[str]:
             back = _BACK.search(match["what"])
             count = 0 if back is None else 1 if back["one"] else int(back["many"] or 1)
             named = [i for i, one in enumerate(made) if any(_names(word, one.sha) for word in match["what"].split())]
-            if match[0].split("revert")[0] != match[0]:
+            if match["how"] == "revert":
                 undone |= {made[i].sha for i in named} or {one.sha for one in made[-1:] if "HEAD" in match["what"]}
             else:
                 undone |= {one.sha for one in (made[named[-1] + 1 :] if named else made[len(made) - count :])}
@@ -162,7 +164,7 @@ def _episode(facts: ThreadFacts, task: _Task, at: str | None) -> Candidate:
     fields = [
         ("Summary", shortened(title.rstrip("."))),
         ("Date", (when or "")[:DATE_CHARS]),
-        ("Task", f"“{clip(one_line(task.request.text), _REQUEST_CHARS)}”" if task.request else ""),
+        ("Task", f"“{_asked(task.request.text, title)}”" if task.request else ""),
         ("Commits", _some([f"{one.subject} ({one.sha})" for one in commits], _COMMITS_SHOWN, "; ")),
         ("Message", _message(commits)),
         ("Files", _some(edited, _FILES_SHOWN, ", ")),
@@ -195,7 +197,8 @@ def _lesson(facts: ThreadFacts, task: _Task) -> Utterance | None:
             for sentence in sentences(said.text if said.role == "assistant" else own_words(said.text)[0]):
                 is_cause = len(sentence) in _LESSON_CHARS and EXPLAINS.search(sentence) and not GUESSES.search(sentence)
                 common = len(subjects & set(analyze(sentence).content)) if is_cause else 0
-                if common > most and specific_names(sentence) and not _was_printed(sentence, said.seq, facts):
+                is_named = common > _COMMON_WORDS or specific_names(sentence)
+                if common > most and is_named and not _was_printed(sentence, said.seq, facts):
                     best, most = replace(said, text=one_line(sentence)), common
     return best
 
@@ -204,30 +207,45 @@ def _was_printed(sentence: str, until: int, facts: ThreadFacts) -> bool:
     return any(sentence in call.result for call in facts.trace.calls if call.result_seq < until)
 
 
+def _asked(text: str, title: str) -> str:
+    """Return a request, clipped; of a longer one, such as a plan, from the first line on that shares a word with it."""
+    lines = [line.strip("#*> ") for line in text.split("\n") if line.strip("#*> -`")]
+    subject = set(analyze(title).content)
+    first = next((number for number, line in enumerate(lines) if subject & set(analyze(line).content)), 0)
+    return clip(one_line(text if len(text) <= _REQUEST_CHARS else "\n".join(lines[first:])), _REQUEST_CHARS)
+
+
 def _some(items: Sequence[str], count: int, separator: str) -> str:
     beyond = len(items) - count
     return separator.join(items[:count]) + (f" and {beyond} more" if beyond > 0 else "")
 
 
 def _message(commits: Sequence[Commit]) -> str:
-    """Return what the messages say behind their subjects, word for word: what gives a reason, else how they begin."""
-    blocks = [block for commit in commits for block in _blocks(commit)]
-    reasons = [block for block in blocks if CAUSE.search(block)]
+    """Return what the messages say behind their subjects, word for word: how the first begins, and what gives a reason.
+
+    Of what begins as a list only the reasons are told: what was changed is in the repository.
+    """
     said = ""
-    for block in reasons or [block for block in blocks[:1] if block.endswith(".")]:
-        if len(said) + len(block) <= _MESSAGE_CHARS or not said:
+    for number, block in enumerate(block for commit in commits for block in _blocks(commit)):
+        is_opening = number == 0 and block.endswith(".")
+        if (is_opening or CAUSE.search(block)) and (not said or len(said) + len(block) <= _MESSAGE_CHARS):
             said += block if not said else f" {block}" if said.endswith((".", "!", "?")) else f"; {block}"
     return clip(said, _MESSAGE_CHARS)
 
 
 def _blocks(commit: Commit) -> list[str]:
     """Return the paragraphs and list items behind a commit's subject, each on one line; "so:" has the one after it."""
-    text = next((text for text in message_texts(commit.body) if commit.subject in text), "")
+    texts = message_texts(commit.body)
+    first = next((number for number, text in enumerate(texts) if commit.subject in text), len(texts))
+    # A second `-m` is the message's next paragraph; what opens a pull request in the same line is another text.
+    text = "\n\n".join(texts[first : first + 1 if "gh pr " in commit.body else None])
     blocks: list[str] = []
-    for line in filter(str.strip, unwrapped(text.partition(commit.subject)[2]).split("\n")):
-        item = one_line(_LIST_MARK.sub("", line.strip()))
-        if blocks and blocks[-1].endswith(":"):
-            blocks[-1] += f" {item}"
-        else:
-            blocks.append(item)
+    goes_on = False
+    for line in text.partition(commit.subject)[2].split("\n"):
+        item = line.strip()
+        if item and blocks and (goes_on or blocks[-1].endswith(":")) and not (goes_on and _LIST_MARK.match(item)):
+            blocks[-1] += f" {_LIST_MARK.sub('', item)}"
+        elif item:
+            blocks.append(_LIST_MARK.sub("", item))
+        goes_on = bool(item)
     return blocks

@@ -69,10 +69,6 @@ _PURPOSES: Final = (
 )
 _CHECKS: Final = frozenset({Purpose.TEST, Purpose.LINT, Purpose.BUILD})
 _USES_MAX: Final = 40  # of one thread, those that passed most often
-# "Run the tests again" and "Run the tests" are one description.
-_AGAIN = lazy_regex(r"\s+(?:now|again|once more)$", re.IGNORECASE)
-# So are "Restart the server" and "Start the server".
-_RE = lazy_regex(r"^re-?(?=(?:start|run|build|generate|install|deploy|create)\b)", re.IGNORECASE)
 # Between two commands of one line.
 _SEPARATOR = lazy_regex(r"\s*(?:&&|\|\||;|\n)\s*")
 # Redirections and output filters say nothing about the command: "go test ./... 2>&1 | tail -5".
@@ -189,7 +185,7 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
         ran = [run for run, parts in passed if ("other", command) in parts]
         if len(uses_of_command) < _SKILL_THREADS or times < _SKILL_TIMES or not ran:
             continue
-        said = min((_plain(use.description) for use in uses_of_command), key=lambda text: (len(text), text))
+        said = min((use.description.rstrip(".") for use in uses_of_command), key=lambda text: (len(text), text))
         if len(said.split()) > _DESCRIPTION_WORDS_MAX:
             continue
         # "TypeScript" and "API" keep their capitals.
@@ -198,12 +194,6 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
         yield build_candidate(
             MemoryType.SKILL, f"To {doing}: `{command}`.", ran[-1].at or at, seqs, file_tag(command.split()[0])
         )
-
-
-def _plain(description: str) -> str:
-    """Return what a run was for, as if it were the first one: "Restart the server again." gives "Start the server"."""
-    first = _RE.sub("", _AGAIN.sub("", description.rstrip(".")))
-    return first[0].upper() + first[1:]
 
 
 def _settled(uses: Sequence[CommandUse]) -> str:
@@ -236,44 +226,31 @@ def _passed(facts: ThreadFacts) -> tuple[tuple[Run, list[tuple[str, str]]], ...]
 
 @lru_cache(maxsize=1)  # what is counted, chosen and learnt of one thread looks at the same runs one after the other
 def _with_parts(runs: tuple[Run, ...], root: str) -> tuple[tuple[Run, list[tuple[str, str]]], ...]:
-    return tuple((run, parts) for run in runs if (parts := _parts(run, root)))
+    return tuple((run, parts) for run in runs if not run.failed and (parts := _parts(run, root)))
 
 
 def _parts(run: Run, root: str) -> list[tuple[str, str]]:
-    """Return purpose and command of each part of a shell line that passed."""
-    if run.failed:
-        return []
+    """Return purpose and command of each part of a shell line that passed.
+
+    None where it goes into a part of the project, where a command is another one than in its root.
+    """
     parts = split_command(run.command)
-    if any(_leaves(part, root) for part in parts):
+    folders = [part[3:].strip().strip("'\"").rstrip("/") for part in parts if part.startswith("cd ")]
+    if any(not folder.startswith("/") or (root and folder.startswith(f"{root}/")) for folder in folders):
         return []
     shown = [_SHOWING.sub("", part) for part in parts if not part.startswith("cd ")]
     if run.purpose not in _CHECKS:
         first = next(iter(shown), "")
         usable = run.description and not _ONE_CASE.search(run.description)
         return [("other", first)] if usable and _is_reusable(first) and _RUNNER.match(first) else []
-    commands = [(purpose, part) for part in shown if (purpose := _purpose_of(part)) and _is_whole(part)]
-    return list(dict.fromkeys(commands))
+    whole = [part for part in shown if _is_reusable(part) and not _PART.search(part)]
+    return list(dict.fromkeys((purpose, part) for part in whole if (purpose := _purpose_of(part))))
 
 
 def _purpose_of(command: str) -> str:
     """Return the purpose of what a command itself runs, up to its first quoted text or the program it is piped into."""
     program = re.split(r"['\"|]", command, maxsplit=1)[0]
     return next((purpose for purpose, pattern in _PURPOSES if pattern.search(program)), "")
-
-
-def _leaves(part: str, root: str) -> bool:
-    """True for a `cd` into a part of the project, where a command is another one than in its root."""
-    if not part.startswith("cd "):
-        return False
-    folder = part[3:].strip().strip("'\"").rstrip("/")
-    if not folder.startswith("/"):
-        return True
-    return bool(root) and folder.startswith(f"{root}/")
-
-
-def _is_whole(command: str) -> bool:
-    """True for a reusable command that concerns the whole project."""
-    return _is_reusable(command) and not _PART.search(command)
 
 
 def split_command(command: str) -> list[str]:
@@ -297,19 +274,13 @@ def _without_filters(command: str, masked: str) -> str:
 
 def _is_reusable(command: str) -> bool:
     """True if a command is complete, more than plain shell, and names nothing specific to one occasion."""
+    bare = _QUOTED.sub("", command)
     return (
         0 < len(command) <= _MAX_COMMAND
         and not _PLAIN.match(command)
         and not _ONE_OFF.search(command)
         and not command.endswith(_CUT_SHORT)
+        and not any(mark in bare for mark in "`'\"")
         and "`" not in command
-        and _is_balanced(command)
+        and all(bare.count(opening) == bare.count(closing) for opening, closing in ("()", "{}", "[]"))
     )
-
-
-def _is_balanced(command: str) -> bool:
-    """True if all quotes and brackets in a command are balanced."""
-    bare = _QUOTED.sub("", command)
-    if "'" in bare or '"' in bare:
-        return False
-    return all(bare.count(opening) == bare.count(closing) for opening, closing in ("()", "{}", "[]"))

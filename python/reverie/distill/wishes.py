@@ -32,7 +32,7 @@ def wishes(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     where its message asks something or a lasting word stands elsewhere in it. Example: "Always run the linter." is a
     wish, "Always rotate the keys. Is that still our policy?" and "we should use strict types wherever we can" wait.
     """
-    seen: set[str] = set()
+    seen: set[tuple[str, bool]] = set()
     for said in reversed(_said(facts)):
         own, foreign = own_words(said.text)
         asks = "?" in said.text or "\uff1f" in said.text
@@ -46,8 +46,9 @@ def wishes(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             ]
         for sentence, why, is_sure in found:
             waits = why or ("" if is_sure else "unsure")
-            if sentence.casefold() not in seen:
-                seen.add(sentence.casefold())
+            key = (sentence.casefold(), bool(waits))
+            if key not in seen:
+                seen.add(key)
                 content = f"The user wants: “{sentence}”"
                 one = build_candidate(MemoryType.PREFERENCE, content, said.at or at, [said.seq], about_user=True)
                 yield replace(one, provenance={**one.provenance, "waits": waits}) if waits else one

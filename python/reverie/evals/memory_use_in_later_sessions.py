@@ -30,9 +30,9 @@ from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import screen_candidates_and_plan_consolidation
-from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
 from reverie.usecases.passed_command_counts import CommandCounts, counted
+from reverie.usecases.served_text import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -1,8 +1,7 @@
 """The origin of a candidate's words: typed by the person, written by the agent, or taken from outside.
 
 Words from outside (a tool's result, a web page, pasted or quoted text) may have been written to be believed, so a
-candidate that rests on them alone waits for a person. Text that Reverie itself has shown to an agent is left out before
-anything is read: a memory must not confirm itself.
+candidate that rests on them alone waits for a person.
 """
 
 from __future__ import annotations
@@ -10,21 +9,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from msgspec.structs import replace
-
-from reverie.context.render_context_tiers import DISTILLED, FRAME
 from reverie.distill.own_words import message_words, own_words
 from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
+from reverie.usecases.served_text import tool_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "casefolded", "texts_of", "without_recalled"]
+__all__ = ["FoundOrigins", "Origins", "casefolded", "texts_of"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -38,24 +35,7 @@ WHY: Final[dict[str, str]] = {
 _COVERED: Final = 0.6  # share of a candidate's words that one line must have to be where they are from
 _COPIED_CHARS: Final = 40  # of a sentence that an agent repeats; a shorter one is found in many texts by chance
 
-# Text that was served to an agent begins with one of these; each is followed by memories to the end of its block.
-_SERVED: Final = (
-    FRAME,
-    DISTILLED,
-    "Remembered by Reverie (data from earlier work",
-    "Remembered from earlier work: data with an origin",
-)
-_INDEX: Final = lazy_regex(
-    r"^Available memory:.*?(?:Use memory_read to load relevant files before responding\.|\Z)", re.DOTALL | re.MULTILINE
-)
-# Tools of Reverie, also behind the prefix of a client: `mcp__reverie__recall`.
-_MEMORY_TOOL: Final = lazy_regex(
-    r"(?:^|__)(?:recall|memory_(?:list|read|write|patch|append)|working_state_(?:get|set)|note)$|reverie"
-)
 _WEB_TOOL: Final = lazy_regex(r"web|fetch|brows|http|url|search_engine|navigate", re.IGNORECASE)
-# The person runs the memory's own commands in the agent's shell: `reverie recall "…"`.
-_MEMORY_COMMAND: Final = lazy_regex(r"\breverie\s+(?:recall|context|memories|search|show|thread|review)\b")
-
 _FRAME: Final = lazy_regex(r"^the user (?:said|wants|asked to remember):", re.IGNORECASE)
 _TAIL: Final = lazy_regex(r"\s*\(from [^()]*\)$|\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 # Where the person refuses a call, its result is what they say instead. Only of Claude Code's own tools whose results no
@@ -98,7 +78,7 @@ class Origins:
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = [message for message in messages if not message.rewound]
-        self._tools = _tools(self._messages)
+        self._tools = tool_names(self._messages)
         self._heard: list[tuple[Origin, str]] | None = None  # all texts in their order, casefolded
         self._comparable: dict[int, str] = {}  # those of them that were compared, by their place
 
@@ -168,53 +148,8 @@ class Origins:
 def texts_of(messages: Sequence[Message], origin: Origin) -> list[str]:
     """Return the texts of one origin in the messages that were not taken back: what the person typed, for example."""
     kept = [message for message in messages if not message.rewound]
-    tools = _tools(kept)
+    tools = tool_names(kept)
     return [text for message in kept for segment_origin, text in _segments(message, tools) if segment_origin == origin]
-
-
-def without_recalled(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages without text that Reverie served: contexts, recalled memories, answers of its tools."""
-    tools = _tools(messages)
-    return [replace(message, content=_unserved(message.content, tools)) for message in messages]
-
-
-def _unserved(content: Any, tools: dict[str, str]) -> Any:
-    if isinstance(content, str):
-        return _without_frames(content)
-    if not isinstance(content, list):
-        return content
-    return [_unserved_block(block, tools) if isinstance(block, dict) else block for block in content]
-
-
-def _unserved_block(block: dict[str, Any], tools: dict[str, str]) -> dict[str, Any]:
-    if block.get("type") == "text" and isinstance(block.get("text"), str):
-        text = _without_frames(block["text"])
-        return block if text == block["text"] else {**block, "text": text}
-    if block.get("type") == "tool_result":
-        result = text_of(block.get("content"))
-        if _MEMORY_TOOL.search(tools.get(str(block.get("tool_use_id")), "")) or _without_frames(result) != result:
-            return {**block, "content": ""}
-    return block
-
-
-def _without_frames(text: str) -> str:
-    """Return a text up to the first frame that marks text served by Reverie, without a listing of memory files."""
-    begins = [at for frame in _SERVED if (at := text.find(frame)) >= 0]
-    kept = text[: min(begins)] if begins else text
-    return _INDEX.sub("", kept) if "Available memory:" in kept else kept
-
-
-def _tools(messages: Sequence[Message]) -> dict[str, str]:
-    """Return each call's tool name by the call's id; `recall` for a shell call that runs a memory command."""
-    names = {}
-    for message in messages:
-        for block in message.content if isinstance(message.content, list) else ():
-            if isinstance(block, dict) and block.get("type") == "tool_use":
-                given = block.get("input")
-                command = given.get("command") if isinstance(given, dict) else None
-                asks_memory = isinstance(command, str) and _MEMORY_COMMAND.search(command)
-                names[str(block.get("id"))] = "recall" if asks_memory else str(block.get("name", ""))
-    return names
 
 
 def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin, str]]:

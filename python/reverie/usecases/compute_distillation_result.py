@@ -20,11 +20,11 @@ from reverie.usecases import (
     passed_command_counts,
     screen_candidates_and_plan_consolidation,
 )
-from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.distill_and_assemble_context_for_token_limit import open_turn
 from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
+from reverie.usecases.served_text import without_recalled
 from reverie.usecases.summary_by_model_completed_by_rules import SummaryWork
 
 if TYPE_CHECKING:

@@ -124,7 +124,8 @@ def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.distiller import Extractive
     from reverie.usecases import screen_candidates_and_plan_consolidation
-    from reverie.usecases.candidate_word_origins import FoundOrigins, without_recalled
+    from reverie.usecases.candidate_word_origins import FoundOrigins
+    from reverie.usecases.served_text import without_recalled
 
     if job.outcomes is not None:
         messages = without_recalled(active_messages(job.thread, job.entries))
@@ -165,8 +166,9 @@ def extract(job: LearnJob) -> Extracted:
     """
     from reverie.distill.candidates import candidates, unsure_wishes
     from reverie.distill.distiller import Extractive
-    from reverie.usecases.candidate_word_origins import Origins, without_recalled
+    from reverie.usecases.candidate_word_origins import Origins
     from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
+    from reverie.usecases.served_text import without_recalled
 
     messages = without_recalled(active_messages(job.thread, job.entries))
     redactor = Redactor(job.literals)
@@ -185,9 +187,9 @@ def extract(job: LearnJob) -> Extracted:
 
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return the plan of memories by the model's answers, or the requests that still have no answer."""
-    from reverie.usecases.candidate_word_origins import without_recalled
     from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
     from reverie.usecases.screen_candidates_and_plan_consolidation import Origin
+    from reverie.usecases.served_text import without_recalled
 
     return work_on(
         MemoryWork(

@@ -13,10 +13,10 @@ from reverie.language_model.thread_text_in_pages import SourceEntry
 from reverie.lazy_regex import lazy_regex
 from reverie.redact import Redactor
 from reverie.usecases import screen_candidates_and_plan_consolidation
-from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, Worked, work_on
 from reverie.usecases.open_sealed_thread_entries import active_messages
 from reverie.usecases.runs import RunJob, RunPlan, file_record
+from reverie.usecases.served_text import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

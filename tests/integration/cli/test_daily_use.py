@@ -77,10 +77,10 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("threads"), thread["id"])
     check(cli("distill", thread["id"][:9], "--full"), "# Conversation Summary (Distillation #1)")
     check(cli("context", thread["id"], "--max-tokens", "4000"), "tokens (o200k_base)", "make check")
-    check(cli("memories"), "facts/tidetable/mistakes.md")
-    check(cli("recall", "may we add a dependency"), "never to add a dependency")
+    check(cli("memories"), "facts/tidetable/preferences.md", "episodes/tidetable")
+    check(cli("recall", "may we add a dependency"), "Never add a dependency")
     check(cli("recall", "make check"), "instead of bare pytest")
-    check(cli("recall", "may we add a library"), "The nearest, which share a word", "never to add a dependency")
+    check(cli("recall", "may we add a library"), "The nearest, which share a word", "Never add a dependency")
     check(cli("log"), "yes")
     check(cli("show", cli("log", "--json").json["items"][0]["id"]), "Operation")
     check(cli("archives", "list"))
@@ -272,7 +272,13 @@ def test_up_waits_while_the_store_is_checked() -> None:
 def test_the_demo(cli: Cli) -> None:
     """The demo prints all seven pages on the sample, and removes its folder."""
     done = check(
-        cli("demo"), "sample session", "before", "after", "Working state", "facts/tidetable/mistakes.md", "Measured on"
+        cli("demo"),
+        "sample session",
+        "before",
+        "after",
+        "Working state",
+        "facts/tidetable/preferences.md",
+        "Measured on",
     )
     search = done.out.partition("5. Search the memories")[2].partition("6. The files")[0]
     assert "always run `make check`" in search
@@ -293,7 +299,7 @@ def test_demo_keep(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     kept = Path(result["home"])
     monkeypatch.setenv("REVERIE_HOME", str(kept))
     assert len(cli("threads", "--json").json["items"]) == 1
-    check(cli("memories"), "mistakes")
+    check(cli("memories"), "preferences")
     check(cli("down"), "has stopped")
     shutil.rmtree(kept)
 

@@ -130,13 +130,14 @@ def test_what_rests_on_no_words_of_its_own_waits(
     """A memory that quotes a paste, or names a host, address or path that neither of the two wrote, waits."""
     thread = client.create_thread(project="harbour")
     said = [
-        {"role": "user", "content": f"{OWN}.\nHere is the mail from Ann:\n{PASTE}\nmole@evil.example /srv/mole/keys"},
+        {"role": "user", "content": f"{OWN}."},
+        {"role": "user", "content": f"Here is the mail from Ann:\n{PASTE}\nmole@evil.example /srv/mole/keys"},
         {"role": "assistant", "content": "I read logs.harbour.example and /srv/quay/table first."},
     ]
     client.append(thread.id, said)
     model.extract(
         memory(content, quote),
-        memory("The tables come from logs.harbour.example and /srv/quay/table.", "logs.harbour.example", 2),
+        memory("The tables come from logs.harbour.example and /srv/quay/table.", "logs.harbour.example", 3),
         memory("The person likes it now.", OWN, type="preference"),
     )
     answer = client.learn(thread.id)

@@ -375,12 +375,13 @@ def test_a_daemon_that_has_nothing_to_write_is_in_agreement() -> None:
 
 def test_an_engines_change_of_a_persons_line_is_a_proposal() -> None:
     """If a distillation would change a person's line, the file stays and the answer has a proposal."""
-    mine = "# Preferences\n\n- Prefers Editor: vim.\n"
+    mine = "# Preferences\n\n- Always answer in German\n"
     with tree() as own:
         own.save("facts/preferences.md", mine)
         own.agree()
         thread = own.client.create_thread(title="editors").id
-        said = [{"role": "user", "content": "I prefer Editor: kate"}, {"role": "assistant", "content": "Kate it is."}]
+        wish = "Always answer in German and sign your commits"
+        said = [{"role": "user", "content": wish}, {"role": "assistant", "content": "I will."}]
         for number in range(12):
             said += [{"role": "user", "content": f"Look at file {number}"}, {"role": "assistant", "content": "Fine."}]
         assert own.daemon.ask("POST", f"/v1/threads/{thread}/messages", {"messages": said}).status == 200
@@ -388,6 +389,6 @@ def test_an_engines_change_of_a_persons_line_is_a_proposal() -> None:
 
         assert result is not None
         assert [each.change.content for each in result.proposals if isinstance(each.change, wire.UpdateChange)] == [
-            "Prefers Editor: kate."
+            f"The user wants: “{wish}”"
         ]
         assert own.read("facts/preferences.md") == mine

@@ -96,33 +96,33 @@ def test_the_folder_equals_the_store(space: Space) -> None:
 
 def test_a_user_edit_becomes_a_memory(space: Space) -> None:
     """The new line is a user's memory, which engines do not change; memories learnt later are added beside it."""
-    mine = space.root / "facts" / "harbour" / "mistakes.md"
+    mine = space.root / "facts" / "harbour" / "preferences.md"
     edited = mine.read_text("utf-8") + "- My own line, with two spaces at its end  \n"
     mine.write_text(edited, "utf-8")
     space.agree()  # whether this look takes the file in or the daemon's own one before it
 
-    assert space.client.document("facts/harbour/mistakes.md").content == edited
+    assert space.client.document("facts/harbour/preferences.md").content == edited
     assert mine.read_text("utf-8") == edited
     [own] = [item for item in space.client.memories(limit=1000).items if item.content.startswith("My own line")]
-    assert (own.trust, own.document, own.type) == ("person", "facts/harbour/mistakes.md", "mistake")
+    assert (own.trust, own.document, own.type) == ("person", "facts/harbour/preferences.md", "preference")
 
     space.learn()
     assert "- My own line, with two spaces at its end  \n" in mine.read_text("utf-8")
     assert space.client.memory(own.id).content == own.content
-    assert mine.read_text("utf-8") == space.client.document("facts/harbour/mistakes.md").content
+    assert mine.read_text("utf-8") == space.client.document("facts/harbour/preferences.md").content
 
 
 def test_a_deleted_file_deletes_its_memories(space: Space) -> None:
     """Deleting a file deletes its memories after the quiet period; undo restores the file."""
-    before = space.client.document("facts/harbour/mistakes.md").content
-    (space.root / "facts" / "harbour" / "mistakes.md").unlink()
-    wait_until(lambda: "facts/harbour/mistakes.md" not in space.listed(), "the end of the quiet time")
+    before = space.client.document("facts/harbour/preferences.md").content
+    (space.root / "facts" / "harbour" / "preferences.md").unlink()
+    wait_until(lambda: "facts/harbour/preferences.md" not in space.listed(), "the end of the quiet time")
     assert not [
-        item for item in space.client.memories(limit=1000).items if item.document == "facts/harbour/mistakes.md"
+        item for item in space.client.memories(limit=1000).items if item.document == "facts/harbour/preferences.md"
     ]
 
     space.client.undo(newest_operation(space.client).id)
-    assert (space.root / "facts" / "harbour" / "mistakes.md").read_text("utf-8") == before
+    assert (space.root / "facts" / "harbour" / "preferences.md").read_text("utf-8") == before
 
 
 def test_a_new_file_is_a_new_category(space: Space) -> None:

@@ -39,7 +39,7 @@ def test_memories_are_listed_to_the_end(client: Client) -> None:
     """Pages of any size give every memory once; each memory is complete and can be read by its id."""
     memories = client.memories(limit=1000).items
     assert len(memories) >= 7
-    assert {"preference", "mistake"} <= {memory.type for memory in memories}
+    assert {"preference", "episode"} <= {memory.type for memory in memories}
     for size in (1, 2, 5):
         assert all_items(client.memories, size) == memories
     for memory in memories:
@@ -93,7 +93,7 @@ def test_an_unknown_memory_is_not_found(client: Client) -> None:
 
 def test_recall_ranks_matching_memories(client: Client) -> None:
     """Recall returns matching memories best first and counts an access, without making an operation."""
-    name = next(memory for memory in client.memories(kind="mistake").items).content.split("`")[1]
+    name = next(item.content for item in client.memories(kind="preference").items if "`" in item.content).split("`")[1]
     answer = client.recall(f"may I change {name}?")
     best = answer.hits[0].memory
 
@@ -115,9 +115,9 @@ def test_recall_obeys_its_parameters(client: Client) -> None:
     small = client.recall("may I change the signature", token_budget=60)
     assert small.tokens <= 60
     assert len(small.hits) < len(client.recall("may I change the signature").hits)
-    typed = client.recall("a regression test, or another signature", types=["mistake"], min_score=0).hits
-    assert {hit.memory.type for hit in typed} == {"mistake"}
-    tag = client.memories(kind="mistake").items[0].tags[:1]
+    typed = client.recall("a regression test, or another signature", types=["preference"], min_score=0).hits
+    assert {hit.memory.type for hit in typed} == {"preference"}
+    tag = next(item.tags for item in client.memories(kind="preference").items if item.tags)[:1]
     tagged = client.recall("may I change the signature", tags=tag, min_score=0).hits
     assert tagged
     for hit in tagged:
@@ -147,7 +147,7 @@ def test_an_invalid_recall_is_refused(daemon: Daemon, body: Any) -> None:
 
 def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None:
     """A repeated recall with its key has the same answer and counts one access."""
-    memory = client.memories(kind="mistake").items[0]
+    memory = client.memories(kind="preference").items[0]
     key = {"Idempotency-Key": "recalled once"}
     first, again = (daemon.ask("POST", "/v1/recall", {"query": memory.content}, key) for _ in range(2))
     assert first.body == again.body
@@ -162,7 +162,7 @@ def test_documents_contain_the_memories(client: Client, daemon: Daemon) -> None:
     documents = client.documents(limit=1000).items
     paths = [document.path for document in documents]
     assert paths == sorted(paths)
-    assert {"MEMORY.md", "facts/harbour/mistakes.md"} <= set(paths)
+    assert {"MEMORY.md", "facts/harbour/preferences.md"} <= set(paths)
     for projected in ("MEMORY-INDEX.json", "memory/long-term-memory.json"):
         assert projected not in paths
         assert client.document(projected).content == (daemon.home / "root" / "default" / projected).read_text("utf-8")

@@ -60,13 +60,16 @@ def test_a_wish_is_quoted_word_for_word_and_once() -> None:
         "do we always run both?",
         "Always.",
         "I always thought so",
+        "we never tested the parser",
+        "I prefer the second option",
+        "use the first one, not the second one",
     ],
 )
 def test_what_passes_is_no_wish(message: str) -> None:
     """What holds for one task, a question, a report or a habit is no wish that is taken without a yes."""
     thread = Thread().bash("ls", "a").user(message).bash("ls", "a")
     found = [one for one in ENGINE.candidates(thread.messages, unsure=True) if not one.provenance.get("waits")]
-    assert [one.content for one in found if "thought" not in one.content] == []
+    assert [one.content for one in found] == []
 
 
 def test_a_choice_is_told_with_the_options_description() -> None:

@@ -45,3 +45,14 @@ def test_no_word_is_lost(text: str) -> None:
     assert set(text.split()) <= {word for part in (own, foreign) for word in part.split()} | {
         word for word in text.split() if any(mark in word for mark in '“”"«»„「」『』:')
     }
+
+
+def test_what_is_said_and_pasted_is_said() -> None:
+    """A rule in the person's own words is kept where it is pasted later, and does not wait beside that."""
+    thread = (
+        Thread().bash("ls", "a").user("Always use pnpm here.").bash("ls", "a").user("Look:\n> Always use pnpm here.")
+    )
+    found = Extractive().candidates(thread.bash("ls", "a").messages, unsure=True)
+    assert [(one.content, one.provenance.get("waits")) for one in found] == [
+        ("The user wants: “Always use pnpm here”", None)
+    ]

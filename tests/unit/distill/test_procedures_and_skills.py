@@ -132,14 +132,6 @@ def test_skills_are_the_projects_own_tasks(command: str, taught: str | None) -> 
     assert learnt(thread, uses) == ([taught] if taught else [])
 
 
-@pytest.mark.parametrize("description", ["Restart the gauge server again", "Re-start the gauge server", "Start it"])
-def test_a_skill_is_named_as_for_the_first_time(description: str) -> None:
-    """The description of a skill is as for a first run: a command that "restarts" a server is learnt as starting it."""
-    thread = runs("just serve gauges", times=3, description=description)
-    expected = "start it" if description == "Start it" else "start the gauge server"
-    assert learnt(thread, command_uses(ENGINE.facts(thread.messages))) == [f"To {expected}: `just serve gauges`."]
-
-
 @pytest.mark.parametrize(
     "command",
     [
