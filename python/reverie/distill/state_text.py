@@ -42,6 +42,8 @@ GIVES_WAY = ("completed_steps", "open_files", "recent_decisions", "next_steps", 
 def render(state: WorkingState) -> str:
     """Return the working state as the text block of a context (seed 001): a heading, then one line per non-empty field.
 
+    The newest decision stands first.
+
     An empty state renders as the empty string, so that nothing is put before an agent that says nothing.
     """
     lines = [
@@ -50,7 +52,7 @@ def render(state: WorkingState) -> str:
             ("Current task:", state.current_task),
             ("Completed:", _listed(state.completed_steps)),
             ("Next:", _listed(state.next_steps)),
-            ("Recent decisions:", _listed(state.recent_decisions)),
+            ("Recent decisions:", _listed(state.recent_decisions[::-1])),
             ("Open files:", ", ".join(state.open_files)),
             ("Blockers:", _listed(state.blockers)),
         )

@@ -1,7 +1,7 @@
-"""Our summary format against an earlier one at equal length: task, decisions, tone and state.
+"""Our summary format against an earlier one at equal length: task, decisions and state.
 
 Old is what seed 001 found: one narrative summary (the client's own, as a model wrote it) and the last 4 messages in at
-most 4,000 tokens. New is this project's context at as many tokens. Both are scored by the same four measures, each a
+most 4,000 tokens. New is this project's context at as many tokens. Both are scored by the same three measures, each a
 share from 0 to 1, against the transcript itself and what the work went on to use.
 """
 
@@ -34,7 +34,6 @@ DECIDED = re.compile(
 )
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 WORD = re.compile(r"[a-z][a-z_]{3,}")
-MANNER = re.compile(r"\b(?:user|person)\b[^.\n]*\b(short|full sentences|long)\b", re.IGNORECASE)
 COVERED = 0.6  # of a decision's words, within three neighbouring lines
 
 
@@ -43,7 +42,6 @@ class Scores(NamedTuple):
 
     task: float
     decisions: float
-    tone: float
     state: float
 
 
@@ -66,7 +64,7 @@ def pairs() -> list[tuple[Scores, Scores]]:
 
 @pytest.mark.parametrize("measure", Scores._fields)
 def test_our_format_scores_higher(pairs: list[tuple[Scores, Scores]], measure: str) -> None:
-    """For task, decisions, tone and state our format has a higher mean score than the earlier, or each has 1.0."""
+    """For task, decisions and state our format has a higher mean score than the earlier, or each has 1.0."""
     old, new = (statistics.fmean(getattr(scores, measure) for scores in side) for side in zip(*pairs, strict=True))
     assert len(pairs) >= 5
     assert new > old or old == new == 1.0
@@ -77,22 +75,19 @@ def test_the_scores_of_an_empty_and_a_whole_session() -> None:
     path = generated_files()[0]
     cut = next(find_cuts(path.name, list(read_entries(path))))
     session = "\n".join(line.text for line in cut.before)
-    assert scored("nothing of note", cut) == (0.0, 0.0, 0.0, 0.0)
+    assert scored("nothing of note", cut) == (0.0, 0.0, 0.0)
     assert scored(session, cut).task == scored(session, cut).decisions == 1.0
-    assert scored(f"The user writes {_register(cut)} messages", cut).tone == 1.0
 
 
 def scored(text: str, cut: Cut) -> Scores:
-    """Return the four scores of `text`."""
+    """Return the three scores of `text`."""
     marks = score(text, cut)
     decided = _decided(cut.before)
     windows = _windows(text)
     covered = [max((len(words & window) / len(words) for window in windows), default=0) >= COVERED for words in decided]
-    manner = MANNER.search(text)
     return Scores(
         task=marks.asked or 0.0,
         decisions=statistics.fmean(covered) if covered else 0.0,
-        tone=float(manner is not None and manner.group(1).lower() == _register(cut)),
         state=marks.in_context,
     )
 
@@ -118,10 +113,3 @@ def _decided(before: Sequence[Line]) -> list[set[str]]:
 def _windows(text: str) -> list[set[str]]:
     lines = [set(WORD.findall(line.lower())) for line in text.split("\n") if line.strip()]
     return [set().union(*lines[first : first + 3]) for first in range(len(lines))]
-
-
-def _register(cut: Cut) -> str:
-    """Return the median length of the user's messages."""
-    lengths = [len(line.words.split()) for line in cut.before if line.role == "user" and line.words]
-    middle = statistics.median(lengths)
-    return "short" if middle <= 12 else "full sentences" if middle <= 60 else "long"
