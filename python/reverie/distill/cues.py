@@ -182,13 +182,14 @@ CHAT_WISH = lazy_regex(rf"{_OPENING}(?:{_RULE}|from now on\b|going forward\b|(?:
 """A standing wish where a sentence begins, also where people may talk to each other."""
 WISH = lazy_regex(
     rf"{_OPENING}(?:{_RULE}|from now on\b|going forward\b|in (?:the )?future,|do(?: not|n['\u2019]?t) ever\b"
-    rf"|(?:i|we) {_RULE}|we do(?: not|n['\u2019]?t) (?:use|want)\b {_POINTS}|(?:(?:i|we) )?{_USE})|\S, always$",
+    rf"|(?:i|we) {_RULE}|we do(?: not|n['\u2019]?t) (?:use|want) (?!this\b|that\b|it\b|to\b)|(?:(?:i|we) )?{_USE})"
+    r"|\S, always$",
     re.IGNORECASE,
 )
 """A standing wish where a sentence begins: always, never, from now on, prefer, use X not Y."""
 LASTING = lazy_regex(
-    r"\b(?:(?:should|must|please) (?:always|never)|prefer|from now on|going forward|on purpose|wherever|whenever"
-    r"|every time|remember to|in (?:the )?future)\b",
+    r"\b(?:(?:should|must|please) (?:always|never)|prefer(?! (?:that|this|it)\b)|from now on|going forward|on purpose"
+    r"|wherever|whenever|every time|remember to|in (?:the )?future)\b",
     re.IGNORECASE,
 )
 """A word of what holds for longer, anywhere in a sentence."""
