@@ -30,7 +30,6 @@ __all__ = ["COPIES", "Entries", "hit_of_entry", "joined", "memory_hit", "message
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
 GAP: Final = 12  # entries looked through for a neighbour that says something, as the index does
-READ_AT_ONCE: Final = 2  # entries on either side: a second one where the first says nothing
 WHY_WORDS: Final = 8
 
 
@@ -61,7 +60,7 @@ def message_hits(reader: Reader, query: str, hits: Sequence[Hit], limit: int) ->
     entries.read(
         (thread.id, near)
         for _, thread, seq, _ in found[:limit]
-        for near in (*_before(seq)[:READ_AT_ONCE], *_after(seq, thread)[:READ_AT_ONCE])
+        for near in (*_before(seq)[:1], *_after(seq, thread)[:1])
     )
     return [
         hit_of_entry(entries, query, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))

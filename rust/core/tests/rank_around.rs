@@ -62,7 +62,8 @@ fn score(threads: &Threads, place: (u8, u64), query: &[&str]) -> Option<f64> {
         };
         let around: usize = window.iter().map(|member| count(member, term)).sum();
         let length: usize = window.iter().map(|member| words(member).len()).sum();
-        matched |= around > 0;
+        // What a tool printed is no answer by what is said around it alone.
+        matched |= if said(&place) { around } else { count(&place, term) } > 0;
         let alone = part(count(&place, term), number(words(&place).len()) / average);
         let leans = (60.0 / number(words(&place).len().max(1))).min(1.0);
         sum += factor * (1.0 + WEIGHT * (1.0 - leans)) * alone;
