@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, Protocol
 
 from reverie.documents.escaping import one_line
@@ -12,7 +13,7 @@ from reverie.sentence_word_analysis import strip_markers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["WORDS_MAX", "SummaryInput", "at_most", "sentence", "shortened", "summary_line"]
+__all__ = ["WORDS_MAX", "SummaryInput", "at_most", "masked", "sentence", "shortened", "summary_line", "unmasked"]
 
 WORDS_MAX: Final = 10  # words of a summary line, as seed 004 section 3 has it
 _CHARS_MAX: Final = 120  # of a summary in a language without spaces, and of one with a long address in it
@@ -20,6 +21,8 @@ _TOPICS_MAX: Final = 10  # of a summary that somebody gives as a list
 _TOPIC_WORDS: Final = 6
 # The first sentence of a memory: "Uses bun. Tests run nightly" is about "Uses bun.", and "e.g. v1.2" has no end in it.
 _SENTENCE = lazy_regex(r".+?(?:[.!?…](?=\s+[^\W\d_a-z])|[。！？]|$)")
+_LINE = lazy_regex(r"^> *Summary:.*$", re.MULTILINE)
+_MASK: Final = "> \ue000"  # a character of the private use area, which no text has
 _MARKUP = lazy_regex(r"\*\*|`")
 _BLOCK = lazy_regex(r"\n\s*(?:[-*+] |\d+[.)] |```|~~~|\n)")  # a list, code or another paragraph below the first one
 
@@ -71,3 +74,17 @@ def at_most(text: str) -> str:
     topics = [topic.split() for topic in line.split(",")]
     is_short = len(topics) <= _TOPICS_MAX and all(len(topic) <= _TOPIC_WORDS for topic in topics)
     return line if is_short or len(line.split()) <= WORDS_MAX else shortened(line)
+
+
+def masked(text: str) -> str | None:
+    """Return a document without the words of its `> Summary:` line, for a search of a text; None if it has none.
+
+    The line quotes a memory: a text that stands once among the memories would be found twice.
+    """
+    return None if _MASK in text or not _LINE.search(text) else _LINE.sub(_MASK, text, count=1)
+
+
+def unmasked(text: str, before: str) -> str:
+    """Return a masked text with the summary line of the text `before` in it again."""
+    line = _LINE.search(before)
+    return text if line is None else text.replace(_MASK, line[0], 1)

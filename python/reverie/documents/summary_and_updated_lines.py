@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from reverie import exact_text_replacement
 from reverie.documents.apply_item_changes_by_minimal_checked_edits import inserted, start_of_body
 from reverie.documents.escaping import ending_of
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
 from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of
-from reverie.documents.summary import at_most
+from reverie.documents.summary import at_most, masked, unmasked
+from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import BlockKind
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from reverie.documents.parser import ParsedSource
     from reverie.match_and_edit_markdown_blocks import Block
 
-__all__ = ["copy_header", "refresh_header", "update_header", "written_summary"]
+__all__ = ["copy_header", "patch_text", "refresh_header", "update_header", "written_summary"]
 
 _SUMMARY: Final = lazy_regex(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
 _DATE: Final = lazy_regex(r"\d{4}-\d{2}-\d{2}")
@@ -71,6 +74,22 @@ def copy_header(path: str, text: str, like: str) -> str:
     if updated is not None:
         edits += _day_edit(source.blocks, source.data, updated[-len("2026-11-21") :])
     return _with_edits(source.data, edits)
+
+
+def patch_text(text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    """Return a document with patches applied and their number, as `exact_text_replacement.patch` does.
+
+    Old texts that are not unique because the summary line quotes them count as those of the memories.
+    """
+    try:
+        return exact_text_replacement.patch(text, patches)
+    except ValidationError:
+        hidden = masked(text)
+        if hidden is not None:
+            with suppress(ValidationError):
+                after, count = exact_text_replacement.patch(hidden, patches)
+                return unmasked(after, text), count
+        raise
 
 
 def written_summary(path: str, text: str) -> str | None:

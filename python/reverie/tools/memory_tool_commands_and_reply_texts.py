@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
+from reverie.documents.summary import masked, unmasked
 from reverie.thread_safe_typed_decoding import convert
 
 if TYPE_CHECKING:
@@ -176,6 +177,9 @@ def replaced(path: str, content: str, old: str, new: str) -> tuple[str, str]:
     Raises:
         MemoryToolError: the old text is not there, or more than once.
     """
+    whole, hidden = content, masked(content)
+    if hidden is not None and content.count(old) > 1 and hidden.count(old) == 1:
+        content = hidden  # the other one is a quotation in the summary line
     count = content.count(old)
     if count == 0:
         raise MemoryToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
@@ -187,6 +191,7 @@ def replaced(path: str, content: str, old: str, new: str) -> tuple[str, str]:
         )
     line = content[: content.find(old)].count("\n")
     after = content.replace(old, new)
+    after = unmasked(after, whole) if content is hidden else after
     lines = after.split("\n")
     start = max(0, line - _CONTEXT)
     snippet = _numbered(lines[start : min(len(lines), line + _CONTEXT + 1)], start + 1)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from reverie import exact_text_replacement, wire
+from reverie import wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.create_append_and_change_items import append_entry
 from reverie.documents.parser import parse_source
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.summary import at_most
-from reverie.documents.summary_and_updated_lines import refresh_header
+from reverie.documents.summary_and_updated_lines import patch_text, refresh_header
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.match_and_edit_markdown_blocks import BlockKind
@@ -328,7 +328,7 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
     the caller has read another version of the document.
     """
     try:
-        return exact_text_replacement.patch(text, patches)
+        return patch_text(text, patches)
     except ValidationError as refused:
         places = refused.details.get("patches", [])
         if not places or any(patch["reason"] in {"empty", "overlap"} for patch in places):

@@ -10,12 +10,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import documents, exact_text_replacement
+from reverie import documents
 from reverie.documents.create_append_and_change_items import append_entry
 from reverie.documents.id_matching import match_ids
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
+from reverie.documents.summary_and_updated_lines import patch_text
 from reverie.documents.update_own_lines_of_memory_md import ordered
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.extraction_request_and_checked_answer import CONTENT_CHARS_MAX
@@ -151,7 +152,7 @@ class Folder:
         if file is None or file.text is None:
             raise Refused(f"there is no memory file {path!r} to patch; memory_write makes one", "no such file")
         try:
-            text, count = exact_text_replacement.patch(file.text, patches)
+            text, count = patch_text(file.text, patches)
         except ReverieError as error:
             raise Refused(
                 f"{error.message}; give each oldText exactly as the file has it, once", "no such text"

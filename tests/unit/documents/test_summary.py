@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from reverie.documents import parse_document
 from reverie.documents.summary import WORDS_MAX, at_most, sentence, shortened, summary_line
+from reverie.documents.summary_and_updated_lines import patch_text
+from reverie.errors import ValidationError
+from reverie.tools.memory_tool_commands_and_reply_texts import MemoryToolError, replaced
 
 
 @pytest.mark.parametrize(
@@ -55,3 +58,21 @@ def test_a_summary_is_of_one_memory(facts: list[str]) -> None:
     items = parse_document("facts/a.md", "".join(f"- {' '.join(fact.split())}\n" for fact in facts)).items
     line = summary_line(items)
     assert not line or line in map(sentence, items)
+
+
+QUOTED = "# A\n\n> Summary: The gate is green\n\n- Tea is hot\n- The gate is green\n"
+
+
+def test_a_quoted_memory_is_patched_where_it_stands() -> None:
+    """A text that the summary line quotes is that of the memory; the line itself can be named, two memories cannot."""
+    red = QUOTED.replace("- The gate is green", "- The gate is red")
+    assert patch_text(QUOTED, [("The gate is green", "The gate is red"), ("hot", "hot")]) == (red, 2)
+    assert replaced("/memories/a.md", QUOTED, "gate is green", "gate is red")[0] == red
+    assert patch_text(QUOTED, [("Summary: The gate is green", "Summary: mine")])[0] == QUOTED.replace(
+        "Summary: The gate is green", "Summary: mine"
+    )
+    twice = QUOTED + "- The gate is green\n"
+    with pytest.raises(ValidationError):
+        patch_text(twice, [("gate is green", "gate is red")])
+    with pytest.raises(MemoryToolError, match="Multiple occurrences"):
+        replaced("/memories/a.md", twice, "gate is green", "gate is red")
