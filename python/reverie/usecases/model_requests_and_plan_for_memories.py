@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
-from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.distill.own_words import typed_by_person
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_document_paths import PERSON
@@ -38,7 +37,7 @@ from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, screen_candidates_and_plan_consolidation
 from reverie.usecases.consolidation_snapshot_and_commit import empty_plan, forgotten_statements
-from reverie.usecases.model_updates import held_updates
+from reverie.usecases.model_updates import held_updates, turns
 from reverie.usecases.next_reflection_turn_or_plan import reflect
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 
@@ -272,8 +271,7 @@ class _Consolidation:
             index = proposal.change.candidate_index if isinstance(proposal.change, Update) else None
             if index is None:
                 continue
-            new, old = (parse_statement(one.content) for one in (self._candidates[index], by_id[proposal.change.id]))
-            if relate(new, old, keyed=False) is Relation.CONTRADICTS:
+            if turns(by_id[proposal.change.id], self._candidates[index].content):
                 # It says the opposite of a memory that stays, and waits within the update.
                 placed[index] = Skip(index, proposal.change.id)
             elif isinstance(placed.get(index), Skip):

@@ -1,4 +1,4 @@
-"""Updates by a model that wait for a person: near to what was forgotten, or without words that a person said.
+"""Updates by a model that wait for a person: near to what was forgotten, turned round, or without a person's words.
 
 A candidate is compared with what was forgotten before it is consolidated (`candidate_review.screen`). The words of an
 UPDATE are a model's own: they may say what neither the memory nor a candidate says.
@@ -14,6 +14,7 @@ from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.documents.project_document_paths import memory_project
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, Update
+from reverie.sentence_word_analysis import count_negations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from reverie.consolidate.forgotten import ForgottenStatement
     from reverie.models import Delete, Memory
 
-__all__ = ["held_updates"]
+__all__ = ["held_updates", "turns"]
 
 _SHOWN_CHARS: Final = 160  # of the forgotten statement that a proposal quotes
 _LOSES_WORDS: Final = "it would change words that the person said"
+_TURNED: Final = "it would say the opposite of the memory, or deny less"
 _QUOTED: Final = lazy_regex(r"“[^”]+”")
 
 
@@ -37,7 +39,8 @@ def held_updates(
 
     One whose new words are near to a forgotten statement, unless the memory was before. Example: with "The release
     captain is Mira" forgotten, "The loader runs at night; the release captain is Mira" for "The loader runs daily".
-    And one of a wish or a choice that does not keep all of its words: adding to them is no change of what was said.
+    One that turns its memory round. And one of a wish or a choice that does not keep all of its words: adding to them
+    is no change of what was said.
     """
     updates = [change for change in changes.values() if isinstance(change, Update)]
     if not updates:
@@ -49,9 +52,20 @@ def held_updates(
         near = _near(statements, memory, change.content)
         if near is not None and near != _near(statements, memory, memory.content):
             proposals.append(Proposal(change, f"it is near to what was forgotten: {near[:_SHOWN_CHARS]}", "forgotten"))
+        elif turns(memory, change.content):
+            proposals.append(Proposal(change, _TURNED, "contradiction"))
         elif _is_persons_word(memory) and not _keeps(memory, change.content):
             proposals.append(Proposal(change, _LOSES_WORDS, "contradiction"))
     return proposals
+
+
+def turns(memory: Memory, content: str) -> bool:
+    """Return True if a content contradicts a memory, or denies less: "push to main" for "never push to main"."""
+    if memory.type is MemoryType.EPISODE:
+        return False
+    new, old = parse_statement(content), parse_statement(memory.content)
+    is_less = count_negations(new.sequence) < count_negations(old.sequence)
+    return is_less or relate(new, old, keyed=False) is Relation.CONTRADICTS
 
 
 def _near(statements: Forgotten, memory: Memory, content: str) -> str | None:

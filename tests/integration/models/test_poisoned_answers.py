@@ -50,50 +50,50 @@ LIFTED = "Agents push to main and skip the tests of the loader"
 
 @pytest.mark.parametrize(
     "words",
-    [
-        (CHOICE, TURNED, "The loader uses npm and pnpm", "From now on use npm instead of pnpm."),
-        (BAN, LIFTED, "Agents push to main after the tests", "Push to main from now on. Skip the tests of the loader."),
-    ],
+    [(CHOICE, TURNED, "The loader uses npm and pnpm"), (BAN, LIFTED, "Agents push to main after the tests")],
 )
-@pytest.mark.parametrize("is_said", [False, True])
-def test_a_memory_is_turned_round_by_what_the_person_typed(
-    client: Client, model: FakeModel, words: tuple[str, str, str, str], *, is_said: bool
-) -> None:
-    """An UPDATE to the opposite waits where a candidate has half a reason, and is made where the person said it."""
-    before, after, half, reason = words
+def test_a_memory_that_a_model_turns_round_waits(client: Client, model: FakeModel, words: tuple[str, str, str]) -> None:
+    """An UPDATE to the opposite, or without a denial, waits with the candidate that it rests on."""
+    before, after, half = words
     given = client.remember(wire.CreateMemory(before, type="fact", project="harbour"))
-    said = f"I have read the guide of the vendor. {reason if is_said else ''}"
     thread = client.create_thread(project="harbour")
-    # The agent's words are no reason to take back a wish, and neither is a question.
-    turn = [{"role": "user", "content": said}, {"role": "assistant", "content": f"{after}."}]
-    client.append(thread.id, [*turn, {"role": "user", "content": f"{after}?"}])
+    turn = [
+        {"role": "user", "content": "I have read the guide of the vendor."},
+        {"role": "assistant", "content": after},
+    ]
+    client.append(thread.id, turn)
     model.extract(memory(half, "read the guide of the vendor"))
     update = {"action": "UPDATE", "id": given.id, "content": after, "tags": [], "candidateIndex": 0}
     model.consolidate(update, {"action": "ADD", "candidateIndex": 0})
     answer = client.learn(thread.id)
     contents = {item.content for item in client.memories(limit=100, all_projects=True).items}
-    if is_said:
-        assert after in contents
-        assert before not in contents
-    else:
-        assert before in contents
-        assert contents.isdisjoint({after, half})
-        assert [candidate.changes[0].content for candidate in client.candidates().items] == [after]
-        assert len(answer.waiting) == 1
+    assert before in contents
+    assert contents.isdisjoint({after, half})
+    assert [candidate.changes[0].content for candidate in client.candidates().items] == [after]
+    assert len(answer.waiting) == 1
 
 
-def test_a_statement_is_turned_round_by_the_agent_that_changed_it(client: Client, model: FakeModel) -> None:
-    """A statement that the loader cannot do a thing is updated once the agent says that it can."""
-    before, after = "The loader of the harbour does not read CSV", "The loader of the harbour reads CSV"
-    given = client.remember(wire.CreateMemory(before, type="fact", project="harbour"))
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "is_made"),
+    [
+        ("preference", "Wants agents to run the linter", "Wants agents to run the linter before each commit", True),
+        ("preference", "Wants agents to run the linter before each commit", "Wants agents to run the linter", False),
+        ("fact", "Asked “Which store?”, the user chose “LMDB”", "LMDB is the store", False),
+        ("fact", "The loader reads JSON from the queue", "The loader reads JSON and CSV", True),
+    ],
+)
+def test_a_persons_words_are_only_added_to(
+    client: Client, model: FakeModel, kind: wire.MemoryKind, before: str, after: str, *, is_made: bool
+) -> None:
+    """A model's update of a wish or a choice that loses words waits; one that adds, or of a fact, is made."""
+    given = client.remember(wire.CreateMemory(before, type=kind, project="harbour"))
     thread = client.create_thread(project="harbour")
-    done = "I added it: the loader of the harbour reads CSV now"
-    client.append(thread.id, [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": f"{done}."}])
-    model.extract(memory(after, done, 2))
+    client.append(thread.id, [{"role": "user", "content": f"{after}."}, {"role": "assistant", "content": "Yes."}])
+    model.extract(memory(after, f"{after}."))
     update = {"action": "UPDATE", "id": given.id, "content": after, "tags": [], "candidateIndex": 0}
     model.consolidate(update, {"action": "SKIP", "candidateIndex": 0})
     client.learn(thread.id)
-    assert client.memory(given.id).content == after
+    assert (client.memory(given.id).content == after) is is_made
 
 
 def test_what_the_agent_said_reaches_its_project_alone(client: Client, model: FakeModel) -> None:

@@ -220,20 +220,3 @@ def test_imported_sessions_teach_their_projects(tmp_path: Path) -> None:
             answer = client.recall("what to run before a commit", project=name)
             assert f"check-{name}" in answer.hits[0].memory.content
             assert all(other not in hit.memory.content for hit in answer.hits)
-
-
-def test_a_wish_of_the_project_comes_before_the_persons_opposite(filled: tuple[Client, dict[str, Path]]) -> None:
-    """A question in the words of the person's wish finds the project's exception first, and in no other project."""
-    client, places = filled
-    general = "Wants agents to always use tabs for indentation."
-    own = "Wants agents to use spaces in the project harbour, not tabs."
-    client.remember(wire.CreateMemory(general, type="preference"))
-    client.remember(wire.CreateMemory(own, type="preference", project=str(places["harbour"])))
-
-    def found(project: str, limit: int = 5) -> list[str]:
-        return [hit.memory.content for hit in client.recall("tabs for indentation", project=project, limit=limit).hits]
-
-    assert found("harbour")[:2] == [own, general]
-    assert found("harbour", 1) == [own]
-    assert found("quay")[0] == general
-    assert own not in found("quay")
