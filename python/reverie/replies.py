@@ -5,6 +5,7 @@ Claude Code has no message for either: the words stand in a result, between word
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Reply", "answers", "refusal", "with_replies"]
 
 # A refused call's result: the words are behind it, and behind them may be a note of the client to the agent.
-_REFUSED: Final = lazy_regex(r"The user does(?:n't| not) want[^\n]{0,400}?\bthe user said:\s*(?=\S)")
+_REFUSED: Final = lazy_regex(r"The user does(?:n't| not) want.{0,400}?\bthe user said:\s*(?=\S)", re.DOTALL)
 _CLIENT_BEHIND: Final = ("\n\nNote: The user's next message", "\n\n[Request interrupted")
 # Of questions that were not answered to the end: "- "Which store?"\n  Answer: LMDB", below the client's words.
 _ASKED: Final = "Questions asked:\n- "

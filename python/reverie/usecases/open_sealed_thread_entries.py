@@ -174,8 +174,8 @@ def _kept(extra: _Extra) -> dict[str, Any]:
     """Return decoded fields of an entry's `extra`; of a tool's result only where it has a person's answers."""
     kept: dict[str, Any] = {**extra}
     result = kept.pop("toolUseResult", None)
-    if result is not None and _ANSWERS in bytes(result):
-        kept["toolUseResult"] = orjson.loads(result)
+    if result is not None and _ANSWERS in (text := bytes(result)):
+        kept["toolUseResult"] = orjson.loads(text)
     return kept
 
 
