@@ -209,7 +209,7 @@ class Consolidation(Section, frozen=True):
 class Brief(Section, frozen=True):
     """Settings of the section `[brief]`."""
 
-    max_tokens: Annotated[int, number(100, TOKENS_MAX, "Tokens of a project's brief at most.")] = 1_000
+    max_tokens: Annotated[int, number(100, TOKENS_MAX, "Tokens of a project's brief at most.")] = 1_300
 
 
 class Runs(Section, frozen=True):

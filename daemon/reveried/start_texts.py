@@ -153,18 +153,19 @@ def _operation(services: Services, space: str) -> int:
 
 async def _start(services: Services, space: str, project: str) -> Start:
     """Return the text for a new session: what has a date and a source first, the list of files only if it fits."""
-    brief = await briefs.brief_text(services, space, project, with_last=False)
     last = await _last_session(services, space, project)
     notes = await read(services, space, partial(session_start.open_notes, project=project))
-    parts = [brief or _HEAD]  # a brief has a head that says the same
-    if last is not None:
-        parts.append(session_start.last_lines(last))
-    room = MAX_TOKENS - count("\n\n".join([*parts, TOOLS]))
-    if noted := session_start.note_lines(notes, min(NOTES_TOKENS, room)):
-        parts.append(noted)
-    if parts == [_HEAD]:
+    rest = [] if last is None else [session_start.last_lines(last)]
+    if noted := session_start.note_lines(notes, NOTES_TOKENS):
+        rest.append(noted)
+    # The brief has the room that these leave; whoever wants a larger one has said so in the settings.
+    size = services.config.brief.max_tokens
+    if size <= MAX_TOKENS:
+        size = min(size, MAX_TOKENS - count("\n\n".join(["", *rest, TOOLS])))
+    brief = await briefs.brief_text(services, space, project, max_tokens=size, with_last=False)
+    if not brief and not rest:
         return EMPTY
-    text = "\n\n".join([*parts, TOOLS])
+    text = "\n\n".join([brief or _HEAD, *rest, TOOLS])  # a brief has a head that says the same
     files = neutralize_markup(projections.index_text(await index_entries(services, space, project)) or "")
     if files and count(with_files := f"{text}\n\n{files}") <= MAX_TOKENS:
         text = with_files
