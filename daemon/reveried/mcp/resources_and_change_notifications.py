@@ -174,7 +174,7 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
         return {"uri": uri, "mimeType": "text/plain", "text": text}
     if uri == BRIEF:
         project = await project_of(call, client, thread)
-        text = "" if project is None else await brief_text(call.services, call.space, project)
+        text = await brief_text(call.services, call.space, project) if project else ""
         return {"uri": uri, "mimeType": "text/markdown", "text": text}
     if uri not in (STATE, NOTES):
         raise NotFound(f"there is no resource {uri[:200]!r}", hint="resources/list shows them")
