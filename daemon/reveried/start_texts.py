@@ -18,6 +18,7 @@ from reverie.usecases import projections, prompt_lines, session_start
 from reveried import briefs
 from reveried.actions import contexts_states_and_notes
 from reveried.actions.find_projects_set_visibility_and_sort_threads import index_entries
+from reveried.config_schema import Brief as BriefSettings
 from reveried.execute_use_cases import read
 from reveried.log import logger
 
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EMPTY", "TOOLS", "Start", "StartTexts"]
 
-MAX_TOKENS: Final = 1_500  # of the whole, where the brief is no larger than it is by default
+MAX_TOKENS: Final = 1_500  # of the whole, where the setting does not give the brief more
 KNOWN_TOKENS: Final = 20_000  # of the brief whose lines are looked at for a prompt
 NOTES_TOKENS: Final = 250
+_DEFAULT_BRIEF: Final = BriefSettings().max_tokens
 _CACHED_MAX: Final = 16  # projects, of some 6 KB, and of 200 KB of lines for prompts
 
 TOOLS: Final = (
@@ -152,19 +154,21 @@ def _operation(services: Services, space: str) -> int:
 
 
 async def _start(services: Services, space: str, project: str) -> Start:
-    """Return the text for a new session: what has a date and a source first, the list of files only if it fits."""
-    brief = await briefs.brief_text(services, space, project, with_last=False)
+    """Return the text for a new session: a brief by default has what the rest leaves of the whole.
+
+    The list of files is in it only if it fits.
+    """
     last = await _last_session(services, space, project)
     notes = await read(services, space, partial(session_start.open_notes, project=project))
-    parts = [brief or _HEAD]  # a brief has a head that says the same
-    if last is not None:
-        parts.append(session_start.last_lines(last))
-    room = MAX_TOKENS - count("\n\n".join([*parts, TOOLS]))
-    if noted := session_start.note_lines(notes, min(NOTES_TOKENS, room)):
-        parts.append(noted)
-    if parts == [_HEAD]:
+    known = ("" if last is None else session_start.last_lines(last), session_start.note_lines(notes, NOTES_TOKENS))
+    rest = [part for part in (*known, TOOLS) if part]
+    size = services.config.brief.max_tokens
+    if size == _DEFAULT_BRIEF:
+        size = MAX_TOKENS - count("\n\n".join(["", *rest]))
+    brief = await briefs.brief_text(services, space, project, max_tokens=size, with_last=False)
+    if not brief and rest == [TOOLS]:
         return EMPTY
-    text = "\n\n".join([*parts, TOOLS])
+    text = "\n\n".join([brief or _HEAD, *rest])  # a brief has a head that says the same
     files = neutralize_markup(projections.index_text(await index_entries(services, space, project)) or "")
     if files and count(with_files := f"{text}\n\n{files}") <= MAX_TOKENS:
         text = with_files
