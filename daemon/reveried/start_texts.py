@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EMPTY", "TOOLS", "Start", "StartTexts"]
 
-MAX_TOKENS: Final = 1_500  # of the whole, where the brief is no larger than it is by default
+MAX_TOKENS: Final = 1_500  # of the whole, where the setting does not give the brief more
 KNOWN_TOKENS: Final = 20_000  # of the brief whose lines are looked at for a prompt
 NOTES_TOKENS: Final = 250
 _CACHED_MAX: Final = 16  # projects, of some 6 KB, and of 200 KB of lines for prompts
