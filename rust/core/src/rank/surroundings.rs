@@ -121,7 +121,8 @@ impl Index {
             around.for_each_part(&candidate, &bm25, how, |_, part| score += part);
             (score, candidate)
         };
-        let mut scored: Vec<(f64, Candidate)> = candidates.into_iter().map(score).collect();
+        let mut scored: Vec<(f64, Candidate)> =
+            candidates.into_iter().filter(|candidate| around.has_words(candidate)).map(score).collect();
         let id = |candidate: &Candidate| parts[candidate.place.0].documents.id(candidate.place.1);
         let better = |a: &(f64, Candidate), b: &(f64, Candidate)| -> Ordering {
             b.0.total_cmp(&a.0).then_with(|| id(&a.1).cmp(id(&b.1)))
@@ -241,6 +242,12 @@ impl<'s> Around<'s> {
         let terms = self.query.terms.len();
         let at = self.places.binary_search(&place).map_or(0, |at| at * terms);
         self.frequencies.get(at..at + terms).unwrap_or_default()
+    }
+
+    /// Return true if a candidate or its window has a word of the query; what is beside a tool's output may have none.
+    fn has_words(&self, candidate: &Candidate) -> bool {
+        let mut window = candidate.neighbours().chain([candidate.place]);
+        window.any(|place| self.row(place).iter().any(|&frequency| frequency > 0))
     }
 
     /// Return a candidate as a hit, with the words and boosts that its score is made of.
