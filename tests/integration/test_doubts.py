@@ -19,7 +19,7 @@ OLD, NEW = "Please always use tabs.", "From now on use spaces, not tabs."
 
 def learn(client: Client, *turns: tuple[str, Any]) -> wire.MemoryChanges:
     """Learn from a thread of these turns."""
-    thread = client.create_thread().id
+    thread = client.create_thread(project="harbour").id
     client.append(thread, [{"role": role, "content": content} for role, content in turns])
     return client.learn(thread)
 
@@ -66,7 +66,7 @@ def test_a_contradicted_memory_says_so_wherever_it_is_told(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The mark has date and thread, and is in recall, `reverie memories` and `reverie show`; the file has none."""
+    """The mark has date and thread, and is in the brief, recall and `reverie memories`; the file has none."""
     memory, _ = doubted
     doubt = memory.provenance["doubt"]
     since = f"in doubt since {doubt['at'][:10]}"
@@ -76,6 +76,8 @@ def test_a_contradicted_memory_says_so_wherever_it_is_told(
     cli = run_in_process(capsys)
     for command, told in (("memories", since), ("recall tabs", since), (f"show {memory.id}", doubt["thread"])):
         assert told in " ".join(cli(*command.split()).out.split()), command
+    assert since in client.brief_text("harbour")
+    assert since in str(client.call_tool("search", {"query": "always use tabs"}).content)
     assert "doubt" not in client.document(memory.document).content
 
 

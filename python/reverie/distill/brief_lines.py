@@ -65,6 +65,7 @@ class MemoryLine:
     at: str
     by_person: bool
     is_personal: bool = False  # of no project
+    note: str = ""  # since when it is in doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class ChosenLine:
     seq: int = 0
     memory: str = ""
     sessions: int = 1
+    note: str = ""  # told behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +267,9 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
 
 def _of_memory(memory: MemoryLine) -> _Offer:
     worth = _OF_PERSON if memory.by_person else _OF_ENGINE
-    (size,) = count_many([f" · “{memory.text}”"])
+    (size,) = count_many([f" · “{memory.text}” {memory.note}"])
     features = {("name", name): 0.0 for name in specific_names(memory.text)}
-    chosen = ChosenLine(memory.section, memory.section, memory.text, memory.at, memory=memory.id)
+    chosen = ChosenLine(memory.section, memory.section, memory.text, memory.at, memory=memory.id, note=memory.note)
     return _Offer(chosen, worth * (0.8 if memory.is_personal else 1.0), 1.0, size, features)
 
 

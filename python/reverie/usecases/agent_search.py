@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import count_and_truncate_tokens, search
 from reverie.consolidate.forgotten import lines_without
 from reverie.distill.steps import text_of, user_speech
+from reverie.doubts import doubt_note
 from reverie.errors import NotFound
 from reverie.full_text_memory_recall import memory_text
 from reverie.models import EntryKind
@@ -129,7 +130,9 @@ def _message_hit(reader: Reader, hit: wire.SearchHit, forgotten: Sequence[str], 
 
 def _memory_hit(record: MemoryRecord, query: str) -> str:
     passage = search.passage(memory_text(record), query)
-    return f"memory ({record.type.value}), {_time(record.updated_at)[:10]}, {record.document}: {_line(passage)}"
+    note = doubt_note(record.provenance)
+    source = f"{record.document}, {note}" if note else record.document
+    return f"memory ({record.type.value}), {_time(record.updated_at)[:10]}, {source}: {_line(passage)}"
 
 
 def _speaker(entry: dict[str, Any]) -> str:

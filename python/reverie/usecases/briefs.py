@@ -22,6 +22,7 @@ from reverie.distill import brief as thread_lines
 from reverie.distill.brief_lines import SECTIONS, ChosenLine, MemoryLine, PreparedThread, choose, prepare
 from reverie.distill.steps import read_trace
 from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.doubts import doubt_note
 from reverie.errors import NotFound
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, ThreadBrief
@@ -362,7 +363,8 @@ def _memories(reader: Reader, project: str) -> list[MemoryLine]:
             by_person = record.trust == "person"
             at = record.provenance.get("at")
             at = at if isinstance(at, str) else record.created_at
-            lines.append(MemoryLine(record.id, section, text, at, by_person, owner == PERSON))
+            note = doubt_note(record.provenance)
+            lines.append(MemoryLine(record.id, section, text, at, by_person, owner == PERSON, note))
     return sorted(lines, key=lambda line: line.id)
 
 
@@ -410,7 +412,8 @@ def _section(section: str, lines: Sequence[Line], year: str = "") -> str:
     for one in lines:
         text = neutralize_markup(one.line.text)
         quoted = f"“{text}”" if section in _QUOTED and not one.line.memory else text
-        days.setdefault("" if section == "last" else one.line.at[:10], []).append(quoted)
+        noted = f"{quoted} ({one.line.note})" if one.line.note else quoted
+        days.setdefault("" if section == "last" else one.line.at[:10], []).append(noted)
     if not days:
         return ""
     shown = {day: f"{day.removeprefix(f'{year}-')}: " if day else "" for day in days}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie import count_and_truncate_tokens
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.distill.sentences import clip, one_line
+from reverie.doubts import doubt_note
 from reverie.full_text_index import Index, IndexEntry
 from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import analyze
@@ -51,7 +52,7 @@ def of_memory(memory: MemoryRecord) -> Remembered:
     content = _FILES.sub("", memory.content).strip()
     text = content if not memory.title or memory.title in content else f"{memory.title}\n{content}"
     thread = memory.provenance.get("thread")
-    origin = f"{memory.type.value} · {memory.document}"
+    origin = " · ".join(filter(None, (memory.type.value, memory.document, doubt_note(memory.provenance))))
     return Remembered(memory.id, text, origin, thread if isinstance(thread, str) else "")
 
 
