@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "casefolded", "texts_of"]
+__all__ = ["FoundOrigins", "Origins", "casefolded"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -143,13 +143,6 @@ class Origins:
                     for line in text.splitlines():
                         if words := frozenset(analyze(line).content if line.strip() else ()):
                             yield origin, words
-
-
-def texts_of(messages: Sequence[Message], origin: Origin) -> list[str]:
-    """Return the texts of one origin in the messages that were not taken back: what the person typed, for example."""
-    kept = [message for message in messages if not message.rewound]
-    tools = tool_names(kept)
-    return [text for message in kept for segment_origin, text in _segments(message, tools) if segment_origin == origin]
 
 
 def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin, str]]:
