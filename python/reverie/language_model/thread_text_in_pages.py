@@ -68,6 +68,8 @@ _CJK: Final = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f
 _CLAUSE_END: Final = lazy_regex(r"[.!?;:,\n。！？；：，、،؛؟]+")  # noqa: RUF001 - those are the point
 _DOTS: Final = lazy_regex(r"\.{2,}")
 _SPACE: Final = lazy_regex(r"\s+")
+# The input of a call is shown as JSON, and models quote it either way: `grep \"DEV\" log` and `grep "DEV" log`.
+_JSON_ESCAPE: Final = lazy_regex(r"\\(?:[nrt]|([\"/\\]))")
 
 
 class SourceEntry(NamedTuple):
@@ -96,7 +98,9 @@ class Quotable:
 
     def __init__(self, entries: Sequence[SourceEntry]) -> None:
         """Prepare the comparable text of each entry once."""
-        self._texts = [(entry, plain(entry.text)) for entry in entries]
+        self._texts = [
+            (entry, plain(_unescaped(entry.text) if entry.speaker == "call" else entry.text)) for entry in entries
+        ]
 
     def entry_with(self, quote: str, seq: int = 0) -> SourceEntry | None:
         """Return the entry that contains a quote, or None: entry `seq` before others, a person's before an agent's.
@@ -104,15 +108,23 @@ class Quotable:
         The quote must begin and end at words of the entry, and be long enough, or one of its clauses.
         """
         words = words_of_quote(quote)
+        in_call = words_of_quote(_unescaped(quote))
         if len(words.replace(" ", "")) < QUOTE_CLAUSE_MIN:
             return None
         if _is_long(words):
-            matches = [entry for entry, text in self._texts if _has_words(text, words)]
+            matches = [
+                entry for entry, text in self._texts if _has_words(text, in_call if entry.speaker == "call" else words)
+            ]
         else:
             clause = _CLAUSE_END.sub("", words)
             matches = [entry for entry, text in self._texts if words in text and clause in _clauses(entry.text)]
         order = ("person", "agent", "file", "call", "other", "result")
         return min(matches, default=None, key=lambda entry: (entry.seq != seq, order.index(entry.speaker), entry.seq))
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with the characters that escapes of JSON stand for, white space as a blank."""
+    return _JSON_ESCAPE.sub(lambda found: found[1] or " ", text)
 
 
 def _is_long(words: str) -> bool:

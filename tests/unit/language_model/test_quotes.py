@@ -53,3 +53,19 @@ def test_a_quote(quote: str) -> None:
 def test_no_quote(quote: str) -> None:
     """Fewer words, a word cut in its middle, and a short part of a clause are in many texts by chance."""
     assert Quotable([SourceEntry(1, "person", SAID)]).entry_with(quote) is None
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        r"grep -i \"DEV OTP\" api.log | tail -3",
+        'grep -i "DEV OTP" api.log | tail -3',
+        r"| tail -3\nrg 'a\\.b' src",
+        "| tail -3\nrg 'a\\.b' src",
+    ],
+)
+def test_a_quote_of_a_call(quote: str) -> None:
+    """A call is shown as JSON; its input is quoted as it is shown, or as it was meant."""
+    shown = r'Bash {"command":"grep -i \"DEV OTP\" api.log | tail -3\nrg ' + r"'a\\.b' src" + '"}'
+    assert Quotable([SourceEntry(1, "call", shown)]).entry_with(quote) is not None
+    assert Quotable([SourceEntry(1, "result", shown)]).entry_with('grep -i "DEV OTP" api.log | tail -3') is None
