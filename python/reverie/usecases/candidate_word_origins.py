@@ -17,7 +17,7 @@ from reverie.sentence_word_analysis import analyze
 from reverie.usecases.served_text import tool_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from reverie.models import Candidate, Message
 
@@ -76,7 +76,9 @@ class FoundOrigins:
 class Origins:
     """The lines of a thread's messages by origin, with which the origin of each candidate's words is found."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[Message], words: Callable[[str], tuple[str, str]] = own_words) -> None:
+        """`words` tells what a person typed from what they pasted."""
+        self._words = words
         self._messages = [message for message in messages if not message.rewound]
         self._tools = tool_names(self._messages)
         self._heard: list[tuple[Origin, str]] | None = None  # all texts in their order, casefolded
@@ -123,7 +125,7 @@ class Origins:
     def _first_with(self, part: str) -> Origin | None:
         """Return the origin of the first text that has these words in a row, else None."""
         if self._heard is None:
-            segments = (pair for message in self._messages for pair in _segments(message, self._tools))
+            segments = (pair for message in self._messages for pair in _segments(message, self._tools, self._words))
             self._heard = [(origin, text.casefold()) for origin, text in segments]
         # Few texts have its longest word: the others need not be split, which takes ten times as long.
         word = max(part.split(" "), key=len)
@@ -139,13 +141,15 @@ class Origins:
         """Yield the meaning words of each line, with its origin, of the messages that contain one of these entries."""
         for message in self._messages:
             if any(message.first_seq <= seq <= message.last_seq for seq in seqs):
-                for origin, text in _segments(message, self._tools):
+                for origin, text in _segments(message, self._tools, self._words):
                     for line in text.splitlines():
                         if words := frozenset(analyze(line).content if line.strip() else ()):
                             yield origin, words
 
 
-def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin, str]]:
+def _segments(
+    message: Message, tools: dict[str, str], words: Callable[[str], tuple[str, str]]
+) -> Iterator[tuple[Origin, str]]:
     """Yield the texts of a message with the origin of each."""
     blocks = message.content if isinstance(message.content, list) else [{"type": "text", "text": message.content}]
     for block in blocks:
@@ -156,7 +160,7 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                 if message.role == "assistant":
                     yield "agent", block["text"]
                 else:
-                    own, foreign = message_words(block["text"])
+                    own, foreign = message_words(block["text"], words)
                     yield "person", own
                     yield "paste", foreign
             case "tool_use" if isinstance(block.get("input"), dict):
@@ -167,7 +171,7 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                 if name in _ASKING_TOOLS:
                     yield "person", result
                 elif block.get("is_error") and (refused := _refusal(name, result)):
-                    own, foreign = own_words(result[refused.end() :])
+                    own, foreign = words(result[refused.end() :])
                     yield "person", own
                     yield "paste", foreign
                 else:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
-from reverie.distill.own_words import typed_by_person
+from reverie.distill.own_words import typed_by_person, typed_words
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed
@@ -113,7 +113,13 @@ def work_on(work: MemoryWork) -> Worked:
         plan.fallback = read.fallback
         return Worked([], plan, 0, more=bool(pages))
     screened = screen_candidates_and_plan_consolidation.screened(
-        work.snapshot, read.candidates, redactor=work.redactor, at=work.at, thread=work.thread, messages=work.messages
+        work.snapshot,
+        read.candidates,
+        redactor=work.redactor,
+        at=work.at,
+        thread=work.thread,
+        messages=work.messages,
+        words=typed_words,
     )
     tier = screen_candidates_and_plan_consolidation.tier_of(existing, work.snapshot.window)
     consolidation = _Consolidation(work, screened.usable, existing, tier, wrong=read.wrong, nearby=nearby)

@@ -17,6 +17,7 @@ from reverie import (
     wire,
 )
 from reverie.consolidate import Decision
+from reverie.distill.own_words import own_words
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
@@ -108,9 +109,13 @@ def screened(
     at: str,
     thread: Origin | None,
     messages: Sequence[Message],
+    words: Callable[[str], tuple[str, str]] = own_words,
 ) -> candidate_review.Screened:
-    """Redact candidates, add provenance and project, and return the usable and the waiting ones."""
-    origins = Origins(messages)
+    """Redact candidates, add provenance and project, and return the usable and the waiting ones.
+
+    `words` tells what a person typed of a message from what they pasted.
+    """
+    origins = Origins(messages, words)
     return screen_readable(snapshot, readable_of(candidates, redactor, thread), origins, at=at)
 
 
