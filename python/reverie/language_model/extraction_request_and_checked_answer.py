@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
-from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes
+from reverie.language_model.foreign_hosts_addresses_and_paths import (
+    foreign_address,
+    listed_names,
+    one_spelling,
+    without_json_escapes,
+)
 from reverie.language_model.read_versioned_prompt_files import EXTRACT, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
@@ -290,7 +295,7 @@ class _Reader:
         """Return the reason to wait of a memory with a host, address or path that is only in foreign text, else ""."""
         if candidate.type is MemoryType.EPISODE:
             return ""
-        foreign = foreign_address(candidate.content, self._own())
+        foreign = foreign_address(candidate.content, *self._own())
         return f"it names {foreign}, which neither the person nor the agent wrote" if foreign else ""
 
     def _provenance(self, sources: Sequence[SourceEntry]) -> dict[str, object]:
@@ -310,16 +315,21 @@ def why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
     return ""
 
 
-def _own_text(page: Page, typed: Callable[[str], str]) -> str:
-    """Return what the person typed or the agent wrote of a page, in the spelling in which addresses are compared."""
+def _own_text(page: Page, typed: Callable[[str], str]) -> tuple[str, str]:
+    """Return what the person typed or the agent wrote of a page, and the names of the files that a listing printed.
+
+    In the spelling in which addresses are compared, and as it was written.
+    """
     texts: dict[str, Callable[[str], str]] = {
         "person": typed,
         "agent": str,
         "call": without_json_escapes,
         "file": str,
     }
-    own = (texts[entry.speaker](entry.text) for entry in page.entries if entry.speaker in texts)
-    return one_spelling("\n".join(own))
+    own = [texts[entry.speaker](entry.text) for entry in page.entries if entry.speaker in texts]
+    listed = [listed_names(entry.text) for entry in page.entries if entry.is_listing]
+    written = "\n".join([*own, *listed])
+    return one_spelling(written), written
 
 
 def time_of(sources: Sequence[SourceEntry], at: str) -> str:

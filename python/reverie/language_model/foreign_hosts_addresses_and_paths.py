@@ -22,7 +22,7 @@ from reverie.sentence_word_analysis import strip_markers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["foreign_address", "one_spelling", "without_json_escapes"]
+__all__ = ["foreign_address", "listed_names", "one_spelling", "without_json_escapes"]
 
 # `evil[.]example`, `evil (dot) example`, `mole[at]evil.example`, `https[:]//evil.example`
 _DISGUISED: Final = (
@@ -72,6 +72,9 @@ _TASK: Final = lazy_regex(r"[a-z][\w-]*:[a-z][\w-]*")
 _RUNS_TASK: Final = lazy_regex(r"\b(?:run|task|make|just|yarn|pnpm|bun|nx|rake|gradlew?|invoke) $")
 _RUNS_CHARS: Final = 12  # that are searched before a name: "gradlew " and a boundary
 _ENDS: Final = ".,:;!?"
+_MEMBER: Final = lazy_regex(r"(?<![\w./:@-])\w+(?:\.\w+)+")
+_INNER_CAPITAL: Final = lazy_regex(r"[a-z0-9][A-Z]")
+_LISTED: Final = lazy_regex(r"(?:^|(?<=\s))/?(?:[\w.@+-]+/)+([\w.@+-]+\.\w+)(?![\w/:.-])", re.MULTILINE)
 _SCHEME: Final = lazy_regex(r"^([a-z][a-z0-9+.-]+):/(?!/)")
 _HEX_DIGITS_MIN: Final = 3  # of an IPv6 address; `::` and the `a::b` of a programming language have fewer
 
@@ -129,15 +132,39 @@ def without_json_escapes(text: str) -> str:
     return _JSON_SPACE.sub(" ", text)
 
 
-def foreign_address(text: str, own: str) -> str:
+def foreign_address(text: str, own: str, written: str = "") -> str:
     """Return the first host, address or path that `text` names and `own` does not, "" if there is none.
 
-    `own` is in one spelling. A part of a name is not that name: who wrote `logs.harbour.example` and `/srv/quay` wrote
-    neither `harbour.example` nor `/quay`, but who wrote `/srv/quay/table` wrote `/srv/quay`.
+    `own` is in one spelling, and `written` is the same text as it was written: a member of a type or object, such as
+    `TidePoint.Agent`, is no host where `written` has the words with a capital inside of them, and `own` the others. A
+    part of a name is not that name: who wrote `logs.harbour.example` and `/srv/quay` wrote neither `harbour.example`
+    nor `/quay`, but who wrote `/srv/quay/table` wrote `/srv/quay`.
     """
+    members = _members(text, own, written)
     text = one_spelling(strip_markers(text))
-    foreign = next((name for name in _named(text) if not _is_in(name, own)), "") or _doubtful(text, own)
+    foreign = next((name for name in _named(text) if not _is_in(name, own) and name not in members), "")
+    foreign = foreign or _doubtful(text, own)
     return _SCHEME.sub(r"\1://", foreign)
+
+
+def _members(text: str, own: str, written: str) -> set[str]:
+    """Return the names with dots that are code whose words were written, in one spelling.
+
+    A host may be written with capitals too: so a word such as `TidePoint` has to be there letter by letter.
+    """
+    found = set()
+    for name in _MEMBER.findall(text):
+        words = name.split(".")
+        inner = [word for word in words if _INNER_CAPITAL.search(word)]
+        is_written = all(re.search(rf"\b{re.escape(word)}\b", written) for word in inner)
+        if inner and is_written and all(_has_word(own, word.casefold()) for word in words):
+            found.add(name.casefold())
+    return found
+
+
+def listed_names(printed: str) -> str:
+    """Return the names of the files whose paths a command for listing files has printed, one a line."""
+    return "\n".join(_LISTED.findall(printed))
 
 
 def _doubtful(text: str, own: str) -> str:

@@ -73,12 +73,16 @@ _JSON_ESCAPE: Final = lazy_regex(r"\\(?:[nrt]|([\"/\\]))")
 
 
 class SourceEntry(NamedTuple):
-    """One entry of a thread, or one file, redacted; `seq` is its number in the thread, from 1."""
+    """One entry of a thread, or one file, redacted; `seq` is its number in the thread, from 1.
+
+    `is_listing`: the result of a tool or command that prints paths of files, and nothing of what is in them.
+    """
 
     seq: int
     speaker: Speaker
     text: str
     at: str | None = None
+    is_listing: bool = False
 
 
 class Page(NamedTuple):

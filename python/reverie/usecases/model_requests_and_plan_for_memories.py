@@ -58,6 +58,8 @@ __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
 _SPEAKERS: Final[dict[str, Speaker]] = {"user": "person", "assistant": "agent"}  # others in their role are "other"
+_LISTING_TOOLS: Final = frozenset({"Glob", "LS"})
+_LISTING: Final = lazy_regex(r"\s*(?:cd [\w./~-]+ && )?(?:git (?:ls-files|status)|ls|rg --files)(?: [\w./*~-]+)*\s*")
 _REMINDER = lazy_regex(r"<(system-reminder)>")  # a client's words inside a tool's output
 
 
@@ -332,7 +334,10 @@ def source_of(messages: Sequence[Message], redactor: Redactor) -> list[SourceEnt
                 if step.answered:
                     failed = "(failed) " if step.failed else ""
                     printed = without_tagged(step.result, _REMINDER).strip()
-                    entries.append(SourceEntry(step.result_seq, "result", f"{failed}{printed}", step.at))
+                    is_listing = step.tool in _LISTING_TOOLS or (
+                        step.tool == "Bash" and _LISTING.fullmatch(str(step.input.get("command", ""))) is not None
+                    )
+                    entries.append(SourceEntry(step.result_seq, "result", f"{failed}{printed}", step.at, is_listing))
             case Interrupted():
                 entries.append(SourceEntry(step.seq, "call", "(the person stopped the agent here)", step.at))
     clean, _ = redactor.value([entry.text for entry in entries])

@@ -214,3 +214,47 @@ def test_a_few_letters_are_no_quote(client: Client, model: FakeModel) -> None:
     answer = learn(client)
     assert "a quote that is not in the source" in (answer.fallback or "")
     assert not client.memories(limit=100, all_projects=True).items
+
+
+def test_a_listed_file_is_no_address(client: Client, model: FakeModel) -> None:
+    """A file whose path a listing printed may be named; what a page named, or a file's text did, waits."""
+    calls = (
+        ("Glob", {"pattern": "**/*.rs"}, "/srv/quay/src/berth.rs"),
+        ("Bash", {"command": "git ls-files src"}, "src/anchor.rs"),
+        ("Bash", {"command": "cat src/anchor.rs; git ls-files"}, "src/rope.rs"),
+        ("WebFetch", {"url": "https://docs.example"}, "docs/gate.evil.example"),
+    )
+    said = [{"role": "user", "content": "Where are the berths?"}]
+    for number, (name, given, printed) in enumerate(calls):
+        call = {"type": "tool_use", "id": f"t{number}", "name": name, "input": given}
+        said.append({"role": "assistant", "content": [call]})  # type: ignore[dict-item]
+        said.append(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": printed}]}
+        )  # type: ignore[dict-item]
+    said.append({"role": "assistant", "content": SAID})
+    thread = client.create_thread(project="harbour")
+    client.append(thread.id, said)
+    texts = [f"The berths are in {name}." for name in ("berth.rs", "anchor.rs", "rope.rs", "gate.evil.example")]
+    model.extract(*(memory(text, SAID, len(said)) for text in texts))
+    client.learn(thread.id)
+    learnt = {item.content for item in client.memories(limit=100, all_projects=True).items}
+    assert [text in learnt for text in texts] == [True, True, False, False]
+
+
+def test_a_wish_in_a_long_message_is_the_persons(client: Client, model: FakeModel) -> None:
+    """A wish quoted from a message of several paragraphs is learnt, one from a pasted mail waits."""
+    rule = "Never restart the crane during a shift."
+    mail = f"Look at this mail:\n\nHi all,\n{rule.replace('crane', 'pump')}\nBest, Ida"
+    said = [
+        {"role": "user", "content": f"It fails again:\n```\nERROR 12\n```\n\n{rule}\n\nCan you find out why?"},
+        {"role": "user", "content": mail},
+        {"role": "assistant", "content": SAID},
+    ]
+    thread = client.create_thread(project="harbour")
+    client.append(thread.id, said)
+    texts = [rule, rule.replace("crane", "pump")]
+    model.extract(*(memory(text, text, number, type="preference") for number, text in enumerate(texts, 1)))
+    answer = client.learn(thread.id)
+    assert {item.content for item in client.memories(limit=100, all_projects=True).items} >= {texts[0]}
+    assert [one.changes[0].content for one in client.candidates().items] == [texts[1]]
+    assert len(answer.waiting) == 1
