@@ -44,6 +44,7 @@ _WORD: Final = lazy_regex(r"\w{4,}")
 _EXACT: Final = lazy_regex(r"[\w./:-]*\d[\w./:-]*\w|\d")
 _SHARED_MIN: Final = 2  # words of a mistake or preference that the candidate in its place has too
 _ANOTHERS_SHARE: Final = 0.7  # of the words of an UPDATE that another memory has, for which it is that one's
+_NAMED_MIN: Final = 0.2  # of a candidate's words that the memory has for whose sake it is skipped
 _NEVER_DROPPED: Final = frozenset({MemoryType.MISTAKE, MemoryType.PREFERENCE})
 
 Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -169,7 +170,7 @@ class _Reader:
             if index in self._placed:
                 _refuse("it has two operations about one candidate")
             candidate = self._candidates[index]
-            self._placed[index] = Add(index, candidate) if operation.action == "ADD" else Skip(index)
+            self._placed[index] = Add(index, candidate) if operation.action == "ADD" else Skip(index, operation.id)
             return
         memory = self._shown.get(operation.id or "")
         if memory is None:
@@ -214,15 +215,17 @@ class _Reader:
         """Drop each SKIP of a candidate that no memory of the page says after the changes, and return a note on it.
 
         A memory says it with half of its words: "Amounts are in cents." is said by "Amounts are stored as integers, in
-        cents", and not by "Prices come from the tariff service".
+        cents", and not by "Prices come from the tariff service". The memory that the model names needs a fifth of them,
+        and one: "Never use git commit --amend" is said by "Please do not amend commits".
         """
-        texts = [memory.content for name, memory in self._shown.items() if not isinstance(changes.get(name), Delete)]
-        texts += [change.content for change in changes.values() if isinstance(change, Update)]
-        said = [set(analyze(text).content) for text in texts]
+        texts = [(name, one.content) for name, one in self._shown.items() if not isinstance(changes.get(name), Delete)]
+        texts += [(change.id, change.content) for change in changes.values() if isinstance(change, Update)]
+        said = [(name, set(analyze(text).content)) for name, text in texts]
         unsaid = []
         for index, placed in self._placed.items():
             words = set(analyze(self._candidates[index].content).content)
-            if isinstance(placed, Skip) and not any(2 * len(words & one) >= len(words) for one in said):
+            least = {placed.covered_by: max(1, _NAMED_MIN * len(words))} if isinstance(placed, Skip) else {}
+            if least and not any(len(words & one) >= least.get(name, len(words) / 2) for name, one in said):
                 unsaid.append(index)
         for index in unsaid:
             del self._placed[index]

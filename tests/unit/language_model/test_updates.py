@@ -92,3 +92,21 @@ def test_a_skip_of_what_no_memory_says_is_not_followed() -> None:
     changes = updated(f"{OLD} twice", said=said)
     assert changes.candidates == {}
     assert any("no memory says" in note for note in changes.notes)
+
+
+@pytest.mark.parametrize(
+    ("said", "named", "is_followed"),
+    [
+        ("Each night the harbour's batch copies the quay table twice", "mem_old", True),
+        ("Each night the harbour's batch copies the quay table twice", None, False),
+        ("Each night the harbour's batch copies the quay table twice", "mem_unknown", False),
+        ("Prices of the ferry come from the tariff service", "mem_old", False),
+    ],
+)
+def test_a_skip_in_other_words_names_its_memory(said: str, named: str | None, *, is_followed: bool) -> None:
+    """A candidate in other words is skipped for the sake of a memory that the answer names, if that is about it."""
+    page = ConsolidationPage((0,), (memory("mem_old", OLD), memory("mem_other", "The ferry lists are printed")))
+    operations = {"operations": [{"action": "SKIP", "id": named, "candidateIndex": 0}]}
+    answer = ModelAnswer(msgspec.json.encode(operations).decode(), 1, 1, "m")
+    changes = consolidated(Outcome(answer), page, [Candidate(MemoryType.FACT, said, at=AT)], redact=str)
+    assert changes.candidates == ({0: Skip(0, named)} if is_followed else {})
