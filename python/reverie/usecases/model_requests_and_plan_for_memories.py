@@ -272,7 +272,7 @@ class _Consolidation:
             placed |= answer.candidates
             proposals += [Proposal(*proposed) for proposed in answer.proposals]
         by_id = {memory.id: memory for memory in self._existing}
-        for proposal in held_updates(changed, by_id, forgotten_statements(self._work.snapshot)):
+        for proposal in held_updates(changed, by_id, forgotten_statements(self._work.snapshot), self._candidates):
             if changed.pop(proposal.change.id, None) is None:
                 continue
             proposals.append(proposal)

@@ -17,7 +17,7 @@ from reverie.models import Candidate, MemoryType, Update
 from reverie.sentence_word_analysis import count_negations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reverie.consolidate.forgotten import ForgottenStatement
     from reverie.models import Delete, Memory
@@ -34,8 +34,11 @@ def held_updates(
     changes: Mapping[str, Update | Delete],
     existing: Mapping[str, Memory],
     forgotten: Iterable[ForgottenStatement],
+    candidates: Sequence[Candidate] = (),
 ) -> list[Proposal]:
     """Return proposals in place of the updates that wait; `changes` and `existing` are by the memory's id.
+
+    `candidates` are those of the run, which the updates name by index.
 
     One whose new words are near to a forgotten statement, unless the memory was before. Example: with "The release
     captain is Mira" forgotten, "The loader runs at night; the release captain is Mira" for "The loader runs daily".
@@ -52,7 +55,7 @@ def held_updates(
         near = _near(statements, memory, change.content)
         if near is not None and near != _near(statements, memory, memory.content):
             proposals.append(Proposal(change, f"it is near to what was forgotten: {near[:_SHOWN_CHARS]}", "forgotten"))
-        elif turns(memory, change.content):
+        elif turns(memory, change.content) and not _is_superseded(memory, change, candidates):
             proposals.append(Proposal(change, _TURNED, "contradiction"))
         elif _is_persons_word(memory) and not _keeps(memory, change.content):
             proposals.append(Proposal(change, _LOSES_WORDS, "contradiction"))
@@ -66,6 +69,19 @@ def turns(memory: Memory, content: str) -> bool:
     new, old = parse_statement(content), parse_statement(memory.content)
     is_less = count_negations(new.sequence) < count_negations(old.sequence)
     return is_less or relate(new, old, keyed=False) is Relation.CONTRADICTS
+
+
+def _is_superseded(memory: Memory, change: Update, candidates: Sequence[Candidate]) -> bool:
+    """Return True for a state of things that a candidate says is another one now, and the update no more than that.
+
+    Example: "The cache is in Postgres" and the candidate "The cache is in SQLite, not in Postgres". What chooses or
+    forbids ("use pnpm, not npm") is no state of things, and no wish is.
+    """
+    if change.candidate_index is None or memory.type in {MemoryType.PREFERENCE, MemoryType.MISTAKE}:
+        return False
+    new, old = parse_statement(change.content), parse_statement(memory.content)
+    said = parse_statement(candidates[change.candidate_index].content)
+    return not count_negations(old.sequence) and relate(new, said, keyed=False) in {Relation.SAME, Relation.COVERED}
 
 
 def _near(statements: Forgotten, memory: Memory, content: str) -> str | None:
