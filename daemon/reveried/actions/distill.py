@@ -107,7 +107,8 @@ async def model_requests(services: Services, space: str, thread: str, *, reflect
             job = await read(services, space, distilling)
             requests = await asked(services, "distill", job, distill_case.DistillPlan)
     if requests is None:
-        requests = await asked(services, "learn", await read(services, space, learning), learn_case.LearnPlan)
+        unread = await read(services, space, learning)
+        requests = await asked(services, "learn", unread, learn_case.LearnPlan) if unread.entries else []
     return [await prepared(request, services.redactor) for request in requests]
 
 

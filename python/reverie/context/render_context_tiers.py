@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from reverie.context.assembly_inputs_and_token_ceilings import RecallLine
     from reverie.models import Note
 
-__all__ = ["DISTILLED", "FRAME", "Tier", "bootstrap", "digest", "index", "notes", "recall", "state", "summary"]
+__all__ = [
+    "DISTILLED",
+    "FRAME",
+    "Tier",
+    "bootstrap",
+    "digest",
+    "index",
+    "notes",
+    "recall",
+    "state",
+    "summary",
+    "summary_room",
+]
 
 FRAME: Final = (
     "Digest, notes, working state, recalled memories, summaries and excerpts in this conversation were remembered "
@@ -114,7 +126,7 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     """
     if text is None or not text.strip():
         return Tier("summary")
-    room = ceiling - BLOCK - count_and_truncate_tokens.count(DISTILLED) - 2
+    room = summary_room(ceiling)
     body = text.strip()
     if fits_in(body, room):
         return Tier("summary", (f"{DISTILLED}\n\n{body}",))
@@ -123,6 +135,11 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     lost = count_and_truncate_tokens.count(body) - count_and_truncate_tokens.count(shorter)
     cut = [Dropped("summary", tokens=lost)]
     return Tier("summary", (f"{DISTILLED}\n\n{shorter}",), cut) if shorter else Tier("summary", (), cut)
+
+
+def summary_room(ceiling: int) -> int:
+    """Return the tokens that a summary itself may have in a tier of `ceiling` tokens."""
+    return ceiling - BLOCK - count_and_truncate_tokens.count(DISTILLED) - 2
 
 
 def _drop_bullets(lines: list[str], room: int, beside: str) -> list[str]:

@@ -16,10 +16,11 @@ import msgspec
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
-from reverie.context import Limits, Parts, RecallLine, assemble
+from reverie.context import Limits, Parts, RecallLine, assemble, ceilings
 from reverie.context.excerpt_packing import ExcerptCache
+from reverie.context.render_context_tiers import summary_room
 from reverie.context.text import render, text_of, text_of_tokens
-from reverie.distill import state_text
+from reverie.distill import state_text, summary_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
 from reverie.models import Message, Note, WorkingState
@@ -273,13 +274,26 @@ def _stored_context(job: ContextJob, limits: Limits) -> Context:
     distillation, excerpts = _opened_distillation(job.distillation)
     parts = replace(
         parts,
-        summary=lines_without(distillation.text or "", job.forgotten),
+        summary=_summary(distillation, job.forgotten, ceilings(limits).summary),
         by_model=distillation.by_model,
         distillation=distillation.number,
         passages=excerpts,
         distilled_at_seq=distillation.last_seq,
     )
     return assemble(parts, limits)
+
+
+def _summary(distillation: DistillationRecord, forgotten: Sequence[str], ceiling: int) -> str:
+    """Return a stored summary without forgotten lines; one of rules keeps the lines that say most within `ceiling`.
+
+    It was made for a window of 200K. Cut from its end, as the tier is, a list of forty files like each other would
+    push out the one line that says why.
+    """
+    text = lines_without(distillation.text or "", forgotten)
+    parsed = None if distillation.by_model else summary_text.parse(text)
+    if parsed is None:
+        return text
+    return summary_text.render(summary_text.pack(parsed.number, parsed.sections, summary_room(ceiling)))
 
 
 def _sized_context(job: ContextJob, limits: Limits, beside: str) -> Context:

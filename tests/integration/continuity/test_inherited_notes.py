@@ -9,7 +9,8 @@ from reverie.client import Client
 from support.daemon import running_daemon
 from support.worker import texts_of
 
-PIERS = "Please look at pier {}. I always want to see the depth first."
+TURNS = 12
+PIERS = "Please look at pier {}."
 
 
 def note(client: Client, thread: str, content: str) -> str:
@@ -22,10 +23,10 @@ def contents(client: Client, thread: str) -> list[str]:
     return [note.content for note in client.notes(thread).items]
 
 
-def talk(client: Client, thread: str, agent: str, request: str) -> None:
-    """Create a thread of `agent`, long enough to be distilled, so that it has a digest."""
+def talk(client: Client, thread: str, agent: str, request: str, turns: int = TURNS) -> None:
+    """Create a thread of `agent` and distil it, so that it has a digest."""
     client.create_thread(id=thread, agent=agent)
-    for turn in range(12):
+    for turn in range(turns):
         reply = {"role": "assistant", "content": f"Number {turn} is as it was. " + "All is well. " * 60}
         client.append(thread, [{"role": "user", "content": request.format(turn)}, reply])
     client.distill(thread)
@@ -38,7 +39,7 @@ def test_a_new_thread_inherits_notes_and_digest() -> None:
             talk(client, "first", "ann", PIERS)
             note(client, "first", "the depth is measured at low tide")
             digest = client.digest("first").text
-            assert "depth" in digest
+            assert digest.count("Please look at pier") == TURNS
         daemon.kill()
         daemon.start()
         with Client(daemon.socket) as client:
@@ -55,10 +56,14 @@ def test_a_new_thread_inherits_notes_and_digest() -> None:
 
 
 def test_a_distillation_builds_on_the_inherited_digest(client: Client) -> None:
-    """The first distillation of the new thread builds on the inherited digest."""
+    """The first distillation of the new thread builds on the inherited digest; older lines give way."""
     talk(client, "known", "kim", PIERS)
-    talk(client, "unknown", "kim", "Please paint boat {} with a new coat.")
-    assert "depth" in client.digest("unknown").text
+    talk(client, "unknown", "kim", "Please paint boat {} with a new coat.", turns=8)
+    worked_on = [line.partition("Please ")[2] for line in client.digest("unknown").text.splitlines()]
+    assert worked_on == [
+        *(f"look at pier {turn}." for turn in range(8, TURNS)),
+        *(f"paint boat {turn} with a new coat." for turn in range(8)),
+    ]
 
 
 def test_other_agents_inherit_nothing(client: Client) -> None:

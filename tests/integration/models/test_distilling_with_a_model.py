@@ -178,6 +178,13 @@ def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: D
     assert {request["id"] for request in model.requests()} == {request.id for request in shown.items}
 
 
+def test_of_an_empty_thread_nothing_is_asked(client: Client, model: FakeModel) -> None:
+    """Without an entry there is no request to show, neither of a distillation nor of a reflection."""
+    thread = client.create_thread().id
+    assert [client.model_requests(thread, reflect=reflect).items for reflect in (False, True)] == [[], []]
+    assert model.requests() == []
+
+
 def test_knowledge_of_a_session_with_answers(tmp_path: Path) -> None:
     """`eval knowledge` writes requests to the spool and shows the summary by rules; with answers, the model's text."""
     session = session_file(tmp_path, 31, turns=4)

@@ -129,8 +129,8 @@ def test_consolidation_sees_the_neighbours(client: Client, model: FakeModel) -> 
     """Memories near a candidate are shown with ids and use; an UPDATE supersedes, and SKIP names the candidate."""
     old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact"))
     other = client.remember(wire.CreateMemory(content="Releases are tagged on Fridays.", type="fact"))
-    model.extract(memory("The cache is in SQLite, not in Postgres.", "the cache is in SQLite now", 4, scope="person"))
-    new = "The cache is in SQLite, not in Postgres."
+    model.extract(memory("The cache is in SQLite now.", "the cache is in SQLite now", 4, scope="person"))
+    new = "The cache is in SQLite now."
     model.consolidate(
         {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0},
         {"action": "SKIP", "candidateIndex": 0},
@@ -155,10 +155,10 @@ def test_what_an_update_says_is_not_added_once_more(
     old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact"))
     also = "The importer reads the cache."
     model.extract(
-        memory("The cache is in SQLite, not in Postgres", "the cache is in SQLite now", 4, scope="person"),
+        memory("The cache is in SQLite now", "the cache is in SQLite now", 4, scope="person"),
         memory(also, "the cache is in SQLite now", 4, scope="person"),
     )
-    new = "The cache is in SQLite, not in Postgres."
+    new = "The cache is in SQLite now."
     update = {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0}
     model.consolidate(update, *placed)
 
