@@ -161,7 +161,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
 
 def _batch(job: DreamJob) -> DreamBatch:
     """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
-    from reverie.consolidate.dream_plan import plan_oldest
+    from reverie.consolidate.dreams import plan_oldest
 
     records = {record.id: record for record in job.memories.memories}
     return plan_oldest(
