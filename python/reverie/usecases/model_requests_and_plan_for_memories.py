@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
+from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.distill.own_words import typed_by_person
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_document_paths import PERSON
@@ -251,7 +251,7 @@ class _Consolidation:
                 )
             )
             self.held = [change for answer in answers for change in answer.memories.values()]
-            return add_or_skip(self._candidates, self._existing), notes
+            return self._decision((), ()), notes
         return self._decision(answers, undecided), [*notes, *(note for answer in answers for note in answer.notes)]
 
     def _decision(self, answers: Sequence[PageChanges], undecided: Sequence[int]) -> Decision:
