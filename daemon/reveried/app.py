@@ -28,8 +28,8 @@ from reverie.store import Store, StoreLock, needs_check
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.fingerprints_of_redacted_values import FingerprintKeeper
-from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.search_and_save_message_indexes import MessageSearch
 from reveried import __version__, log
 from reveried.actions import purge

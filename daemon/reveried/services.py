@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access_counts import AccessCounts
-    from reverie.usecases.memories_near_candidates import NearestMemories
     from reverie.usecases.memory_indexes_and_recall import Recall
+    from reverie.usecases.nearest import NearestMemories
     from reverie.usecases.search_and_save_message_indexes import MessageSearch
     from reveried.commit_worker import Submit, Worker
     from reveried.compute_process import Compute

@@ -30,10 +30,10 @@ from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.text_caches import clear_text_caches
-from reverie.usecases import consolidation_snapshot_and_commit, screen_candidates_and_plan_consolidation
+from reverie.usecases import consolidation_snapshot_and_commit, screening
 from reverie.usecases.consolidation_snapshot_and_commit import DocumentText, MemorySnapshot
-from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.remember_change_forget_and_read_memories import record_of
 from reveried.compute_process import GC_THRESHOLDS
 from support.filled_store import WIDE_WINDOW, commit_plan, fill, mixed_candidates, plan_of_mixed_changes
@@ -100,9 +100,7 @@ def growth() -> None:
         for window in (1_000_000, 1_000_000_000):
             snapshot, candidates = snapshot_of(number, window)
             started = time.process_time()
-            plan = screen_candidates_and_plan_consolidation.decide(
-                snapshot, candidates, redactor=Redactor(), at=AT, random=bytes(16)
-            )
+            plan = screening.decide(snapshot, candidates, redactor=Redactor(), at=AT, random=bytes(16))
             seconds = time.process_time() - started
             changed = f"{plan.counts.get('UPDATE', 0):9,} {plan.counts.get('DELETE', 0):9,}"
             print(f"  {number:9,}    {window:16,}   {seconds:7.2f}   {1_000 * seconds / number:13.3f} {changed}")
@@ -188,9 +186,7 @@ def candidates_in_full_window(store: Store, size: int) -> None:
 
 
 def planned(snapshot: MemorySnapshot, candidates: list[Candidate]) -> MemoryPlan:
-    return screen_candidates_and_plan_consolidation.decide(
-        snapshot, candidates, redactor=Redactor(), at=AT, random=bytes(16)
-    )
+    return screening.decide(snapshot, candidates, redactor=Redactor(), at=AT, random=bytes(16))
 
 
 def changes_among(store: Store, size: int) -> None:

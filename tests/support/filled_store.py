@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.consolidate import Decision
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier, Update
 from reverie.store import Failed, Kind, MemoryRecord, Write
-from reverie.usecases import consolidation_snapshot_and_commit, screen_candidates_and_plan_consolidation
+from reverie.usecases import consolidation_snapshot_and_commit, screening
 from reverie.usecases.candidate_review import Screened
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 from support.stores import AT, SPACE
@@ -65,7 +65,7 @@ def plan_of_changes(store: Store, changes: Sequence[Change], added: Sequence[Can
     """Return the plan of changes that were decided, made from the whole store; `added` are the candidates of ADDs."""
     with store.reader(SPACE) as reader:
         snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=WIDE_WINDOW)
-    return screen_candidates_and_plan_consolidation.plan_decision(
+    return screening.plan_decision(
         snapshot,
         Screened(list(added), [], 0),
         Decision(tuple(changes)),

@@ -24,9 +24,9 @@ from msgspec.structs import replace
 
 from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Write
-from reverie.usecases.candidate_word_origins import casefolded
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import forgotten_again
-from reverie.usecases.move_forgotten_lines_of_agent_saves_to_review import WHY, move_to_review
+from reverie.usecases.forgotten_saves import WHY, move_to_review
+from reverie.usecases.forgotten_writes import forgotten_again
+from reverie.usecases.origins import casefolded
 from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
 from reveried.actions.files_written_with_text_not_in_shell_command import (
     paths_with_unknown_words,

@@ -16,7 +16,7 @@ from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import candidate_review, documents, move_documents_delete_folders_insert_lines
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson
+from reverie.usecases.forgotten_writes import HeldForPerson
 from reverie.usecases.projections import LIST
 from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
 from reveried.execute_use_cases import read, stored_answer

@@ -10,7 +10,7 @@ from reverie.errors import Conflict, ReverieError
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
-from reverie.usecases.move_forgotten_lines_of_agent_saves_to_review import hold_saves
+from reverie.usecases.forgotten_saves import hold_saves
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync_service.folder_write_passes_shared_by_callers import JoinedWrites

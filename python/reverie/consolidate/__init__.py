@@ -1,14 +1,10 @@
 """Consolidation of candidates into memories, and dreams: pure decisions, and their application to values."""
 
-from reverie.consolidate.add_or_skip import add_or_skip, candidates_to_add
+from reverie.consolidate.additions import candidates_to_add
 from reverie.consolidate.apply import apply, document_of, happened_on
 from reverie.consolidate.capacity import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide
-from reverie.consolidate.dream_archive import (
-    DreamPlan,
-    Source,
-)
-from reverie.consolidate.dream_plan import DreamBatch, plan_oldest
+from reverie.consolidate.dreams import DreamBatch, DreamPlan, Source, plan_oldest
 from reverie.consolidate.forgotten import hold_large_deletion
 
 __all__ = [
@@ -18,7 +14,6 @@ __all__ = [
     "DreamPlan",
     "Proposal",
     "Source",
-    "add_or_skip",
     "apply",
     "candidates_to_add",
     "decide",

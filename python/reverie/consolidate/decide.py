@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from reverie.consolidate import capacity
-from reverie.consolidate.episodes import decide_episodes
+from reverie.consolidate.additions import decide_episodes
 from reverie.consolidate.statements import Relation, Statement, is_generic, merged, overlap, parse_statement, relate
 from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update

@@ -27,7 +27,7 @@ from reverie.importers.join_main_line_entries_and_pair_tool_results import main_
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
-from reverie.usecases import screen_candidates_and_plan_consolidation
+from reverie.usecases import screening
 from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
 from reverie.usecases.passed_command_counts import CommandCounts, counted
 from reverie.usecases.served_text import without_recalled
@@ -120,13 +120,13 @@ class _Store:
         facts = Extractive().facts(messages)
         uses_before = list(self.commands.get(session.project, ()))
         counts = counted(CommandCounts(others=uses_before), facts, redactor)
-        plan = screen_candidates_and_plan_consolidation.decide(
+        plan = screening.decide(
             self.snapshot,
             candidates(facts, {}, {}, session.began, [*counts.others, *counts.own]),
             redactor=redactor,
             at=session.began,
             random=number.to_bytes(16, "big"),
-            thread=screen_candidates_and_plan_consolidation.Origin(session.name, session.project or None),
+            thread=screening.Origin(session.name, session.project or None),
             messages=messages,
         )
         self.commands[session.project] = merged_uses(uses_before, counts.own)

@@ -5,5 +5,5 @@ Nothing here knows asyncio, the clock or the environment. `snapshot` and the bod
 one place. What only deciding needs and the daemon does not load otherwise (above all the extractive distiller) is
 imported inside `decide`: at the top of the file it would cost every daemon start time and idle memory. Two decisions
 are modules of their own because of their size: `compute_distillation_result` and
-`screen_candidates_and_plan_consolidation`.
+`screening`.
 """

@@ -163,7 +163,7 @@ def snapshot(
 
 def decide(job: SortJob) -> SortPlan:
     """Return the plan that moves memories of older releases to their projects' documents; pure."""
-    from reverie.usecases import screen_candidates_and_plan_consolidation
+    from reverie.usecases import screening
 
     before = {record.id: memory_of(record) for record in job.memories.memories}
     sorted_memories = [
@@ -177,7 +177,7 @@ def decide(job: SortJob) -> SortPlan:
     duplicates = {memory.id for memory in joining if _is_known(memory, before.values())}
     sorted_memories += [memory for memory in joining if memory.id not in duplicates]
     moved = [before[memory.id] for memory in sorted_memories if memory.document != before[memory.id].document]
-    documents, placed = screen_candidates_and_plan_consolidation.edited(
+    documents, placed = screening.edited(
         job.memories.documents,
         [memory for memory in sorted_memories if memory.document != before[memory.id].document],
         [*moved, *(before[name] for name in duplicates)],

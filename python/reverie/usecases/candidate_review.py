@@ -21,8 +21,8 @@ from reverie.models import Update as UpdateMemory
 from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange, Write
 from reverie.usecases import doubts
 from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
-from reverie.usecases.candidate_word_origins import WHY
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forget_rejected
+from reverie.usecases.forgotten_writes import HeldForPerson, forget_rejected
+from reverie.usecases.origins import WHY
 from reverie.usecases.risky_grants import harm_of_file
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reverie.consolidate.decide import Proposal
     from reverie.models import Memory
     from reverie.store import Reader, Writer
-    from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
+    from reverie.usecases.origins import FoundOrigins, Origins
 
 __all__ = [
     "Screened",

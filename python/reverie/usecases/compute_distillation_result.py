@@ -21,7 +21,7 @@ from reverie.usecases import (
     consolidation_snapshot_and_commit,
     doubts,
     passed_command_counts,
-    screen_candidates_and_plan_consolidation,
+    screening,
 )
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.distill_and_assemble_context_for_token_limit import open_turn
@@ -254,13 +254,13 @@ def _memories(
     last_seq = job.entries[-1][0]
     if job.outcomes is None:
         unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])
-        plan = screen_candidates_and_plan_consolidation.decide(
+        plan = screening.decide(
             job.memories,
             Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own], unsure=True),
             redactor=redactor,
             at=job.at,
             random=job.random,
-            thread=screen_candidates_and_plan_consolidation.Origin(job.thread, job.project),
+            thread=screening.Origin(job.thread, job.project),
             messages=unlearnt,
         )
         return plan, last_seq
@@ -286,7 +286,7 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         redactor=Redactor(job.literals),
         at=job.at,
         random=job.random,
-        thread=screen_candidates_and_plan_consolidation.Origin(job.thread, job.project),
+        thread=screening.Origin(job.thread, job.project),
         reflection=job.reflection,
     )
 

@@ -15,7 +15,7 @@ from reverie.documents import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord, Write
 from reverie.three_way_merge import merge3
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
+from reverie.usecases.forgotten_writes import hold_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, put_texts
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Consolidation: the snapshot of memories that candidates are decided against, and the commit of the plan.
 
-The decision is in `screen_candidates_and_plan_consolidation` and runs in the compute process.
+The decision is in `screening` and runs in the compute process.
 """
 
 from __future__ import annotations

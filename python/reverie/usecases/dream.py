@@ -113,7 +113,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
         TokenBudgetExceeded: with the least budget that would do.
     """
     from reverie.language_model.read_versioned_prompt_files import CONSOLIDATE
-    from reverie.usecases import screen_candidates_and_plan_consolidation
+    from reverie.usecases import screening
     from reverie.usecases.dream_changes_by_model import archive_with, model_changes
 
     batch = _batch(job)
@@ -141,9 +141,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
         for change in archive.changes
         if not isinstance(change, Update | Delete) or not _is_named(asked, change.id)
     ]
-    memories = screen_candidates_and_plan_consolidation.plan_changes(
-        job.memories, [*asked.changes, *by_rule], at=job.at, proposals=asked.proposals
-    )
+    memories = screening.plan_changes(job.memories, [*asked.changes, *by_rule], at=job.at, proposals=asked.proposals)
     memories.fallback = asked.fallback
     data, address = archive_with(archive, asked, CONSOLIDATE)
     return DreamPlan(
@@ -163,7 +161,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
 
 def _batch(job: DreamJob) -> DreamBatch:
     """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
-    from reverie.consolidate.dream_plan import plan_oldest
+    from reverie.consolidate.dreams import plan_oldest
 
     records = {record.id: record for record in job.memories.memories}
     return plan_oldest(
@@ -177,7 +175,7 @@ def _batch(job: DreamJob) -> DreamBatch:
 def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, ModelRequest]]:
     """Return the pages that a model is asked about, with their requests; none without a model or an archive."""
     from reverie.usecases.dream_changes_by_model import asked_pages
-    from reverie.usecases.screen_candidates_and_plan_consolidation import tier_of
+    from reverie.usecases.screening import tier_of
 
     if job.outcomes is None or batch.plan is None:
         return []

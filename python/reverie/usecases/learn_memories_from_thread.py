@@ -124,8 +124,8 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
     """
     from reverie.distill.distiller import Extractive
     from reverie.distill.objections import objections
-    from reverie.usecases import screen_candidates_and_plan_consolidation
-    from reverie.usecases.candidate_word_origins import FoundOrigins
+    from reverie.usecases import screening
+    from reverie.usecases.origins import FoundOrigins
     from reverie.usecases.served_text import without_recalled
 
     if job.outcomes is not None:
@@ -148,10 +148,10 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
             model_tokens=tokens_used(job.outcomes),
         )
     extracted = job.extracted or extract(job)
-    usable = screen_candidates_and_plan_consolidation.screen_readable(
+    usable = screening.screen_readable(
         job.memories, extracted.candidates, FoundOrigins(extracted.candidates, extracted.outside), at=job.at
     )
-    plan = screen_candidates_and_plan_consolidation.decide_screened(job.memories, usable, at=job.at, random=job.random)
+    plan = screening.decide_screened(job.memories, usable, at=job.at, random=job.random)
     plan.doubts = _doubts(job, extracted.objections)
     return LearnPlan(
         thread=job.thread,
@@ -176,8 +176,8 @@ def extract(job: LearnJob) -> Extracted:
     from reverie.distill.candidates import candidates, unsure_wishes
     from reverie.distill.distiller import Extractive
     from reverie.distill.objections import objections
-    from reverie.usecases.candidate_word_origins import Origins
-    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
+    from reverie.usecases.origins import Origins
+    from reverie.usecases.screening import Origin, readable_of
     from reverie.usecases.served_text import without_recalled
 
     messages = without_recalled(active_messages(job.thread, job.entries))
@@ -199,7 +199,7 @@ def extract(job: LearnJob) -> Extracted:
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return the plan of memories by the model's answers, or the requests that still have no answer."""
     from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
-    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin
+    from reverie.usecases.screening import Origin
     from reverie.usecases.served_text import without_recalled
 
     return work_on(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
+from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.distill.own_words import typed_by_person, typed_words
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_document_paths import PERSON
@@ -35,7 +35,7 @@ from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, 
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
-from reverie.usecases import candidate_review, screen_candidates_and_plan_consolidation
+from reverie.usecases import candidate_review, screening
 from reverie.usecases.consolidation_snapshot_and_commit import empty_plan, forgotten_statements
 from reverie.usecases.model_updates import held_updates, turns
 from reverie.usecases.next_reflection_turn_or_plan import reflect
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import CandidateRecord
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
-    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin
+    from reverie.usecases.screening import Origin
 
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 
@@ -114,7 +114,7 @@ def work_on(work: MemoryWork) -> Worked:
         plan = empty_plan(work.snapshot)
         plan.fallback = read.fallback
         return Worked([], plan, 0, more=bool(pages))
-    screened = screen_candidates_and_plan_consolidation.screened(
+    screened = screening.screened(
         work.snapshot,
         read.candidates,
         redactor=work.redactor,
@@ -123,7 +123,7 @@ def work_on(work: MemoryWork) -> Worked:
         messages=work.messages,
         words=typed_words,
     )
-    tier = screen_candidates_and_plan_consolidation.tier_of(existing, work.snapshot.window)
+    tier = screening.tier_of(existing, work.snapshot.window)
     consolidation = _Consolidation(work, screened.usable, existing, tier, wrong=read.wrong, nearby=nearby)
     if missing := consolidation.unanswered():
         return Worked(missing)
@@ -132,7 +132,7 @@ def work_on(work: MemoryWork) -> Worked:
         plan.fallback = "nothing was learnt yet: the answer that consolidates it is not there"
         return Worked([], plan, 0, more=True)
     decision, notes = consolidation.decide()
-    plan = screen_candidates_and_plan_consolidation.plan_decision(
+    plan = screening.plan_decision(
         work.snapshot, screened, decision, existing=existing, tier=tier, at=work.at, random=work.random
     )
     plan.waiting += _quarantined(work, read.waiting)
@@ -153,7 +153,7 @@ def _quarantined(work: MemoryWork, waiting: Sequence[tuple[Candidate, str]]) -> 
     """Return the records of candidates that only a person may accept, redacted, without those that were forgotten."""
     records = []
     for candidate, why in waiting:
-        screened = screen_candidates_and_plan_consolidation.screened(
+        screened = screening.screened(
             work.snapshot, [candidate], redactor=work.redactor, at=work.at, thread=work.thread, messages=()
         )
         records += [candidate_review.quarantined(usable, why, at=work.at) for usable in screened.usable]
@@ -259,7 +259,7 @@ class _Consolidation:
                 )
             )
             self.held = [change for answer in answers for change in answer.memories.values()]
-            return add_or_skip(self._candidates, self._existing), notes
+            return self._decision((), ()), notes
         return self._decision(answers, undecided), [*notes, *(note for answer in answers for note in answer.notes)]
 
     def _decision(self, answers: Sequence[PageChanges], undecided: Sequence[int]) -> Decision:

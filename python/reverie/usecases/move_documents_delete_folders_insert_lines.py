@@ -11,7 +11,7 @@ from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.usecases import documents
 from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import open_conflicts
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
+from reverie.usecases.forgotten_writes import hold_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from reverie.errors import ValidationError
 from reverie.language_model.thread_text_in_pages import SourceEntry
 from reverie.lazy_regex import lazy_regex
 from reverie.redact import Redactor
-from reverie.usecases import screen_candidates_and_plan_consolidation
+from reverie.usecases import screening
 from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, Worked, work_on
 from reverie.usecases.open_sealed_thread_entries import active_messages
 from reverie.usecases.runs import RunJob, RunPlan, file_record
@@ -56,13 +56,13 @@ def decide(job: RunJob) -> RunPlan | list[ModelRequest]:
     texts = _contents([*job.files, *written])
     candidates = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, unsure=True)
     authors = {file.path: file.author_agent_id for file in job.files}
-    memories = screen_candidates_and_plan_consolidation.decide(
+    memories = screening.decide(
         job.memories,
         [_of_run(candidate, job, authors) for candidate in candidates],
         redactor=Redactor(job.literals),
         at=job.at,
         random=job.random,
-        thread=screen_candidates_and_plan_consolidation.Origin(job.run.thread, job.run.project),
+        thread=screening.Origin(job.run.thread, job.run.project),
         messages=messages,  # a file may have words of what the run read before it was learnt from last
     )
     return RunPlan(job.run, job.at, job.learnt, max(last_seq, job.learnt), written, memories)
@@ -86,7 +86,7 @@ def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
             redactor=Redactor(job.literals),
             at=job.at,
             random=job.random,
-            thread=screen_candidates_and_plan_consolidation.Origin(job.run.thread, job.run.project),
+            thread=screening.Origin(job.run.thread, job.run.project),
             files=[
                 SourceEntry(last_seq + number, "file", redact(text), job.at) for number, text in enumerate(texts, 1)
             ],

@@ -15,7 +15,7 @@ from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_add
 from reverie.language_model.read_versioned_prompt_files import REFLECT
 from reverie.lazy_regex import lazy_regex
 from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Update
-from reverie.usecases import candidate_review, screen_candidates_and_plan_consolidation
+from reverie.usecases import candidate_review, screening
 from reverie.usecases.consolidation_snapshot_and_commit import forgotten_statements
 from reverie.usecases.model_updates import held_updates
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.memory_files_copy_for_reflection import Block
-    from reverie.usecases.screen_candidates_and_plan_consolidation import Origin
+    from reverie.usecases.screening import Origin
 
 __all__ = ["Reflected", "plan_of"]
 
@@ -63,9 +63,7 @@ def plan_of(
     """
     reader = _Reader(reflected, redactor, at)
     candidates, candidates_in_review = reader.candidates()
-    screened = screen_candidates_and_plan_consolidation.screened(
-        snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages
-    )
+    screened = screening.screened(snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages)
     by_id = {memory.id: memory for memory in existing}
     changes, proposals = reader.changes(by_id)
     for waits in held_updates(changes, by_id, forgotten_statements(snapshot)):
@@ -92,21 +90,19 @@ def plan_of(
         path = paths.get((memory.type, memory.content, memory_project(memory)))
         return replace(memory, provenance=provenance, document=path or memory.document)
 
-    plan = screen_candidates_and_plan_consolidation.plan_decision(
+    plan = screening.plan_decision(
         snapshot,
         screened,
         Decision((*memories, *added), tuple(proposals)),
         existing=existing,
-        tier=screen_candidates_and_plan_consolidation.tier_of(existing, snapshot.window),
+        tier=screening.tier_of(existing, snapshot.window),
         at=at,
         random=random,
         revise=revise,
     )
     for candidate, why in candidates_in_review:
         candidate.provenance.pop("path")
-        waiting = screen_candidates_and_plan_consolidation.screened(
-            snapshot, [candidate], redactor=redactor, at=at, thread=thread, messages=()
-        )
+        waiting = screening.screened(snapshot, [candidate], redactor=redactor, at=at, thread=thread, messages=())
         plan.waiting += [
             *waiting.waiting,
             *(candidate_review.quarantined(usable, why, at=at) for usable in waiting.usable),

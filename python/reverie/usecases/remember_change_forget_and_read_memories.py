@@ -21,7 +21,7 @@ from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import documents
 from reverie.usecases.document_part_with_same_line_or_room import part_index
 from reverie.usecases.forgotten_records import recall_to_mind
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_if_forgotten
+from reverie.usecases.forgotten_writes import hold_if_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from reverie.usecases import (
     history_differences_archives_and_retention,
     move_threads_to_projects_and_undo,
 )
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
+from reverie.usecases.forgotten_writes import hold_forgotten
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.remember_change_forget_and_read_memories import edit_block, wording
 from reverie.usecases.reset_thread_counters_after_undone_distillation import reset_counters

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from reverie.consolidate import DreamBatch, DreamPlan, plan_oldest
-from reverie.consolidate.dream_archive import counted_sources, distilled, fitted
-from reverie.consolidate.dream_plan import BATCH_MIN
+from reverie.consolidate.dreams import BATCH_MIN, Archive, counted_sources
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Memory, MemoryType
 from support.soak import count
@@ -33,8 +32,7 @@ def oldest(memories: list[Memory], budget: int, maximum: int = 100_000) -> Dream
 def whole(memories: list[Memory], budget: int) -> DreamPlan:
     """Return the plan of a dream that reads all of these memories, whether or not their number fits."""
     counted = list(counted_sources(memories, str))
-    archive = distilled([source for source, _ in counted], budget=budget, redact=str)
-    return fitted(archive, sum(size for _, size in counted))
+    return Archive([source for source, _ in counted], str).plan(budget, sum(size for _, size in counted))
 
 
 def test_all_memories_give_the_archive_of_a_whole_dream() -> None:

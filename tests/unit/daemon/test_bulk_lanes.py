@@ -14,8 +14,8 @@ from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
-from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.projections import ProjectListings
 from reveried import config
 from reveried.actions import distill, import_transcript_chunks, learn_memories_from_thread, undo_rollback_and_retention

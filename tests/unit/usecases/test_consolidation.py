@@ -14,7 +14,7 @@ from reverie.models import Candidate, Delete, MemoryType, Update
 from reverie.redact import Redactor
 from reverie.store import ForgottenRecord, Kind
 from reverie.usecases import consolidation_snapshot_and_commit
-from reverie.usecases.screen_candidates_and_plan_consolidation import decide, plan_changes
+from reverie.usecases.screening import decide, plan_changes
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.stores import AT, after, opened, put, write
 

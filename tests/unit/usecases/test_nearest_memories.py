@@ -12,10 +12,10 @@ from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord
-from reverie.usecases import consolidation_snapshot_and_commit, screen_candidates_and_plan_consolidation
+from reverie.usecases import consolidation_snapshot_and_commit, screening
 from reverie.usecases.capacity_tier_from_estimated_memory_tokens import EstimatedTokens
-from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
 from support.soak import count
@@ -52,9 +52,7 @@ def nearest(store: Store, candidates: Sequence[Candidate], window: int = WIDE_WI
 def planned(snapshot: MemorySnapshot | None, candidates: Sequence[Candidate], drawn: bytes = b"r") -> MemoryPlan:
     """Return the plan that the candidates lead to; new ids are made of `drawn`."""
     assert snapshot is not None
-    return screen_candidates_and_plan_consolidation.decide(
-        snapshot, candidates, redactor=Redactor([]), at=after(1), random=drawn
-    )
+    return screening.decide(snapshot, candidates, redactor=Redactor([]), at=after(1), random=drawn)
 
 
 def add(store: Store, candidates: Sequence[Candidate]) -> None:
@@ -291,7 +289,7 @@ def test_the_tier_is_that_of_the_exact_count(store: Store) -> None:
 
     def exact(window: int) -> Tier:
         existing = [memory_of(record) for record in whole(store).memories]
-        return screen_candidates_and_plan_consolidation.tier_of(existing, window)
+        return screening.tier_of(existing, window)
 
     windows = (100_000, 500_000, 700_000, 1_000_000, 2_000_000)
     assert [estimated(window) for window in windows] == [exact(window) for window in windows]

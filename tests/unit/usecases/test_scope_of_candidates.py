@@ -6,8 +6,8 @@ import pytest
 
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
-from reverie.usecases.candidate_scope import concerns_person
-from reverie.usecases.screen_candidates_and_plan_consolidation import Origin, readable_of
+from reverie.usecases.scope import concerns_person
+from reverie.usecases.screening import Origin, readable_of
 
 
 def wish(text: str) -> Candidate:

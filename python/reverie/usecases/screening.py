@@ -32,15 +32,15 @@ from reverie.store.redact_encode_and_checksum_records import to_ms
 from reverie.thread_safe_typed_decoding import convert
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import candidate_review
-from reverie.usecases.candidate_scope import concerns_person, holds_everywhere
-from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_snapshot_and_commit import (
     DocumentText,
     MemoryPlan,
     MemorySnapshot,
     forgotten_statements,
 )
+from reverie.usecases.origins import FoundOrigins, Origins
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of, record_of
+from reverie.usecases.scope import concerns_person, holds_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,18 +1,23 @@
-"""The decision about candidates that are episodes: SKIP where a memory describes the same work, else ADD."""
+"""Candidates that are added, or skipped where a memory says the same; no memory changes (seed 003).
+
+So are episodes always, since what happened does not change, and all candidates where a model's consolidation failed or
+did not mention them: nothing is updated or deleted on a guess.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from reverie.consolidate.apply import happened_on
-from reverie.consolidate.statements import Statement, overlap, parse_statement
+from reverie.consolidate.statements import Relation, Statement, overlap, parse_statement, relate
+from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
 from reverie.documents.project_document_paths import memory_project
-from reverie.models import Add, Candidate, Memory, MemoryType, Skip
+from reverie.models import Add, Candidate, Change, Memory, MemoryType, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["decide_episodes"]
+__all__ = ["candidates_to_add", "decide_episodes"]
 
 # Overlap (0 to 1) of title and summary from which two episodes are one. On one day fewer common words are enough: most
 # likely it is the same work, described twice. "Fixed the login timeout: raised the session timeout of the login page to
@@ -21,6 +26,36 @@ __all__ = ["decide_episodes"]
 # to 30 minutes" and "Fixed the upload timeout: raised it to 20 minutes" (4 of 8, 0.5) are always two.
 _SAME_EPISODE = 0.85
 _SAME_DAY_EPISODE = 0.6
+
+
+def candidates_to_add(
+    indexes: Iterable[int], candidates: Sequence[Candidate], existing: Sequence[Memory]
+) -> list[Change]:
+    """Return ADD or SKIP for each candidate at `indexes`: SKIP if a memory or an earlier candidate covers it."""
+    working = WorkingSet.of_memories(existing)
+    chosen = {index: candidates[index] for index in indexes}
+    episodes = decide_episodes(chosen, existing)
+    changes: list[Change] = []
+    for index, candidate in chosen.items():
+        if index in episodes:
+            changes.append(episodes[index])
+            continue
+        statement = parse_statement(candidate.content)
+        scope = scope_of(candidate.type, user=candidate.subject == "user", project=candidate.project)
+        position = working.identical(statement, candidate.project)
+        if position is None:
+            said = (Relation.SAME, Relation.COVERED)
+            similar = working.similar(statement, scope)
+            position = next(
+                (at for at in similar if relate(statement, working.items[at].statement, keyed=False) in said), None
+            )
+        if position is None:
+            working.add(Item(scope, statement, candidate.tags, candidate.at or NOW, index=index))
+            changes.append(Add(index, candidate))
+        else:
+            memory = working.items[position].memory
+            changes.append(Skip(index, None if memory is None else memory.id))
+    return changes
 
 
 class _Episode(NamedTuple):
@@ -33,23 +68,16 @@ class _Episode(NamedTuple):
 
     def is_same(self, other: _Episode) -> bool:
         """Return True if two episodes of one project are about the same work."""
-        if self.project != other.project:
-            return False
         least = _SAME_DAY_EPISODE if self.day == other.day else _SAME_EPISODE
         is_equal = self.statement.normalized == other.statement.normalized
-        return is_equal or overlap(self.statement, other.statement) >= least
+        return self.project == other.project and (is_equal or overlap(self.statement, other.statement) >= least)
 
 
 def decide_episodes(candidates: Mapping[int, Candidate], existing: Sequence[Memory]) -> dict[int, Add | Skip]:
     """Return one change for each candidate that is an episode, by its index: SKIP where it is known, else ADD."""
     new = {index: candidate for index, candidate in candidates.items() if candidate.type is MemoryType.EPISODE}
-    if not new:
-        return {}
-    episodes = [
-        _episode(memory, memory.provenance.get("at"), memory_project(memory), memory.id)
-        for memory in existing
-        if memory.type is MemoryType.EPISODE
-    ]
+    stored = (memory for memory in existing if new and memory.type is MemoryType.EPISODE)
+    episodes = [_episode(memory, memory.provenance.get("at"), memory_project(memory), memory.id) for memory in stored]
     changes: dict[int, Add | Skip] = {}
     for index, candidate in new.items():
         episode = _episode(candidate, candidate.at, candidate.project)

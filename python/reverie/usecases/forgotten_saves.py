@@ -11,7 +11,7 @@ from reverie.documents import session_of
 from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
 from reverie.usecases import candidate_review
 from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forgotten_again
+from reverie.usecases.forgotten_writes import HeldForPerson, forgotten_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
