@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from reverie.distill.steps import ToolCall
 
-__all__ = ["QUESTION_TOOLS", "AnsweredQuestion", "answered_questions"]
-
 QUESTION_TOOLS: Final = frozenset({"AskUserQuestion"})
 """Tools whose results are the person's answers."""
 

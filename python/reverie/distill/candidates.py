@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate, CommandUse
 
-__all__ = ["candidates", "unsure_wishes"]
-
 _WISHES_MAX: Final = 15  # of one thread, the newest; more are one task's instructions
 _UNSURE_MAX: Final = 5  # of one thread that wait for the person
 _OF_FILES_MAX: Final = 60

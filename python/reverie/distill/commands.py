@@ -16,23 +16,6 @@ if TYPE_CHECKING:
 
     from reverie.distill.steps import ToolCall
 
-__all__ = [
-    "TASK_OF_BUILD",
-    "TASK_OF_TESTS",
-    "TASK_RUNNER",
-    "Commit",
-    "Purpose",
-    "Run",
-    "add_commits",
-    "changes_something",
-    "command_runs",
-    "here_documents",
-    "is_same_commit",
-    "message_texts",
-    "pasted_error",
-    "pull_requests",
-]
-
 _OPENING = lazy_regex(r"<<-?[ \t]*(['\"]?)(?P<tag>\w+)\1\n")
 _FIRST_WORD = lazy_regex(r"^[^\S\n]*(?P<word>\w+)", re.MULTILINE)
 

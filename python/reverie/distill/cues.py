@@ -13,28 +13,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "CAUSE",
-    "CHAT_WISH",
-    "CHOOSES",
-    "EXPLAINS",
-    "GUESSES",
-    "LASTING",
-    "NAVIGATES",
-    "PASSING",
-    "SUGGESTS",
-    "WISH",
-    "agrees",
-    "announced",
-    "doubts",
-    "goes_on",
-    "is_answer",
-    "is_delegated",
-    "is_question",
-    "kind_of",
-    "objects",
-]
-
 # The opening of a person's message: "yes, do that", "no, keep the old one"; after a proposal "I think ..." objects too.
 _YES = lazy_regex(
     r"(?:y|yes|yep|yeah|yup|ok(?:ay)?|sure|right|great|good|nice|perfect|agreed|exactly|correct|lgtm|thanks?"

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate, CommandUse, Message, Section, Summary, WorkingState
 
-__all__ = ["Extractive"]
-
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 # The limit of the digest in a context (seed 001).

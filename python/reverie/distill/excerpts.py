@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from reverie.distill.steps import Utterance
 
-__all__ = ["Coverage", "pick_lines", "rank_excerpts"]
-
 _REQUESTS = 6  # of the person's last messages are kept word for word
 _REQUEST_LENGTH = 640  # characters of each
 

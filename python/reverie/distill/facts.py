@@ -24,8 +24,6 @@ from reverie.distill.commands import (
 from reverie.distill.questions import chosen_option, offered_options, open_question
 from reverie.distill.sentences import clip, one_line, sentences, unwrapped
 from reverie.distill.steps import (
-    EDITS,
-    READS,
     REPORTS,
     RUNNING,
     Interrupted,
@@ -36,13 +34,12 @@ from reverie.distill.steps import (
     project_root,
 )
 from reverie.distill.todo import TodoList
+from reverie.distill.tools import EDITS, READS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.distill.todo import TodoItem
-
-__all__ = ["CHECKS", "Facts", "Fix", "KeySentence", "ThreadFacts", "asking", "gather_facts"]
 
 MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""

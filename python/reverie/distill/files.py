@@ -13,8 +13,6 @@ from reverie.models import Candidate, MemoryType
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["file_candidates", "working_memory_candidates"]
-
 _MAX_OF_FILE: Final = 12  # memories, in the file's own order
 _WORDS_MIN: Final = 3  # of a statement: "Lesson: never use npm", and not "Lesson: flaky"
 _SENTENCE_CHARS_MIN: Final = 30  # of the sentence that stands for a section

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from reverie.distill.steps import Utterance
     from reverie.models import Message, WorkingState
 
-__all__ = ["ThreadFold"]
-
 _FEW = 24  # of whatever a state shows the newest of: it shows fewer
 _COMMAND = 400  # characters
 

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from reverie.distill.steps import Utterance
     from reverie.distill.todo import TodoItem
 
-__all__ = [
-    "ASKS",
-    "ITEM_CHARS",
-    "OF_NOW",
-    "THEN",
-    "current_plan",
-    "current_request",
-    "is_task",
-    "leading",
-    "steps_ahead",
-]
-
 ITEM_CHARS = 110  # of one item
 TASK_CHARS = 320  # of the current task
 REMARK_CHARS = 110  # of it, for what was said last

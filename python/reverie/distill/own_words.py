@@ -8,8 +8,6 @@ from typing import Final
 from reverie.distill.steps import user_speech
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["message_words", "own_words", "typed_by_person"]
-
 # What people type at once is short: one paragraph, a few lines. A mail, a page or a ticket is longer, or has marks.
 _CHARS_MAX: Final = 400
 _LINES_MAX: Final = 3

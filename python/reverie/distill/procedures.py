@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate
 
-__all__ = ["DOING", "command_uses", "merged_uses", "procedures", "skills", "split_command"]
-
 DOING: Final = {
     "tests": "run the tests of this project",
     "integration": "run the integration tests of this project",

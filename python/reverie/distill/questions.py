@@ -12,8 +12,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["chosen_option", "offered_options", "open_question"]
-
 _OPTION_CHARS = 100  # of an option's words
 _BARE_WORDS = 9  # of a question; a shorter one needs the sentence before it to be understood
 _LAST_SENTENCES = 3  # of a message, among which a question still waits; something is often added behind it

@@ -7,8 +7,6 @@ from functools import lru_cache
 
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count", "words_of"]
-
 _FENCE = lazy_regex(r"^\s*(?:```|~~~)")
 _MARKS = lazy_regex(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
 # Only around whole words, and `__` only around several: `2**3`, `src/**/x`, `pkg/__init__.py` are no emphasis.

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from reverie.distill.facts import Facts
     from reverie.distill.state_text import StateItem
 
-__all__ = ["completed", "decided", "request_excerpt", "working_state"]
-
 _LONG = 4_000  # characters of a request; of a longer one, such as a pasted log, the beginning and the end are read
 _END = 400  # characters of its end, where people often put the question
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from reverie.distill.facts import KeySentence, ThreadFacts
     from reverie.models import Summary
 
-__all__ = ["merge_previous", "summary_sections"]
-
 _LINE = 320  # characters of one line; longer sentences are lists or logs
 _TOGETHER = 3  # lines taken from a list at a time when lists are interleaved, so that neighbours stay together
 _RECENT = 40  # entries from the end within which a failing check still describes the present
