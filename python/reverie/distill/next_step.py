@@ -39,7 +39,7 @@ _ANNOUNCED_CALLS = 6  # after which an announced step is made, and no longer the
 
 def is_task(said: Utterance) -> bool:
     """Return True for a message that sets a task: a slash command, or enough words that answer and steer nothing."""
-    if said.via in {"objection", "refusal", "talk"} or cues.is_answer(said.text):
+    if said.via in {"objection", "refusal", "talk"} or cues.ANSWERS.match(said.text):
         return False
     return said.text.startswith("/") or words_of(said.text) >= _TASK_WORDS
 

@@ -69,7 +69,7 @@ def chosen_option(answer: str, options: Mapping[str, str]) -> str:
     Example: "c" and "option c please" give "Continue" of {"c": "Continue"}, "1+2" both. A question, a no, and a
     sentence that names two of them choose none.
     """
-    if not options or len(answer.split()) > _CHOICE_WORDS or cues.is_question(answer) or cues.objects(answer):
+    if not options or len(answer.split()) > _CHOICE_WORDS or cues.is_question(answer) or cues.OBJECTS.match(answer):
         return ""
     if _BARE.fullmatch(answer):
         keys = [key.lower() for key in _KEY.findall(answer)]
