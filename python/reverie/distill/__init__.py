@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Distillation, Message, WorkingState
 
-__all__ = ["Distiller"]
-
 
 @runtime_checkable
 class Distiller(Protocol):

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie import replies
+from reverie.distill.cues import NAVIGATES, NO_CHOICE
 from reverie.distill.sentences import clip, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reverie.distill.steps import ToolCall
-
-__all__ = ["QUESTION_TOOLS", "AnsweredQuestion", "answered_questions"]
 
 QUESTION_TOOLS: Final = frozenset({"AskUserQuestion"})
 """Tools whose results are the person's answers."""
@@ -33,6 +32,12 @@ class AnsweredQuestion:
     at: str | None
     own_words: bool = False
     option: str = ""
+
+    @property
+    def decides(self) -> bool:
+        """True if it chooses something about the work: no step at hand, no counter-question, no "you decide"."""
+        is_step = NAVIGATES.search(self.question) is not None
+        return not (is_step or "?" in self.answer or NO_CHOICE.match(self.answer))
 
     @property
     def text(self) -> str:

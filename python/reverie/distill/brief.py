@@ -10,9 +10,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from reverie.distill.commands import Purpose, command_runs, here_documents
+from reverie.distill.commands import Purpose, command_runs, here_documents, split_command
 from reverie.distill.own_words import own_words
-from reverie.distill.procedures import split_command
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
 from reverie.distill.steps import Interrupted, ToolCall, Utterance
 from reverie.distill.todo import TodoList

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType
 
-__all__ = ["build_candidate", "dated", "file_tag", "tags_of", "without_duplicates"]
-
 # Memories of one type from one thread; more of a kind are a task's details.
 _MAX_OF_TYPE = 15
 _MAX_TAGS = 5

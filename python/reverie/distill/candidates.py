@@ -22,25 +22,12 @@ if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate, CommandUse
 
-__all__ = ["candidates", "unsure_wishes"]
-
 _WISHES_MAX: Final = 15  # of one thread, the newest; more are one task's instructions
 _UNSURE_MAX: Final = 5  # of one thread that wait for the person
 _OF_FILES_MAX: Final = 60
 _ANSWER_WORDS_MIN: Final = 5  # of an answer beside the options; a shorter one needs the talk around it
 # A mark that agents put behind an option: "Postgres (recommended)" gives "Postgres".
 _RECOMMENDED: Final = lazy_regex(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
-# A question about the step at hand, not about a way of doing things: "Ready to push this branch?"
-_OF_STEP: Final = lazy_regex(
-    r"\b(?:ready|proceed|continue|next|now|push\w*|prs?|pull requests?|these|those|plans?|this (?:design|work))\b",
-    re.IGNORECASE,
-)
-# An answer that chooses nothing: a letter, a yes or no, "You decide", "Skip", "More discussion".
-_NO_CHOICE: Final = lazy_regex(
-    r"^(?:\W*\w\W*|(?:yes|no|ok(?:ay)?|skip|later|continue|proceed|done|next|more|move on|other|none|both|either"
-    r"|neither|stop|cancel|looks|not (?:now|sure))\b.*|.*\b(?:you|claude|agent)\b.*\b(?:decide|choose|pick|call)\b.*)$",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 def candidates(
@@ -83,7 +70,7 @@ def _choices(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     back chooses nothing.
     """
     for one in reversed(facts.answers):
-        if _OF_STEP.search(one.question) or "?" in one.answer or _NO_CHOICE.match(one.answer):
+        if not one.decides:
             continue
         if not one.own_words:
             about = f": “{clip(one.option, 240)}”" if one.option else ""

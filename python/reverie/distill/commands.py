@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.sentences import clip
@@ -15,23 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.distill.steps import ToolCall
-
-__all__ = [
-    "TASK_OF_BUILD",
-    "TASK_OF_TESTS",
-    "TASK_RUNNER",
-    "Commit",
-    "Purpose",
-    "Run",
-    "add_commits",
-    "changes_something",
-    "command_runs",
-    "here_documents",
-    "is_same_commit",
-    "message_texts",
-    "pasted_error",
-    "pull_requests",
-]
 
 _OPENING = lazy_regex(r"<<-?[ \t]*(['\"]?)(?P<tag>\w+)\1\n")
 _FIRST_WORD = lazy_regex(r"^[^\S\n]*(?P<word>\w+)", re.MULTILINE)
@@ -100,47 +84,48 @@ class Commit:
 
 TASK_RUNNER: Final = (
     r"(?:just|(?:go-)?task|poe|mise(?: run| r)?|moon run|nox -s|nox --sessions?|(?:python3? -m )?(?:invoke|inv)|hatch"
-    r" run"
-    r"|pdm run|rye run|(?:bundle exec |bin/)?rake|deno task|composer(?: run(?:-script)?)?|npx turbo(?: run)?|turbo(?:"
-    r" run)?"
+    r" run|pdm run|rye run|(?:bundle exec |bin/)?rake|deno task|composer(?: run(?:-script)?)?|(?:npx )?turbo(?: run)?"
     r"|ant|sbt|lein|mix|(?:\./)?gradlew?(?: --?[\w-]+)*|(?:\./)?mvnw?(?: -\S+| clean)*|bazel(?:isk)?|pants|buck2?)"
 )
 """Programs that run a task of the project by its name, up to that name."""
 # Where a command begins: "just test" in the text of a pull request is none.
-_BEGINS: Final = r"(?:^|[;&|(\n]\s*)(?:\w+=\S* )*(?:(?:time|sudo|uv run|poetry run|npx) )?"
-TASK_OF_TESTS: Final = rf"{_BEGINS}{TASK_RUNNER} (?:unit-?)?(?:tests?|check|spec|verify)(?![\w./-])"
-"""A task that tests the whole project: `just test`, `nox -s tests`, `./gradlew check`, `bazel test //...`."""
-TASK_OF_BUILD: Final = rf"{_BEGINS}{TASK_RUNNER} (?:build|compile|package|install|assemble)(?![\w./-])"
-"""A task that builds the project: `just build`, `./mvnw clean package`."""
+_BEGINS: Final = r"^(?:\w+=\S* )*(?:(?:time|sudo|uv run|poetry run|npx) )?"
+_NPM: Final = r"(?:npm|pnpm|yarn|bun)(?: run)?"
 # Of these programs the environment's name tells: `tox -e lint` tests nothing.
 _ENVIRONMENTS: Final = r"(?:tox|nox)\b(?!.*\b(?:lint|mypy|types?|typing|typecheck|format|fmt|docs|build|flake8|ruff)\b)"
-# The first pattern that matches decides: `git commit -m "fix lint"` is a commit, not a lint.
-_PURPOSES = (
-    (Purpose.COMMIT, lazy_regex(r"\bgit (?:-C \S+ )?commit\b")),
-    (
-        Purpose.TEST,
-        lazy_regex(
-            r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|jest|vitest|mocha|rspec"
-            r"|phpunit|make (?:test|check)|mise run test\S*|ctest|unittest|dotnet test|swift test|flutter test|zig"
-            r" build test|playwright test|cypress run|deno test|node --test|bats|gotestsum"
-            rf"|{_ENVIRONMENTS})\b|{TASK_OF_TESTS}"
-        ),
-    ),
-    (
-        Purpose.LINT,
-        lazy_regex(
-            r"\b(?:golangci-lint|ruff|eslint|mypy|pyright|clippy|prettier|gofmt|black|flake8|pylint|tsc|lint|vet|fmt"
-            r"|type-?check|check-types)\b"
-        ),
-    ),
-    (
-        Purpose.BUILD,
-        lazy_regex(
-            r"\b(?:go build|cargo (?:build|check)|make|cmake"
-            rf"|(?:npm|pnpm|yarn|bun)(?: run)? build|tsc|docker build|mise run build)\b|{TASK_OF_BUILD}"
-        ),
-    ),
+_TESTS: Final = (
+    rf"\b(?:pytest|go test|cargo (?:test|nextest)|{_NPM} tests?|jest|vitest|mocha|rspec|phpunit|make (?:test|check)"
+    r"|mise run test\S*|ctest|unittest|(?:dotnet|swift|deno|flutter|node --|zig build |playwright) ?test"
+    rf"|cypress run|bats|gotestsum|{_ENVIRONMENTS})\b"
+    rf"|{_BEGINS}{TASK_RUNNER} (?:unit-?)?(?:tests?|check|spec|verify)(?![\w./-])"
 )
+_BUILDS: Final = (
+    rf"\b(?:go build|cargo (?:build|check)|make|cmake|{_NPM} build|docker build|dotnet build|swift build)\b"
+    rf"|{_BEGINS}{TASK_RUNNER} (?:build|compile|package|install|assemble)(?![\w./-])"
+)
+_E2E: Final = r"\b(?:tests?|check|playwright|cypress)\b.*\b(?:integration|e2e)\b|\b(?:integration|e2e)\b.*\btests?\b"
+_LINTS: Final = r"\b(?:golangci-lint|ruff|eslint|clippy|prettier|flake8|pylint|lint|vet|biome|stylelint)\b"
+_FORMATS: Final = r"\b(?<!-)(?:fmt|gofmt|goimports|format|black)\b|\bprettier\b.* (?:--write|-w)\b"
+# The first that matches what a command runs decides: `mise run test:integration` runs integration tests.
+_KINDS: Final = (
+    ("format", Purpose.LINT, lazy_regex(_FORMATS)),
+    ("types", Purpose.LINT, lazy_regex(r"\b(?:tsc|mypy|pyright|type-?check|check-types)\b")),
+    ("lint", Purpose.LINT, lazy_regex(_LINTS)),
+    ("ci", Purpose.TEST, lazy_regex(r"\btest[:-]ci\b|\bci[:-]test\b")),
+    ("integration", Purpose.TEST, lazy_regex(_E2E)),
+    ("tests", Purpose.TEST, lazy_regex(_TESTS)),
+    ("build", Purpose.BUILD, lazy_regex(_BUILDS)),
+)
+_COMMITS: Final = lazy_regex(r"\bgit (?:-C \S+ )?commit\b")
+# Between two commands of one line.
+_SEPARATOR = lazy_regex(r"\s*(?:&&|\|\||;|\n)\s*")
+# Redirections and output filters say nothing about the command: "go test ./... 2>&1 | tail -5".
+_FILTER = lazy_regex(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc|tee)\b.*)")
+_IN_QUOTES = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_CONTINUED = lazy_regex(r"\\\n\s*")
+# Programs that run nothing of the project, whatever files or words they are given.
+_READS = lazy_regex(r"(?:cat|echo|find|gh|git|grep|head|ls|printf|rg|sed|tail|cd|rm)\b")
+_PROGRAM_ENDS = lazy_regex(r"(?<!c )['\"]|\|")
 # git's own confirmation: "[main 3f2c1ab] Fix the parser".
 _COMMITTED = lazy_regex(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
 _PULL = lazy_regex(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
@@ -194,10 +179,8 @@ _TELLING = lazy_regex(
 # What the program around a check says of its end: "[lint] ERROR task failed", "make: *** [test] Error 1".
 _WRAPPER = lazy_regex(
     r"^(?:\[[\w:.-]+\] )?(?:ERROR )?(?:task|command|script|step|process|recipe)\b.*\b(?:failed|exited|completed)"
-    r"|^\[[\w:.-]+\] ERROR\b|^make(?:\[\d+\])?: \*\*\*|^npm ERR!|ELIFECYCLE|^error Command failed|^error: (?:script"
-    r"|recipe) "
-    r"|^mise ERROR|^Process completed|^exit (?:status|code) \d+$|^Command exited|^ERR_PNPM"
-    r"|\berror: process didn't exit",
+    r"|^\[[\w:.-]+\] ERROR\b|^make(?:\[\d+\])?: \*\*\*|^npm ERR!|ELIFECYCLE|^error: (?:script|recipe) "
+    r"|^exit (?:status|code) \d+$|\berror: process didn't exit",
     re.IGNORECASE,
 )
 
@@ -209,7 +192,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
         if call.tool != "Bash" or not call.answered or _NOT_RUN.match(call.result):
             continue
         command = call.word("command")
-        purposes = [kind for kind, pattern in _PURPOSES if pattern.search(command)] or [Purpose.OTHER]
+        purposes = _purposes(command)
         purpose = purposes[0]
         failed = _has_failed(call, purpose)
         if failed and _was_called_wrongly(call.result):
@@ -272,6 +255,43 @@ def changes_something(command: str) -> bool:
     return _CHANGING.search(command) is not None
 
 
+def _purposes(command: str) -> list[Purpose]:
+    """Return the purposes of a command line, a commit first: `git commit -m "fix lint"` lints nothing."""
+    line = here_documents(command)[1]
+    if _COMMITS.search(line):
+        return [Purpose.COMMIT]
+    found = {purpose for part in split_command(line) if (purpose := kind_of(part)[1])}
+    return [purpose for purpose in (Purpose.TEST, Purpose.LINT, Purpose.BUILD) if purpose in found] or [Purpose.OTHER]
+
+
+def kind_of(command: str) -> tuple[str, Purpose | None]:
+    """Return what a command checks, "tests" or "types", and that as a purpose; up to its first quote or pipe.
+
+    What a shell is given is read: `sh -c 'npm test'`.
+    """
+    program = "" if _READS.match(command) else _PROGRAM_ENDS.split(command, maxsplit=1)[0]
+    return next(((kind, purpose) for kind, purpose, pattern in _KINDS if pattern.search(program)), ("", None))
+
+
+def split_command(command: str) -> list[str]:
+    """Split a shell line into its commands, without redirections and output filters; quoted text stays intact."""
+    line = _CONTINUED.sub(" ", command.strip())
+    masked = _IN_QUOTES.sub(lambda match: "q" * len(match.group()), line)
+    parts, start = [], 0
+    for end, following in [*((match.start(), match.end()) for match in _SEPARATOR.finditer(masked)), (len(line), 0)]:
+        parts.append(_without_filters(line[start:end], masked[start:end]))
+        start = following
+    return [part for part in parts if part]
+
+
+def _without_filters(command: str, masked: str) -> str:
+    kept, start = [], 0
+    for match in _FILTER.finditer(masked):
+        kept.append(command[start : match.start()])
+        start = match.end()
+    return "".join([*kept, command[start:]]).strip()
+
+
 def pasted_error(text: str) -> str:
     """Return the most telling line of a failing check's output that a person pasted, or the empty string."""
     return _error_line(text) if _BAD.search(text) else ""
@@ -303,12 +323,11 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
 
 def _error_line(result: str) -> str:
     """Return the first line of an output that names an error, else its first line."""
-    every = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
-    lines = [line for line in every if not _WRAPPER.search(line)] or every
+    lines = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
+    lines = [line for line in lines if not _WRAPPER.search(line)] or lines
     telling = [line for line in lines if _TELLING.search(line)]
-    best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]
-    ordered = [*best, *telling, *(line for line in lines if _BAD.search(line)), *lines]
-    return clip(next(iter(ordered), ""), 200)
+    best = (line for line in telling if _BAD.search(line) and len(line.split()) > 2)
+    return clip(next(chain(best, telling, filter(_BAD.search, lines), lines), ""), 200)
 
 
 def is_same_commit(sha: str, other: str) -> bool:

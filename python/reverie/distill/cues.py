@@ -13,28 +13,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "CAUSE",
-    "CHAT_WISH",
-    "CHOOSES",
-    "EXPLAINS",
-    "GUESSES",
-    "LASTING",
-    "NAVIGATES",
-    "PASSING",
-    "SUGGESTS",
-    "WISH",
-    "agrees",
-    "announced",
-    "doubts",
-    "goes_on",
-    "is_answer",
-    "is_delegated",
-    "is_question",
-    "kind_of",
-    "objects",
-]
-
 # The opening of a person's message: "yes, do that", "no, keep the old one"; after a proposal "I think ..." objects too.
 _YES = lazy_regex(
     r"(?:y|yes|yep|yeah|yup|ok(?:ay)?|sure|right|great|good|nice|perfect|agreed|exactly|correct|lgtm|thanks?"
@@ -49,24 +27,33 @@ _GO_ON = lazy_regex(
     r"|resume|next|step|task|ja|oui|sí|да|好|はい"
 )
 _WORDS = lazy_regex(r"[\w']+")
-_NO = lazy_regex(
+OBJECTS: Final = lazy_regex(
     r"(?:(?:hm+|oh|ok(?:ay)?|yes|sorry|please)\b\W+(?:but\b\W+)?)?"
     r"(?:no(?! (?:problem|worries|need|rush|idea))|nope|nah|wait|stop|hold on|wrong|actually|not|don'?t|do not"
     r"|better not|rather|instead|revert|undo|that'?s (?:not|wrong)|nein|non|нет)(?!\w)|不",
     re.IGNORECASE,
 )
-_ANSWER = lazy_regex(r"(?:yes|yep|yeah|yup|no|nope|ja|nein|oui|non|sí|да|нет)(?!\w)", re.IGNORECASE)
-_DOUBT = lazy_regex(
+"""How a message begins that objects: with a no."""
+ANSWERS: Final = lazy_regex(r"(?:yes|yep|yeah|yup|no|nope|ja|nein|oui|non|sí|да|нет)(?!\w)", re.IGNORECASE)
+"""How a message begins that answers, with nothing softer than yes or no: "ok, now the docs" is no answer."""
+DOUBTS: Final = lazy_regex(
     r"(?:hm+\b\W+)?(?:i (?:think|would|don'?t|prefer)|i'?d|but|why|what about|how about|can'?t we)\b", re.IGNORECASE
 )
+"""How a message begins that puts another view against a proposal: "I think the table is enough"."""
 NAVIGATES: Final = lazy_regex(
-    r"\b(?:next|proceed|continue|go (?:on|ahead)|move on|ready|start|begin|anything else|looks? (?:good|right))\b",
+    r"\b(?:next|proceed|continue|go (?:on|ahead)|move on|ready|start|begin|anything else|looks? (?:good|right)|now"
+    r"|push\w*|prs?|pull requests?)\b",
     re.IGNORECASE,
 )
 """In a question, an option or an offer: it is about going on, and decides nothing about the work."""
 SUGGESTS: Final = lazy_regex(r"\bi(?:'d| would)? (?:suggest|propose|recommend)\b|\bwe could\b", re.IGNORECASE)
 """An offer of the agent that is no question."""
-_DELEGATES = lazy_regex(r"\byou (?:decide|choose|pick)\b|\bup to you\b|\byour (?:call|choice)\b", re.IGNORECASE)
+NO_CHOICE: Final = lazy_regex(
+    r"^(?:\W*\w\W*|(?:yes|no|ok(?:ay)?|skip|later|continue|proceed|done|next|more|move on|other|none|both|either"
+    r"|neither|stop|cancel|looks|not (?:now|sure))\b.*|.*\b(?:you|claude|agent)\b.*\b(?:decide|choose|pick|call)\b.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An answer that chooses nothing: a letter, a yes or no, "You decide", "Skip", "More discussion"."""
 
 # What the agent says it does at once: "Now let me look at the tests".
 _LEAD = r"(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but)\b[!,.:]? *)*"
@@ -74,6 +61,12 @@ _ANNOUNCES = lazy_regex(
     rf"{_LEAD}(?:let me|let'?s|i'?ll|i will|i need to|i'?m going to)\b\s*(?P<what>.*)", re.IGNORECASE
 )
 
+EXPLAINS = lazy_regex(
+    r"\b(?:root cause|turns out|because|caused by|due to|the (?:real |actual )?(?:issue|problem|bug|cause|culprit)"
+    r" (?:is|was))\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that says why something was so."""
 _KINDS: Sequence[tuple[str, re.Pattern[str]]] = (
     (
         "failure",
@@ -105,14 +98,7 @@ _KINDS: Sequence[tuple[str, re.Pattern[str]]] = (
             re.IGNORECASE,
         ),
     ),
-    (
-        "finding",
-        lazy_regex(
-            r"\b(?:because|root cause|turns out|due to|caused by|the (?:issue|problem|bug|cause) (?:is|was)|requires?"
-            r"|must)\b",
-            re.IGNORECASE,
-        ),
-    ),
+    ("finding", EXPLAINS),
 )
 # A choice in a person's own sentence: "let's go with LMDB", "squash, not merge".
 CHOOSES: Final = lazy_regex(r"\blet'?s (?:go with|use)\b|\binstead of\b|\brather than\b|, not ", re.IGNORECASE)
@@ -132,26 +118,6 @@ def goes_on(text: str) -> bool:
     """Return True for a message that only agrees, or lets the agent go on."""
     words = _WORDS.findall(text.lower().replace("\u2019", "'"))
     return bool(words) and all(map(_GO_ON.fullmatch, words))
-
-
-def objects(text: str) -> bool:
-    """Return True for a message that begins with a no."""
-    return _NO.match(text) is not None
-
-
-def is_answer(text: str) -> bool:
-    """Return True for a message that begins with yes or no and nothing softer: "ok, now the docs" is no answer."""
-    return _ANSWER.match(text) is not None
-
-
-def doubts(text: str) -> bool:
-    """Return True for a message that puts another view against a proposal: "I think the table is enough"."""
-    return _DOUBT.match(text) is not None
-
-
-def is_delegated(text: str) -> bool:
-    """Return True for an answer that leaves the choice to the agent."""
-    return _DELEGATES.search(text) is not None
 
 
 def announced(sentence: str) -> str:
@@ -203,12 +169,6 @@ CAUSE = lazy_regex(
     re.IGNORECASE,
 )
 """Words of a reason."""
-EXPLAINS = lazy_regex(
-    r"\b(?:root cause|turns out|because|caused by|due to|the (?:real |actual )?(?:issue|problem|bug|cause|culprit)"
-    r" (?:is|was))\b",
-    re.IGNORECASE,
-)
-"""Words of a sentence that says why something was so."""
 GUESSES = lazy_regex(
     r"\b(?:likely|probably|maybe|perhaps|might|seems?|i think|not sure|should be|could be|let me|i'll|i need)\b"
     r"|^(?:this|that|these|it|both|so|but|no|yes|ah|oh)\b|[?:]$",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from reverie.distill import cues, summary_text
 from reverie.distill.candidates import candidates, unsure_wishes
 from reverie.distill.excerpt_lines import candidate_lines
 from reverie.distill.excerpts import rank_excerpts
-from reverie.distill.facts import CHECKS, gather_facts
+from reverie.distill.facts import gather_facts
 from reverie.distill.procedures import command_uses
 from reverie.distill.sentences import clip, first_sentence, words_of
 from reverie.distill.state import working_state
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate, CommandUse, Message, Section, Summary, WorkingState
-
-__all__ = ["Extractive"]
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -144,20 +141,4 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
         if words_of(said.text) >= _TOPIC_WORDS and said.via in {"", "aside"} and not cues.is_question(said.text)
     ]
     topics = list(dict.fromkeys(reversed(topics)))[:_MAX_TOPICS][::-1]
-    return count_and_truncate_tokens.truncate("\n".join([*_usual_work(facts), *topics]), MAX_TOKENS)
-
-
-def _usual_work(facts: ThreadFacts) -> list[str]:
-    """Return lines for the kinds of files edited and the checks run most often."""
-    lines = []
-    kinds = Counter(path.rsplit(".", 1)[-1] for path in facts.edited if "." in path.rsplit("/", 1)[-1])
-    if kinds:
-        common = sorted(kinds, key=lambda kind: (-kinds[kind], kind))[:3]
-        lines.append(f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files")
-    checks = Counter(run.purpose.value for run in facts.runs if run.purpose in CHECKS)
-    habits = [name for name, count in sorted(checks.items(), key=lambda pair: (-pair[1], pair[0])) if count > 1]
-    if facts.commits:
-        habits.append("commits")
-    if habits:
-        lines.append(f"- Usual checks: {', '.join(habits)}")
-    return lines
+    return count_and_truncate_tokens.truncate("\n".join(topics), MAX_TOKENS)

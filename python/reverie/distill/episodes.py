@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reverie.distill.commands import Commit
     from reverie.distill.facts import ThreadFacts
 
-__all__ = ["episodes"]
-
 _REQUEST_CHARS: Final = 200
 _READ_CHARS: Final = 2_000  # of a request, in which the words of a commit are looked for
 _COMMON_WORDS: Final = 2  # of a request and a commit that are about the same

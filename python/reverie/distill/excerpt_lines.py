@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["Line", "Source", "candidate_lines", "speaker"]
-
 MAX_LENGTH = 300
 """Characters of one line; a longer one is cut where a sentence ends, and a longer sentence at a space or a mark."""
 

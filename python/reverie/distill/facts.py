@@ -24,8 +24,6 @@ from reverie.distill.commands import (
 from reverie.distill.questions import chosen_option, offered_options, open_question
 from reverie.distill.sentences import clip, one_line, sentences, unwrapped
 from reverie.distill.steps import (
-    EDITS,
-    READS,
     REPORTS,
     RUNNING,
     Interrupted,
@@ -36,13 +34,12 @@ from reverie.distill.steps import (
     project_root,
 )
 from reverie.distill.todo import TodoList
+from reverie.distill.tools import EDITS, READS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.distill.todo import TodoItem
-
-__all__ = ["CHECKS", "Facts", "Fix", "KeySentence", "ThreadFacts", "asking", "gather_facts"]
 
 MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""
@@ -74,15 +71,6 @@ class KeySentence:
     speaker: str = ""  # who reported it, where the agent did not say it itself
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """A check that failed and later passed, with the files edited in between."""
-
-    failed: Run
-    passed: Run
-    files: tuple[str, ...]
-
-
 @dataclass(slots=True)
 class Facts:
     """What is known of a thread so far; every list is ordered oldest first."""
@@ -100,10 +88,8 @@ class Facts:
     orders: list[Utterance] = field(default_factory=list)  # messages of other agents
     plan: TodoList = field(default_factory=TodoList)
     runs: tuple[Run, ...] = ()
-    failures: dict[str, Run] = field(default_factory=dict)  # the first failed run since it passed, by check
     failing: list[Run] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)  # the checks that ran, by purpose
-    fixes: list[Fix] = field(default_factory=list)
     commits: list[Commit] = field(default_factory=list)
     pulls: dict[str, int] = field(default_factory=dict)
     answers: list[AnsweredQuestion] = field(default_factory=list)
@@ -146,13 +132,8 @@ class Facts:
         """The paths edited, newest last, relative to the root."""
         return tuple(_relative(self.edits, self.root))
 
-    @property
-    def touched(self) -> tuple[str, ...]:
-        """The paths read or edited, newest last, relative to the root."""
-        return tuple(_relative(self.uses, self.root))
-
     def used(self) -> dict[str, int]:
-        """Return the entry of each file's last use, by the path relative to the root."""
+        """Return the entry of each file's last use, by the path relative to the root, newest last."""
         return _relative(self.uses, self.root)
 
     @property
@@ -167,7 +148,7 @@ class Facts:
         choice = chosen_option(said.text, offered_options(self.reply))
         objects = self._is_objection(said, proposal)
         agrees = bool(proposal) and not objects and _is_yes(said.text)
-        via = "objection" if objects and cues.objects(said.text) else self._via(said)
+        via = "objection" if objects and cues.OBJECTS.match(said.text) else self._via(said)
         said = replace(said, choice=choice, proposal=proposal if agrees else "", via=via)
         if said.via != "answer":
             self._close_question()
@@ -215,11 +196,11 @@ class Facts:
         """
         if said.via == "answer":
             return False
-        if cues.objects(said.text):
+        if cues.OBJECTS.match(said.text):
             return bool(self.reply) or self.stopped
         if said.via == "refusal" or self.stopped:
             return not (_is_yes(said.text) or cues.goes_on(said.text) or cues.is_question(said.text))
-        return bool(proposal) and cues.doubts(said.text)
+        return bool(proposal) and cues.DOUBTS.match(said.text) is not None
 
     def _take_back(self, said: Utterance) -> None:
         """Add a correction, and take what it objects to out of what the agent said: the end of its last message.
@@ -295,16 +276,10 @@ class Facts:
             if purpose in CHECKS and purpose.value not in self.checked:
                 self.checked.append(purpose.value)
         if run.failed:
-            self.failures.setdefault(key, run)
             self.failing = [one for one in self.failing if _key(one) != key]
             self.failing.append(run)
             return
         passed = {key, *(purpose.value for purpose in run.passes)}
-        for one in passed & self.failures.keys():
-            failed = self.failures.pop(one)
-            files = [path for path, seq in _relative(self.edits, self.root).items() if seq >= failed.seq]
-            if files:
-                self.fixes.append(Fix(failed, run, tuple(files)))
         self.failing = [one for one in self.failing if _key(one) not in passed]
 
 

@@ -6,14 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.build import dated, file_tag, tags_of
-from reverie.distill.sentences import clip, one_line, sentences, word_count, words_of
+from reverie.distill.sentences import clip, one_line, sentences, words_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-__all__ = ["file_candidates", "working_memory_candidates"]
 
 _MAX_OF_FILE: Final = 12  # memories, in the file's own order
 _WORDS_MIN: Final = 3  # of a statement: "Lesson: never use npm", and not "Lesson: flaky"
@@ -87,7 +85,7 @@ def _statements(trail: list[str], body: list[str]) -> Iterator[tuple[MemoryType,
     if any(_OF_WORK.search(heading) for heading in trail):
         return
     steps = [clip(match["text"], 120) for match in _STEP.finditer("\n".join(rest))]
-    first = next((sentence for sentence in sentences("\n".join(rest)) if word_count(sentence) > _WORDS_MIN), "")
+    first = next((sentence for sentence in sentences("\n".join(rest)) if words_of(sentence) > _WORDS_MIN), "")
     if steps:
         yield MemoryType.PROCEDURE, f"{subject}{' → '.join(steps[:8])}"
     elif len(first) >= _SENTENCE_CHARS_MIN:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from reverie.distill.steps import Utterance
     from reverie.models import Message, WorkingState
 
-__all__ = ["ThreadFold"]
-
 _FEW = 24  # of whatever a state shows the newest of: it shows fewer
 _COMMAND = 400  # characters
 
@@ -47,9 +45,8 @@ class ThreadFold(Facts):
         self.requests = self._requests()
         self.orders = self.orders[-1:]
         self.runs = tuple({run.purpose: _bare(run) for run in self.runs}.values())
-        self.failures = {}
         self.failing = [_bare(run) for run in self.failing if run.purpose in CHECKS]
-        self.fixes, self.corrections = [], []
+        self.corrections = []
         self.commits = self.commits[-_FEW:]
         self.answers = self.answers[-_FEW:]
         self.decisions = self.decisions[-_FEW:]

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from reverie.distill.steps import Utterance
     from reverie.distill.todo import TodoItem
 
-__all__ = [
-    "ASKS",
-    "ITEM_CHARS",
-    "OF_NOW",
-    "THEN",
-    "current_plan",
-    "current_request",
-    "is_task",
-    "leading",
-    "steps_ahead",
-]
-
 ITEM_CHARS = 110  # of one item
 TASK_CHARS = 320  # of the current task
 REMARK_CHARS = 110  # of it, for what was said last
@@ -51,7 +39,7 @@ _ANNOUNCED_CALLS = 6  # after which an announced step is made, and no longer the
 
 def is_task(said: Utterance) -> bool:
     """Return True for a message that sets a task: a slash command, or enough words that answer and steer nothing."""
-    if said.via in {"objection", "refusal", "talk"} or cues.is_answer(said.text):
+    if said.via in {"objection", "refusal", "talk"} or cues.ANSWERS.match(said.text):
         return False
     return said.text.startswith("/") or words_of(said.text) >= _TASK_WORDS
 

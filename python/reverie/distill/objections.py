@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from reverie.distill.facts import ThreadFacts
 
-__all__ = ["objections"]
-
 # `git revert 1a2b3c4`, and the body that git gives such a commit. `HEAD` names no commit that a memory could.
 _REVERTED = lazy_regex(r"(?:\bgit revert (?:-\S+ )*|This reverts commit )(?P<sha>[0-9a-f]{7,40})\b")
 

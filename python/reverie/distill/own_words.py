@@ -11,8 +11,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["message_words", "own_words", "typed_by_person", "typed_words"]
-
 # What people type at once is short: one paragraph, a few lines. A mail, a page or a ticket is longer, or has marks.
 _CHARS_MAX: Final = 400
 _LINES_MAX: Final = 3

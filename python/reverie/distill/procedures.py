@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.build import build_candidate, file_tag
-from reverie.distill.commands import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
+from reverie.distill.commands import TASK_RUNNER, Purpose, kind_of, split_command
 from reverie.lazy_regex import lazy_regex
 from reverie.models import CommandUse, MemoryType
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from reverie.distill.commands import Run
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate
-
-__all__ = ["DOING", "command_uses", "merged_uses", "procedures", "skills", "split_command"]
 
 DOING: Final = {
     "tests": "run the tests of this project",
@@ -38,47 +36,13 @@ DOING: Final = {
 }
 """Purposes of commands, and how a procedure names them."""
 
-# The first that matches part of a command line decides: `mise run test:integration` runs integration tests.
-_PURPOSES: Final = (
-    ("format", lazy_regex(r"\b(?:fmt|gofmt|goimports|format|black|ruff format)\b|\bprettier\b.* (?:--write|-w)\b")),
-    ("types", lazy_regex(r"\b(?:tsc|mypy|pyright|type-?check|check-types)\b")),
-    ("lint", lazy_regex(r"\b(?:golangci-lint|ruff|eslint|clippy|prettier|flake8|pylint|lint|vet|biome|stylelint)\b")),
-    ("ci", lazy_regex(r"\btest[:-]ci\b|\bci[:-]test\b")),
-    (
-        "integration",
-        lazy_regex(
-            r"\b(?:test|tests|check|playwright|cypress)\b.*\b(?:integration|e2e)\b|\b(?:integration|e2e)\b.*\btests?\b"
-        ),
-    ),
-    (
-        "tests",
-        lazy_regex(
-            r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? tests?|jest|vitest|mocha|rspec"
-            r"|phpunit|make (?:test|check)|ctest|tox|nox|unittest|dotnet test|swift test|deno test|flutter test|zig"
-            r" build test"
-            rf")\b|{TASK_OF_TESTS}"
-        ),
-    ),
-    (
-        "build",
-        lazy_regex(
-            r"\b(?:go build|cargo (?:build|check)|cmake|(?:npm|pnpm|yarn|bun)(?: run)? build|docker build|dotnet build"
-            rf"|swift build)\b|^make$|{TASK_OF_BUILD}"
-        ),
-    ),
-)
 _CHECKS: Final = frozenset({Purpose.TEST, Purpose.LINT, Purpose.BUILD})
 _USES_MAX: Final = 40  # of one thread, those that passed most often
-# Between two commands of one line.
-_SEPARATOR = lazy_regex(r"\s*(?:&&|\|\||;|\n)\s*")
-# Redirections and output filters say nothing about the command: "go test ./... 2>&1 | tail -5".
-_FILTER = lazy_regex(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc|tee)\b.*)")
 # Options that change only what is shown: "go test -v ./..." runs what "go test ./..." does.
 _SHOWING = lazy_regex(
     r"\s+(?:-v|-vv|--verbose|-q|--quiet|--silent|-count=\d+|--color(?:=\w+)?|--no-color|-no-color)(?=\s|$)"
 )
 _QUOTED = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-_CONTINUED = lazy_regex(r"\\\n\s*")
 # Endings of a command that was cut in the middle.
 _CUT_SHORT = ("\\", "|", "&", "(", "{", ",", "=", "<")
 # Names something that existed once: "gh pr view 42", "kill 31337", "/tmp/x".
@@ -244,32 +208,7 @@ def _parts(run: Run, root: str) -> list[tuple[str, str]]:
         usable = run.description and not _ONE_CASE.search(run.description)
         return [("other", first)] if usable and _is_reusable(first) and _RUNNER.match(first) else []
     whole = [part for part in shown if _is_reusable(part) and not _PART.search(part)]
-    return list(dict.fromkeys((purpose, part) for part in whole if (purpose := _purpose_of(part))))
-
-
-def _purpose_of(command: str) -> str:
-    """Return the purpose of what a command itself runs, up to its first quoted text or the program it is piped into."""
-    program = re.split(r"['\"|]", command, maxsplit=1)[0]
-    return next((purpose for purpose, pattern in _PURPOSES if pattern.search(program)), "")
-
-
-def split_command(command: str) -> list[str]:
-    """Split a shell line into its commands, without redirections and output filters; quoted text stays intact."""
-    line = _CONTINUED.sub(" ", command.strip())
-    masked = _QUOTED.sub(lambda match: "q" * len(match.group()), line)
-    parts, start = [], 0
-    for end, following in [*((match.start(), match.end()) for match in _SEPARATOR.finditer(masked)), (len(line), 0)]:
-        parts.append(_without_filters(line[start:end], masked[start:end]))
-        start = following
-    return [part for part in parts if part]
-
-
-def _without_filters(command: str, masked: str) -> str:
-    kept, start = [], 0
-    for match in _FILTER.finditer(masked):
-        kept.append(command[start : match.start()])
-        start = match.end()
-    return "".join([*kept, command[start:]]).strip()
+    return list(dict.fromkeys((purpose, part) for part in whole if (purpose := kind_of(part)[0])))
 
 
 def _is_reusable(command: str) -> bool:

@@ -12,8 +12,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["chosen_option", "offered_options", "open_question"]
-
 _OPTION_CHARS = 100  # of an option's words
 _BARE_WORDS = 9  # of a question; a shorter one needs the sentence before it to be understood
 _LAST_SENTENCES = 3  # of a message, among which a question still waits; something is often added behind it
@@ -71,7 +69,7 @@ def chosen_option(answer: str, options: Mapping[str, str]) -> str:
     Example: "c" and "option c please" give "Continue" of {"c": "Continue"}, "1+2" both. A question, a no, and a
     sentence that names two of them choose none.
     """
-    if not options or len(answer.split()) > _CHOICE_WORDS or cues.is_question(answer) or cues.objects(answer):
+    if not options or len(answer.split()) > _CHOICE_WORDS or cues.is_question(answer) or cues.OBJECTS.match(answer):
         return ""
     if _BARE.fullmatch(answer):
         keys = [key.lower() for key in _KEY.findall(answer)]

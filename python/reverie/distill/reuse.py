@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-__all__ = ["ORIGIN", "list_names", "name_weights"]
-
 _HORIZON = 10  # recency halves ten times: about a million characters back nothing is recent
 _UNIT = 1_000  # characters, within which everything is now
 

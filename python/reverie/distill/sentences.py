@@ -7,8 +7,6 @@ from functools import lru_cache
 
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count", "words_of"]
-
 _FENCE = lazy_regex(r"^\s*(?:```|~~~)")
 _MARKS = lazy_regex(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
 # Only around whole words, and `__` only around several: `2**3`, `src/**/x`, `pkg/__init__.py` are no emphasis.
@@ -45,7 +43,6 @@ _NAME = lazy_regex(
     """,
     re.VERBOSE,
 )
-_WORD = lazy_regex(r"[A-Za-z]{4,}")
 # Characters of a specific name; a shorter one is too often in other texts: of "use io.h then main.c" only `main.c` is
 # one.
 _MIN_LENGTH = 5
@@ -131,11 +128,6 @@ def specific_names(text: str) -> tuple[str, ...]:
         if len(name) >= _MIN_LENGTH and not name.isdigit():
             names.setdefault(name)
     return tuple(names)
-
-
-def word_count(text: str) -> int:
-    """Return how many words of at least four letters `text` has."""
-    return len(_WORD.findall(text))
 
 
 def words_of(text: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.distill import cues
 from reverie.distill.commands import pasted_error
 from reverie.distill.facts import CHECKS, asking
 from reverie.distill.next_step import (
@@ -24,11 +23,8 @@ from reverie.models import StateSources, WorkingState
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.answers import AnsweredQuestion
     from reverie.distill.facts import Facts
     from reverie.distill.state_text import StateItem
-
-__all__ = ["completed", "decided", "request_excerpt", "working_state"]
 
 _LONG = 4_000  # characters of a request; of a longer one, such as a pasted log, the beginning and the end are read
 _END = 400  # characters of its end, where people often put the question
@@ -136,14 +132,8 @@ def _names_commit(text: str, facts: Facts) -> bool:
 def decided(facts: Facts, length: int) -> list[StateItem]:
     """Return the person's decisions in order of time, each with `length` characters at most."""
     made = [(clip(mark.text, length), mark.seq) for mark in facts.decisions]
-    made += [(clip(answer.text, length), answer.seq) for answer in facts.answers if _decides(answer)]
+    made += [(clip(answer.text, length), answer.seq) for answer in facts.answers if answer.decides]
     return _in_order(made)
-
-
-def _decides(answer: AnsweredQuestion) -> bool:
-    """Return True for an answer about the work: no question, no "you decide", none about how to go on."""
-    is_none = cues.is_question(answer.answer) or cues.is_delegated(answer.answer)
-    return not is_none and not cues.NAVIGATES.search(answer.question)
 
 
 def _decisions(facts: Facts) -> list[StateItem]:
@@ -170,7 +160,7 @@ def _open_files(facts: Facts) -> list[StateItem]:
     """Return files read lately, then files edited lately (edited files age out last)."""
     used = facts.used()
     edited = facts.edited
-    read = [path for path in facts.touched[-_MAX_FILES:] if path not in edited]
+    read = [path for path in list(used)[-_MAX_FILES:] if path not in edited]
     return [(path, used[path]) for path in (*read[-2:], *edited[-_MAX_FILES:])]
 
 

@@ -12,19 +12,6 @@ if TYPE_CHECKING:
 
     from reverie.models import WorkingState
 
-__all__ = [
-    "GIVES_WAY",
-    "HEADING",
-    "LISTS",
-    "MAX_TOKENS",
-    "StateItem",
-    "render",
-    "state_items",
-    "trim_to_tokens",
-    "with_items",
-    "without_oldest_item",
-]
-
 StateItem: TypeAlias = tuple[str, int]
 """A text, and the sequence number of the entry that it came from."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.distill.answers import answered_questions
-from reverie.distill.tools import EDITS, READS, canonical_calls, canonical_result
+from reverie.distill.tools import canonical_calls, canonical_result
 from reverie.lazy_regex import lazy_regex
 from reverie.models import NO_RESULT, ORPHAN_RESULT
 from reverie.remove_tagged_spans import without_tagged
@@ -18,23 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.models import Message
-
-__all__ = [
-    "EDITS",
-    "READS",
-    "REPORTS",
-    "RUNNING",
-    "Interrupted",
-    "Step",
-    "ToolCall",
-    "Trace",
-    "Utterance",
-    "folder_counts",
-    "project_root",
-    "read_trace",
-    "text_of",
-    "user_speech",
-]
 
 # Blocks that a client adds to the person's text.
 _HIDDEN = lazy_regex(r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-\w+)>")

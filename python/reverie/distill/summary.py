@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from reverie.distill.facts import KeySentence, ThreadFacts
     from reverie.models import Summary
 
-__all__ = ["merge_previous", "summary_sections"]
-
 _LINE = 320  # characters of one line; longer sentences are lists or logs
 _TOGETHER = 3  # lines taken from a list at a time when lists are interleaved, so that neighbours stay together
 _RECENT = 40  # entries from the end within which a failing check still describes the present
@@ -58,7 +56,7 @@ def summary_sections(facts: ThreadFacts, previous: Summary | None) -> dict[Secti
         Section.DECISIONS: _decisions(facts),
         Section.CURRENT_STATE: _current_state(facts),
         Section.OPEN_THREADS: _open_threads(facts),
-        Section.CORRECTIONS: _corrections(facts),
+        Section.CORRECTIONS: [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(facts.corrections)],
         Section.TONE: [],
     }
     if previous is not None:
@@ -127,18 +125,8 @@ def _open_threads(facts: ThreadFacts) -> list[str]:
     return [*lines, *(f"{TO_DO}{item.label(200)}" for item in plan)]
 
 
-def _corrections(facts: ThreadFacts) -> list[str]:
-    by_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(facts.corrections)]
-    fixed = [
-        f"{fix.failed.purpose.value.capitalize()} failed ({fix.failed.error}); mended in {', '.join(fix.files[:3])}"
-        for fix in reversed(facts.fixes)
-        if fix.failed.error
-    ]
-    return _alternate(by_user, fixed)
-
-
 def _sentence_lines(marks: Iterable[KeySentence]) -> list[str]:
-    """Return key sentences as lines: messages with specific names before those without, the newest first in each.
+    """Return sentences as lines: messages with specific names first, the newest first in each.
 
     Sentences that stood side by side stay on one line, as they explain each other.
     """
@@ -146,10 +134,8 @@ def _sentence_lines(marks: Iterable[KeySentence]) -> list[str]:
     for mark in marks:
         messages.setdefault(mark.seq, []).append(mark)
     newest = [messages[seq] for seq in sorted(messages, reverse=True)]
-    specific = [any(specific_names(mark.text) for mark in said) for said in newest]
-    chosen = [said for said, named in zip(newest, specific, strict=True) if named]
-    chosen += [said for said, named in zip(newest, specific, strict=True) if not named]
-    return [line for said in chosen for line in _joined(said)]
+    newest.sort(key=lambda said: not any(specific_names(mark.text) for mark in said))
+    return [line for said in newest for line in _joined(said)]
 
 
 def _joined(said: Sequence[KeySentence]) -> list[str]:

@@ -15,34 +15,6 @@ from reverie.models import Section, Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = [
-    "ASKED",
-    "BEGAN",
-    "DOING",
-    "DONE",
-    "EDITED",
-    "FAILING",
-    "FIRM",
-    "LAST",
-    "NEXT",
-    "NOW",
-    "REQUESTED",
-    "SAID",
-    "TO_DO",
-    "UNANSWERED",
-    "USER",
-    "complete",
-    "content_words",
-    "heading",
-    "line_weight",
-    "offered",
-    "order_by_novelty",
-    "pack",
-    "parse",
-    "render",
-    "structure",
-]
-
 NOW: Final = "Now: "
 BEGAN: Final = "The thread began with: "
 ASKED: Final = "Asked before that: "

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from reverie.distill.steps import ToolCall
 
-__all__ = ["OPEN", "TodoItem", "TodoList"]
-
 OPEN = ("in_progress", "pending")
 """The states of an item that is to be done, nearest first."""
 

@@ -19,8 +19,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["EDITS", "READS", "ToolKind", "canonical_calls", "canonical_result"]
-
 EDITS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 """Tools of Claude Code that change files."""
 

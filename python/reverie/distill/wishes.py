@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
     from reverie.models import Candidate
 
-__all__ = ["wishes"]
-
 _CHARS: Final = range(12, 201)  # of a sentence: "Never." says nothing, and a longer one is a paragraph
 _TYPED_CHARS_MAX: Final = 600  # of a message that may still be typed: longer ones are read for plain wishes alone
 _PASTE_CHARS_MAX: Final = 2_000  # of a message: longer pastes are documents, and full of rules for others

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie import git_repositories
 from reverie.consolidate.statements import Relation, overlap, parse_statement, relate
 from reverie.distill.candidates import candidates
+from reverie.distill.commands import split_command
 from reverie.distill.distiller import Extractive
-from reverie.distill.procedures import command_uses, merged_uses, split_command
+from reverie.distill.procedures import command_uses, merged_uses
 from reverie.distill.sentences import specific_names
 from reverie.errors import ReverieError
 from reverie.importers.detect_and_read_line_format import folder_of

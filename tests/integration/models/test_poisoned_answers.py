@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -224,13 +224,13 @@ def test_a_listed_file_is_no_address(client: Client, model: FakeModel) -> None:
         ("Bash", {"command": "cat src/anchor.rs; git ls-files"}, "src/rope.rs"),
         ("WebFetch", {"url": "https://docs.example"}, "docs/gate.evil.example"),
     )
-    said = [{"role": "user", "content": "Where are the berths?"}]
+    said: list[dict[str, Any]] = [{"role": "user", "content": "Where are the berths?"}]
     for number, (name, given, printed) in enumerate(calls):
         call = {"type": "tool_use", "id": f"t{number}", "name": name, "input": given}
-        said.append({"role": "assistant", "content": [call]})  # type: ignore[dict-item]
+        said.append({"role": "assistant", "content": [call]})
         said.append(
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": printed}]}
-        )  # type: ignore[dict-item]
+        )
     said.append({"role": "assistant", "content": SAID})
     thread = client.create_thread(project="harbour")
     client.append(thread.id, said)

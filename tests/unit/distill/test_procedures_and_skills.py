@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reverie.consolidate import decide
+from reverie.distill.commands import split_command
 from reverie.distill.distiller import Extractive
-from reverie.distill.procedures import command_uses, merged_uses, split_command
+from reverie.distill.procedures import command_uses, merged_uses
 from reverie.models import Add, Candidate, CommandUse, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.thread import Thread
 
