@@ -20,6 +20,9 @@ __all__ = ["MERGED_CHARS_MAX", "Relation", "Statement", "is_generic", "merged", 
 MERGED_CHARS_MAX = 480  # of a merged statement; about 80 words, more than anybody reads as one bullet
 # Words that change nothing: "always run the tests" and "please run the tests" are the same statement.
 _FILLERS = frozenset("a an the also always just please so very then each every".split())  # noqa: SIM905
+# "From now on use tabs" is about tabs, and contradicted by "never use tabs". It stays in the sequence, of which the
+# hashes of forgotten statements are made.
+_WHEN = frozenset({"now"})
 # With one of these, order is meaning: "tabs over spaces" and "spaces over tabs" have the same words.
 _ORDERED = frozenset({"over", "than", "instead", "rather", "to", "from"})
 _NAMES_CHOICE = frozenset("agent not instead over prefer rather than user want".split())  # noqa: SIM905
@@ -90,12 +93,12 @@ def parse_statement(text: str) -> Statement:
     sequence = [word for word in words.sequence if word not in _FILLERS]
     while sequence and sequence[-1] == ";":
         sequence.pop()
-    wanted, rejected = _sides(text, frozenset(words.content), affirms=words.affirms)
+    wanted, rejected = _sides(text, frozenset(words.content) - _WHEN, affirms=words.affirms)
     return Statement(
         text=text,
         normalized=normalize(text),
         sequence=tuple(sequence),
-        words=frozenset(words.content) - _FILLERS,
+        words=frozenset(words.content) - _FILLERS - _WHEN,
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,
         subject=subject_of(text),

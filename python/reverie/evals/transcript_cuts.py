@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from reverie.importers.queue import is_queue_operation
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 from reverie.remove_tagged_spans import without_tagged
@@ -159,11 +160,16 @@ def words_beside(text: str, name: str) -> set[str]:
 
 
 def read_lines(entries: Iterable[Entry]) -> list[Line]:
-    """Return the lines of the main conversation, each id once, without subagents and entries that are no message."""
+    """Return the lines of the main conversation, each id once, without subagents and entries that are no message.
+
+    Words in the client's queue are left out: most stand there again as a prompt, and would count twice.
+    """
     ids: set[str] = set()
     lines: list[Line] = []
     for index, entry in enumerate(entries):
         if entry.role is None or entry.kind is EntryKind.SIDECHAIN or (entry.id is not None and entry.id in ids):
+            continue
+        if is_queue_operation(entry):
             continue
         if entry.id is not None:
             ids.add(entry.id)

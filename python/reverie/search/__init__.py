@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie import _native
-from reverie.full_text_index import Hit
+from reverie.full_text_index import Hit, passage
 from reverie.search.units import (
     K1,
     VERSION,
@@ -45,16 +44,8 @@ __all__ = [
     "surroundings_for",
 ]
 
-PASSAGE_CHARS: Final = 400
-SEARCHED_CHARS: Final = 50_000  # of a text; a passage behind them is not shown
-
 NEAR: Final = 200  # the messages nearest in meaning that are looked at
 SIMILAR: Final = 30.0  # what a cosine of 1 counts beside the score of words
-
-
-def passage(text: str, query: str, chars: int = PASSAGE_CHARS) -> str:
-    """Return the run of whole sentences or lines with most of a query's words, at most `chars` characters long."""
-    return _native.passage(text[:SEARCHED_CHARS], query, chars)
 
 
 def clipped(text: str, chars: int) -> str:

@@ -97,7 +97,7 @@ async def imported(services: Any, data: bytes, session: str) -> str:
 
 
 def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> None:
-    """Imports, the deciding of learning, and retention are queued in bulk, behind agents; distillations are not."""
+    """Imports (with lines of the brief), decided learning and retention are queued in bulk; distillations are not."""
 
     async def run() -> None:
         async with daemon(tmp_path) as (services, lanes):
@@ -107,6 +107,8 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
                 "commit import.begin",
                 "commit import.chunk",
                 "decide import",
+                "decide brief",
+                "commit ",  # the lines of the brief: made from the thread again at any time, so no operation of history
             }
             assert all(bulk for _, bulk in lanes)
             lanes.clear()
