@@ -15,10 +15,7 @@ class Distiller(Protocol):
     """A stateless function of messages (oldest first): the working state, summary and candidates of a distillation."""
 
     def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
-        """Return the working state (tier 1 of seed 001) at the end of `messages`, at most 500 tokens when rendered.
-
-        `previous` is the state before the first of `messages`; what it holds and nothing later closes is carried on.
-        """
+        """Return the state (tier 1 of seed 001) at the end of `messages`, which follow `previous`."""
         ...
 
     def distill(
@@ -32,11 +29,10 @@ class Distiller(Protocol):
         summary_tokens: int = 5_000,
         total_tokens: int | None = None,
     ) -> Distillation:
-        """Return the structured summary (tier 2), ranked excerpts, working state and digest of `messages`.
+        """Return summary, state and digest of `messages`, and excerpts of those before entry `tail_from_seq`.
 
-        `number` is the N of `Distillation #N`. Entries from `tail_from_seq` on stay in context word for word, so no
-        passage is taken from them. What `previous` left open and nothing closed since is carried over. The three last
-        arguments are the ceilings, in tokens, of the excerpts, of the rendered summary, and of both together.
+        `number` is the N of `Distillation #N`. What `previous` left open and nothing closed since is carried over. The
+        last three are the ceilings, in tokens, of the excerpts, of the rendered summary, and of both together.
         """
         ...
 
@@ -47,13 +43,9 @@ class Distiller(Protocol):
         working_memory: Mapping[str, str] = {},
         at: str | None = None,
     ) -> tuple[Candidate, ...]:
-        """Return proposed memories (seed 003, phase 1) and one episode per finished task (seed 004, section 7).
-
-        `files` are paths and whole contents written in the run, `working_memory` its entries. `at` dates what
-        carries no time of its own.
-        """
+        """Return proposed memories (seed 003); `at` dates what carries no time of its own."""
         ...
 
     def digest(self, messages: Sequence[Message], previous: str = "") -> str:
-        """Return the updated thread digest, at most 500 tokens: who the person is and what they usually do."""
+        """Return the updated thread digest, at most 500 tokens."""
         ...

@@ -328,8 +328,3 @@ def _error_line(result: str) -> str:
     telling = [line for line in lines if _TELLING.search(line)]
     best = (line for line in telling if _BAD.search(line) and len(line.split()) > 2)
     return clip(next(chain(best, telling, filter(_BAD.search, lines), lines), ""), 200)
-
-
-def is_same_commit(sha: str, other: str) -> bool:
-    """Return True if one of two shortened commit ids begins with the other: `3f2c1ab` and `3f2c1ab9d0`."""
-    return sha.startswith(other) or other.startswith(sha)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.build import file_tag
-from reverie.distill.commands import is_same_commit, message_texts
+from reverie.distill.commands import message_texts
 from reverie.distill.cues import CAUSE, EXPLAINS, GUESSES
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, sentences, specific_names, words_of
@@ -141,7 +141,7 @@ def _undone(facts: ThreadFacts) -> set[str]:
 
 
 def _names(word: str, sha: str) -> bool:
-    return len(word) >= 7 and is_same_commit(sha, word)
+    return len(word) >= 7 and (sha.startswith(word) or word.startswith(sha))  # both may be shortened
 
 
 def _edited(facts: ThreadFacts, after: int, until: int) -> list[str]:

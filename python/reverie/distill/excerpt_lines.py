@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.sentences import clip
 from reverie.distill.steps import Interrupted, ToolCall, Trace, Utterance
+from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.remove_tagged_spans import without_tagged
 
@@ -34,9 +35,10 @@ _LINE_NUMBER = lazy_regex(r"^\s*\d+(?:→|\t)")
 _HIT = lazy_regex(r"^(?P<file>[\w./@+-]*\w\.\w+)-\d+-(?P<text>.*\S.*)$")
 _REMINDER = lazy_regex(r"<(system-reminder)>")
 _WRAPPING = lazy_regex(r"</?tool_use_error>")
-_EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _PLANS = {"TaskCreate", "TodoWrite"}
 _SEARCH_OPTIONS = ("glob", "type", "output_mode")
+# Inputs that say nothing: what an edit replaces, the place and the state of something.
+_UNTOLD = {"old_string", "file_path", "notebook_path", "status", "activeForm"}
 _SILENT = {"TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
 
 
@@ -48,7 +50,6 @@ class Source(Enum):
     INPUT = "input"
     EDIT = "edit"
     RESULT = "result"
-    ERROR = "error"
 
 
 _SPEAKERS = {"user": Source.USER, "assistant": Source.AGENT}
@@ -109,38 +110,25 @@ def _texts(step: Utterance | ToolCall | Interrupted, trace: Trace) -> Iterator[t
 
 
 def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
-    origin = line_origin(call, trace)
+    origin = _origin(call, trace)
+    source = Source.AGENT if call.tool in _PLANS else Source.EDIT if call.tool in EDITS else Source.INPUT
     for text in _input_texts(call, trace):
-        yield origin, _source_of_input(call), call.seq, text
-    if call.tool in _PLANS or (call.tool in _EDITS and not call.failed):
+        yield origin, source, call.seq, text
+    if call.tool in _PLANS or (call.tool in EDITS and not call.failed):
         return
     result = call.result
     if "<" in result:
         result = _WRAPPING.sub("", without_tagged(result, _REMINDER))
     result = _shortened(result, trace)
-    source = Source.ERROR if call.failed else Source.RESULT
-    if call.tool == "Grep":
-        for where, text in _search_hits(result, origin):
-            yield where, source, call.result_seq, text
-    else:
-        yield origin, source, call.result_seq, result
-
-
-def _source_of_input(call: ToolCall) -> Source:
-    """Return the source of a tool input: a plan counts as the agent's speech, an edit as an edit."""
-    if call.tool in _PLANS:
-        return Source.AGENT
-    return Source.EDIT if call.tool in _EDITS else Source.INPUT
-
-
-def _search_hits(result: str, origin: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a search result, each with the file that it was found in as its origin."""
-    for line in result.split("\n"):
+    if call.tool != "Grep":
+        yield origin, Source.RESULT, call.result_seq, result
+        return
+    for line in result.split("\n"):  # those around a hit are lines of their file
         hit = _HIT.match(line)
-        yield (hit["file"], hit["text"]) if hit else (origin, line)
+        yield hit["file"] if hit else origin, Source.RESULT, call.result_seq, hit["text"] if hit else line
 
 
-def line_origin(call: ToolCall, trace: Trace) -> str:
+def _origin(call: ToolCall, trace: Trace) -> str:
     """Return the label of a tool call: its file, else its description, else the tool and its input."""
     if call.path:
         return trace.relative(call.path)
@@ -166,24 +154,8 @@ def _input_texts(call: ToolCall, trace: Trace) -> Iterator[str]:
         case "Grep":
             options = [f"{key}: {call.word(key)}" for key in _SEARCH_OPTIONS if call.word(key)]
             yield ", ".join([_search(call, trace), *options])
-        case "Edit":
-            yield _shortened(call.word("new_string"), trace)
-        case "MultiEdit":
-            edits = call.input.get("edits")
-            for edit in edits if isinstance(edits, list) else []:
-                if isinstance(edit, dict) and isinstance(edit.get("new_string"), str):
-                    yield edit["new_string"]
-        case "TodoWrite":
-            todos = call.input.get("todos")
-            for todo in todos if isinstance(todos, list) else []:
-                if isinstance(todo, dict) and isinstance(todo.get("content"), str):
-                    yield todo["content"]
-        case "NotebookEdit":
-            yield call.word("new_source")
         case _:
-            for value in _strings(call.input):
-                if value != call.path:
-                    yield _shortened(value, trace)
+            yield from (_shortened(text, trace) for text in _strings(call.input))
 
 
 def _strings(value: Json) -> Iterator[str]:
@@ -193,8 +165,10 @@ def _strings(value: Json) -> Iterator[str]:
         value = open_values.pop()
         if isinstance(value, str):
             yield value
-        elif isinstance(value, (list, dict)):
-            open_values.extend(reversed(value if isinstance(value, list) else value.values()))
+        elif isinstance(value, list):
+            open_values += reversed(value)
+        elif isinstance(value, dict):
+            open_values += reversed([inner for key, inner in value.items() if key not in _UNTOLD])
 
 
 def _shortened(text: str, trace: Trace) -> str:

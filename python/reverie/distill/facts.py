@@ -180,14 +180,10 @@ class Facts:
 
     def _proposal(self) -> str:
         """Return the question or offer with which the agent's last message ends, if the person has not spoken since."""
-        if not self._is_told():
+        if self.words is None or self.words.role != "assistant":
             return ""
         offers = [sentence for sentence in sentences(self.reply)[-2:] if cues.SUGGESTS.search(sentence)]
         return open_question(self.reply) or one_line("".join(offers[-1:]))
-
-    def _is_told(self) -> bool:
-        """Return True if the agent spoke last, and not the person."""
-        return self.words is not None and self.words.role == "assistant"
 
     def _is_objection(self, said: Utterance, proposal: str) -> bool:
         """Return True where the person takes back what the agent proposed or did: by a no, by stopping it.

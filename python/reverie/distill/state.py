@@ -120,13 +120,10 @@ def completed(facts: Facts) -> list[StateItem]:
         for run in checks.values()
         if not run.failed
     ]
-    reported = [mark for mark in facts.said if mark.kind == "outcome" and not _names_commit(mark.text, facts)]
+    told = [commit.sha for commit in facts.commits]
+    reported = [mark for mark in facts.said if mark.kind == "outcome" and not any(sha in mark.text for sha in told)]
     done += [(clip(mark.text.rstrip("."), ITEM_CHARS), mark.seq) for mark in reported[-3:]]
     return _in_order(done)
-
-
-def _names_commit(text: str, facts: Facts) -> bool:
-    return any(commit.sha in text for commit in facts.commits)
 
 
 def decided(facts: Facts, length: int) -> list[StateItem]:

@@ -108,12 +108,7 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
 
 def structure(others: Summary) -> list[tuple[Section, str]]:
     """Return the lines of a rule-made summary on files, commits and the to-do list, with their sections."""
-    return [
-        (section, line)
-        for section in Section
-        for line in dict.fromkeys(others.sections.get(section, ()))
-        if line.startswith(STRUCTURE)
-    ]
+    return [(section, line) for section, line in _lines(others) if line.startswith(STRUCTURE)]
 
 
 def offered(others: Summary, before: Summary | None = None) -> list[tuple[Section, str]]:
@@ -122,13 +117,13 @@ def offered(others: Summary, before: Summary | None = None) -> list[tuple[Sectio
     Where things stand at the end (`OF_END`) only the model says, `structure` stands beside its summary anyway, and
     lines of the summary `before` are not taken: the model has read it and carries over what holds.
     """
-    lines_before = {line for lines in before.sections.values() for line in lines} if before is not None else set()
-    return [
-        (section, line)
-        for section in Section
-        for line in dict.fromkeys(others.sections.get(section, ()))
-        if line not in lines_before and not line.startswith((*OF_END, *STRUCTURE))
-    ]
+    lines_before = {line for _, line in _lines(before)} if before is not None else set()
+    left_out = (*OF_END, *STRUCTURE)
+    return [one for one in _lines(others) if one[1] not in lines_before and not one[1].startswith(left_out)]
+
+
+def _lines(summary: Summary) -> list[tuple[Section, str]]:
+    return [(section, line) for section in Section for line in dict.fromkeys(summary.sections.get(section, ()))]
 
 
 def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens: int) -> Summary:
@@ -137,7 +132,7 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
     What says most that is new comes first.
     """
     own = pack(summary.number, summary.sections, max_tokens)
-    shown = [line for section_lines in own.sections.values() for line in section_lines]
+    shown = [line for _, line in _lines(own)]
     given = [entry for entry in lines if entry[1] not in shown]
     texts = [line for _, line in given]
     costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in texts])

@@ -9,7 +9,6 @@ the inputs that Claude Code would have used. Example: Codex's `exec_command {"cm
 from __future__ import annotations
 
 import re
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -26,42 +25,26 @@ READS: Final = frozenset({"Read", "NotebookRead"})
 """Tools of Claude Code that read one whole file."""
 
 
-class ToolKind(Enum):
-    """Purpose of a tool; the value is the tool of Claude Code that does the same."""
-
-    RUN = "Bash"
-    READ = "Read"
-    EDIT = "Edit"
-    WRITE = "Write"
-    PATCH = "apply_patch"  # several files in one call; each becomes an edit
-    SEARCH = "Grep"
-    PLAN = "TodoWrite"
-    EDITOR = "text editor"  # one tool that views, creates and edits, as its input `command` says
-
-
-# Lower case; the names of Codex, Gemini, Cursor, Cline, Roo, Copilot, OpenCode, Windsurf, OpenHands, Goose, the API of
-# Anthropic, Continue, Kiro, Droid, Augment and others.
-_NAMES: Final[Mapping[ToolKind, str]] = {
-    ToolKind.RUN: (
+# The tool of Claude Code that does the same, with the names of Codex, Gemini, Cursor, Cline, Roo, Copilot, OpenCode,
+# Windsurf, OpenHands, Goose, the API of Anthropic, Continue, Kiro, Droid, Augment and others, in lower case. A "patch"
+# changes several files in one call, an "editor" views, creates and edits, as its input `command` says.
+_NAMES: Final[Mapping[str, str]] = {
+    "Bash": (
         "exec_command shell shell_command local_shell container.exec run_shell_command run_terminal_cmd execute_command"
         " run_in_terminal execute_bash developer__shell builtin_run_terminal_command executebash executepwsh execute"
         " launch-process bash run_command run_shell powershell terminal"
     ),
-    ToolKind.READ: (
-        "read_many_files read_file view_file builtin_read_file fs_read readfile readmultiplefiles read view"
-    ),
-    ToolKind.EDIT: (
+    "Read": "read_many_files read_file view_file builtin_read_file fs_read readfile readmultiplefiles read view",
+    "Edit": (
         "replace edit_file search_replace replace_in_file insert_content apply_diff replace_string_in_file"
         " multi_replace_string_in_file insert_edit_into_file multiedit replace_file_content"
         " builtin_edit_existing_file fsappend strreplace edit str_replace"
     ),
-    ToolKind.WRITE: ("write_to_file builtin_create_new_file fswrite create save-file write write_file create_file"),
-    ToolKind.PATCH: "apply_patch patch applypatch",
-    ToolKind.SEARCH: "search_file_content codebase_search grep_search search_files grepsearch grep",
-    ToolKind.PLAN: "update_plan write_todos update_todo_list manage_todo_list todowrite",
-    ToolKind.EDITOR: (
-        "str_replace_editor developer__text_editor str_replace_based_edit_tool fs_write str-replace-editor"
-    ),
+    "Write": "write_to_file builtin_create_new_file fswrite create save-file write write_file create_file",
+    "patch": "apply_patch patch applypatch",
+    "Grep": "search_file_content codebase_search grep_search search_files grepsearch grep",
+    "TodoWrite": "update_plan write_todos update_todo_list manage_todo_list todowrite",
+    "editor": "str_replace_editor developer__text_editor str_replace_based_edit_tool fs_write str-replace-editor",
 }
 _KINDS: Final = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 # Of Claude Code itself: such a call is taken as it is.
@@ -94,7 +77,7 @@ _STATES: Final = {
 }
 # A list of steps as text: "[x] Write it".
 _CHECKBOX = lazy_regex(r"^[^\S\n]*(?:[-*]\s+)?\[(?P<state>[ xX~-]?)\]\s+(?P<step>\S.*?)\s*$", re.MULTILINE)
-_EDITOR_KINDS: Final = {"view": ToolKind.READ, "create": ToolKind.WRITE, "write": ToolKind.WRITE}
+_EDITOR_KINDS: Final = {"view": "Read", "create": "Write", "write": "Write"}
 # `bash -lc "make test"` runs `make test`.
 _SHELL_WORDS = 3
 _SHELLS = lazy_regex(r"(?:^|/)(?:ba|z|da)?sh$|(?:^|/)(?:pwsh|powershell)(?:\.exe)?$")
@@ -122,46 +105,41 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
     own = name in _CANONICAL and (name not in _OWN_INPUTS or _OWN_INPUTS[name] in given)
     kind = None if own else _KINDS.get(name.lower())
     match kind:
-        case ToolKind.RUN:
-            yield "Bash", _without_empty(command=_command(given), description=_text(given, "description"))
-        case ToolKind.PATCH:
+        case "Bash":
+            yield kind, _without_empty(command=_command(given), description=_text(given, "description"))
+        case "patch":
             yield from _patched(_text(given, "input", "patch", "patchText"), name, given)
-        case ToolKind.PLAN:
-            yield "TodoWrite", {"todos": [*_todos(given)]}
-        case ToolKind.READ if paths := _several_paths(given):
-            yield from (("Read", {"file_path": path}) for path in paths)
-        case ToolKind.READ | ToolKind.EDIT | ToolKind.WRITE:
+        case "TodoWrite":
+            yield kind, {"todos": [*_todos(given)]}
+        case "Read" if paths := _several_paths(given):
+            yield from ((kind, {"file_path": path}) for path in paths)
+        case "Read" | "Edit" | "Write":
             yield _of_file(kind, given)
-        case ToolKind.EDITOR:
-            yield _of_file(_EDITOR_KINDS.get(_text(given, "command"), ToolKind.EDIT), given)
-        case ToolKind.SEARCH:
-            yield (
-                "Grep",
-                _without_empty(
-                    pattern=_text(given, "pattern", "query", "regex"), path=_text(given, "path", "dir_path")
-                ),
-            )
-        case None:
+        case "editor":
+            yield _of_file(_EDITOR_KINDS.get(_text(given, "command"), "Edit"), given)
+        case "Grep":
+            pattern, path = _text(given, "pattern", "query", "regex"), _text(given, "path", "dir_path")
+            yield kind, _without_empty(pattern=pattern, path=path)
+        case _:
             yield name, dict(given)
 
 
 def _several_paths(given: Mapping[str, Any]) -> list[str]:
     """Return the paths of a call that reads several files; none of patterns such as `src/**`."""
-    listed: list[Any] = next((given[key] for key in _PATHS_KEYS if isinstance(given.get(key), list)), [])
-    named = [one.get("path") if isinstance(one, dict) else one for one in listed]
+    named = [one.get("path") if isinstance(one, dict) else one for one in _list(given, *_PATHS_KEYS) or []]
     return [path for path in named if isinstance(path, str) and "*" not in path]
 
 
-def _of_file(kind: ToolKind, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _of_file(kind: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return name and input of the Claude Code call equal to one that reads, writes or edits one file."""
     path = _text(given, *_PATH_KEYS)
-    if kind is ToolKind.READ:
-        return kind.value, _without_empty(file_path=path)
-    if kind is ToolKind.WRITE:
-        return kind.value, _without_empty(file_path=path, content=_text(given, *_NEW_TEXT_KEYS))
-    several = next((given[key] for key in _SEVERAL_KEYS if isinstance(given.get(key), list)), None)
+    if kind == "Read":
+        return kind, _without_empty(file_path=path)
+    if kind == "Write":
+        return kind, _without_empty(file_path=path, content=_text(given, *_NEW_TEXT_KEYS))
+    several = _list(given, *_SEVERAL_KEYS)
     if several is None:
-        return kind.value, _without_empty(file_path=path, **_replacement(given))
+        return kind, _without_empty(file_path=path, **_replacement(given))
     edits = [one for one in several if isinstance(one, dict)]
     path = path or next((edited_path for one in edits if (edited_path := _text(one, *_PATH_KEYS))), "")
     of_file = [one for one in edits if _text(one, *_PATH_KEYS) in {"", path}]
@@ -177,7 +155,7 @@ def canonical_result(name: str, text: str) -> tuple[str, int | None]:
 
     The form: no header, and `Exit code N` first if it failed.
     """
-    if _KINDS.get(name.lower()) not in {ToolKind.RUN, ToolKind.PATCH} or name in _CANONICAL:
+    if _KINDS.get(name.lower()) not in {"Bash", "patch"} or name in _CANONICAL:
         return text, None
     code: int | None
     if text.startswith("{"):
@@ -247,10 +225,8 @@ def _hunk(part: str) -> dict[str, str]:
 
 
 def _todos(given: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    steps = next((given[key] for key in _PLAN_KEYS if key in given), None)
-    if isinstance(steps, str):
-        steps = [box.groupdict() | {"status": box["state"]} for box in _CHECKBOX.finditer(steps)]
-    for step in steps if isinstance(steps, list) else []:
+    boxes = [box.groupdict() | {"status": box["state"]} for box in _CHECKBOX.finditer(_text(given, *_PLAN_KEYS))]
+    for step in _list(given, *_PLAN_KEYS) or boxes:
         if isinstance(step, dict) and (text := _text(step, *_STEP_KEYS)):
             status = str(step.get("status") or "pending")
             yield {"content": text, "status": _STATES.get(status, status)}
@@ -259,6 +235,10 @@ def _todos(given: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 def _text(given: Mapping[str, Any], *keys: str) -> str:
     """Return the first of some inputs that is text, or the empty string."""
     return next((given[key] for key in keys if isinstance(given.get(key), str)), "")
+
+
+def _list(given: Mapping[str, Any], *keys: str) -> list[Any] | None:
+    return next((given[key] for key in keys if isinstance(given.get(key), list)), None)
 
 
 def _without_empty(**given: str) -> dict[str, Any]:
