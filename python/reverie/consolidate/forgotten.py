@@ -2,31 +2,30 @@
 
 A statement is compared with forgotten ones by its words. The same words are dropped. Words that are near wait for a
 person, since no rule can tell whether "deploys go out on Fridays" means what was forgotten as "we deploy every Friday".
+
+A frame is what Reverie puts around a statement: "The user wants: “…”", "(from notes.md)". It is left out of the hash,
+so that the same words are recognized in another frame after a purge, when nothing else is left. Words that somebody
+else puts before or behind them ("We learnt that …") are no frame: then they are near, and wait.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.consolidate.statement_words import (
-    code_in,
-    inner_keys,
-    statement_key,
-    statement_keys,
-    stems_in_order,
-    wish_stems,
-)
+from reverie.consolidate.statements import parse_statement
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
+from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from reverie.consolidate.decide import Decision
-    from reverie.models import Change
 
 __all__ = [
     "REJECTED",
@@ -38,8 +37,8 @@ __all__ = [
     "lines_without",
     "spoken",
     "statement_key",
-    "statement_keys",
     "statements_in",
+    "stems_in_order",
 ]
 
 DELETIONS_MAX: Final = 0.20  # share of the memories that a consolidation may delete by itself
@@ -55,14 +54,51 @@ _SHORT_STEMS: Final = 2  # of a wish that is near to another by what it is about
 _SAID_STEMS_MIN: Final = 3  # of a statement that a line is searched for: two words are in too many lines,
 _SHORT_LINE_STEMS_MAX: Final = 4  # unless the line is as short: "- Wishes: I hate long lines." has two more
 
-_ENGINE_WORDS: Final = lazy_regex(
-    r"^(?:wants agents (?:to )?always\b|prefers(?: to)?\b|dislikes\b)|\b(?:for|from|in|of|to) the project [\w.-]+",
+_ENGINE_WORDS: Final = lazy_regex(r"\b(?:for|from|in|of|to) the project [\w.-]+", re.IGNORECASE)
+"""Words that an engine puts where the person had others: "in this repo" is "in the project harbour". A line in the
+person's own words need not have them."""
+
+# The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
+_DAY: Final = lazy_regex(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
+_BEGINS: Final = lazy_regex(
+    r"^\W*(?:wants agents(?: never(?= to))?(?: to)?\b|the user (?:said|wants|asked to remember):|asked “"
+    r"|the user chose “)",
     re.IGNORECASE,
 )
-"""Words that an engine puts where the person had others: "I hate long lines" is "Dislikes long lines", and "in this
-repo" is "in the project harbour". A line in the person's own words need not have them. (They are no frames, which
-are left out of the hash: "Dislikes X" and "Prefers X" are no same statement.)"""
+_ENDS: Final = lazy_regex(
+    # What the agent did before a correction, which is another time another: ", about `npm ci`".
+    r"(?:: the user had to correct this(?:, about .*)?"
+    r"|\(from [^()\n]{1,200}\)"  # the file of a run
+    r"|(?:\s\\?#[^\W\d][\w-]*)+)\W*$",  # tags, also where their sign is escaped; "#12" is an issue
+    re.IGNORECASE | re.DOTALL,
+)
+_FRAMES_MAX: Final = 4  # of one statement: "… (from r.md) #notes" has two
+# Words that others may have put around a statement: "Please keep in mind that, as we know, …", "…, says Bob".
+_BEFORE_MAX: Final = 9
+_BEHIND_MAX: Final = 3
+_INNER_MIN: Final = 3  # words; of fewer many statements consist by chance
 
+_CODE: Final = lazy_regex(r"`([^`]+)`")
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # noqa: TID251 - used below; "asking" and "asked" are "ask"
+_ENDING_CHARS: Final = frozenset("gde")  # with which it ends
+_STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
+# "40 euros" and "40euros" are the same, "1 23" and "12 3" are not.
+_BETWEEN_LETTERS: Final = lazy_regex(r"(?<=[^\W\d_])[ _-]+(?=\w)|(?<=\d) (?=[^\W\d_])")
+_POLITE: Final = frozenset({"please", "prefer", "want"})
+
+# Characters without a width, which a reader does not see: soft hyphen, joiners, marks of direction, fillers.
+_INVISIBLE: Final = lazy_regex(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
+)
+_OTHER_ALPHABET: Final = lazy_regex("[\u0370-\u03ff\u0400-\u052f]")
+# Letters of Cyrillic and Greek, small or capital, that look like a Latin one. Words that are really Russian or Greek
+# are changed too, in the same way on both sides of a comparison.
+_LOOK_ALIKES: Final = str.maketrans(
+    "авеёкмнорстухѕіјһԁԛԝαβειικνορτυχγ",
+    "abeekmhopctyxsijhdqwabeiikvoptyxy",
+)
+_EAST_ASIAN: Final = lazy_regex("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_PARTS: Final = lazy_regex("[\u3400-\u9fff\uf900-\ufaff々]|[\u30a1-\u30fa]+")
 
 REJECTED: Final = "rejected:"
 """Begins the key of a statement that a person rejected: the same words wait then and are not dropped."""
@@ -89,16 +125,9 @@ class ForgottenStatement(NamedTuple):
     threads: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Indexed:
-    """A forgotten statement with its stems."""
-
+class _Indexed(NamedTuple):
     statement: ForgottenStatement
     stems: tuple[str, ...]  # in order
-
-    @property
-    def is_rejected(self) -> bool:
-        return self.statement.key.startswith(REJECTED)
 
 
 class Forgotten:
@@ -109,7 +138,7 @@ class Forgotten:
         self._by_key: dict[str, list[_Indexed]] = defaultdict(list)
         self._by_stem: dict[str, list[_Indexed]] = defaultdict(list)
         for statement in statements:
-            indexed = _Indexed(statement, wish_stems(statement.content))
+            indexed = _Indexed(statement, stems_in_order(statement.content))
             self._by_key[statement.key].append(indexed)
             for stem in set(indexed.stems):
                 self._by_stem[stem].append(indexed)
@@ -122,13 +151,13 @@ class Forgotten:
         if not self._by_key:
             return None
         text = spoken(candidate)
-        keys = statement_keys(text)
+        key = statement_key(text)
         for nearness, wanted in (
-            (Nearness.SAME, keys),
-            (Nearness.REJECTED, [f"{REJECTED}{key}" for key in keys]),
-            (Nearness.NEAR, inner_keys(text)),
+            (Nearness.SAME, (key,)),
+            (Nearness.REJECTED, (f"{REJECTED}{key}",)),
+            (Nearness.NEAR, _inner_keys(text)),
         ):
-            found = (indexed.statement for key in wanted for indexed in self._by_key.get(key, ()))
+            found = (indexed.statement for one in wanted for indexed in self._by_key.get(one, ()))
             for statement in found:
                 if _concerns(statement, candidate, in_all_projects=in_all_projects):
                     return nearness, statement.content
@@ -136,11 +165,11 @@ class Forgotten:
         near = next((near for said in (text, *text.split(": ", 1)[1:]) if (near := self._near(candidate, said))), None)
         if near is None:
             return None
-        return (Nearness.REJECTED if near.is_rejected else Nearness.NEAR), near.statement.content
+        return (Nearness.REJECTED if near.key.startswith(REJECTED) else Nearness.NEAR), near.content
 
-    def _near(self, candidate: Candidate, text: str) -> _Indexed | None:
+    def _near(self, candidate: Candidate, text: str) -> ForgottenStatement | None:
         """Return the statement with the most words of a candidate, if these are enough to be near; else None."""
-        stems = wish_stems(text)
+        stems = stems_in_order(text)
         shared: dict[int, int] = defaultdict(int)
         indexed_by_id: dict[int, _Indexed] = {}
         for stem in set(stems):
@@ -149,7 +178,7 @@ class Forgotten:
                     shared[id(indexed)] += 1
                     indexed_by_id[id(indexed)] = indexed
         near = []
-        code = code_in(text)
+        code = _code_in(text)
         for name, indexed in indexed_by_id.items():
             least, most = sorted((len(set(stems)), len(set(indexed.stems))))
             # "Always answer in German" and "always reply in German" share what they are about. "Always answer in
@@ -158,10 +187,10 @@ class Forgotten:
             if shared[name] < max(_NEAR_STEMS_MIN, _NEAR * least) and not is_short:
                 continue
             # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`".
-            theirs = code_in(indexed.statement.content)
+            theirs = _code_in(indexed.statement.content)
             is_other = code and theirs and not any(one in two or two in one for one in code for two in theirs)
             if not is_other:
-                near.append((shared[name], indexed.statement.key, indexed))
+                near.append((shared[name], indexed.statement.key, indexed.statement))
         return max(near, key=lambda one: one[:2])[2] if near else None
 
 
@@ -186,22 +215,22 @@ def lines_without(text: str, statements: Iterable[str]) -> str:
     forgotten = [stems for statement in statements if len(stems := _own_stems(statement)) >= _SHORT_STEMS]
     if not forgotten:
         return text
-    lines = [(line, _stems(line)) for line in text.splitlines(keepends=True)]
+    lines = [(line, frozenset(stems_in_order(line))) for line in text.splitlines(keepends=True)]
     return "".join(line for line, said in lines if not any(_says(said, stems) for stems in forgotten))
 
 
 def statements_in(texts: Iterable[str], statements: Iterable[str]) -> list[str]:
     """Return the forgotten statements that a line of a text repeats: those for which `lines_without` removes a line."""
-    lines = [stems for text in texts for line in text.splitlines() if len(stems := _stems(line)) >= _SHORT_STEMS]
+    said = (frozenset(stems_in_order(line)) for text in texts for line in text.splitlines())
+    lines = [stems for stems in said if len(stems) >= _SHORT_STEMS]
     if not lines:
         return []
     anywhere = frozenset[str]().union(*lines)
-    return [statement for statement in statements if _is_said(_own_stems(statement), anywhere, lines)]
-
-
-def _is_said(stems: frozenset[str], anywhere: frozenset[str], lines: Sequence[frozenset[str]]) -> bool:
-    """Return True if a line says a statement with these stems; `anywhere` are those of all lines."""
-    return stems <= anywhere and any(_says(line, stems) for line in lines)
+    return [
+        statement
+        for statement in statements
+        if (stems := _own_stems(statement)) <= anywhere and any(_says(line, stems) for line in lines)
+    ]
 
 
 def _says(line: frozenset[str], stems: frozenset[str]) -> bool:
@@ -212,7 +241,7 @@ def _says(line: frozenset[str], stems: frozenset[str]) -> bool:
 
 def _own_stems(statement: str) -> frozenset[str]:
     """Return the stems of a statement without the words that an engine put there."""
-    return _stems(_ENGINE_WORDS.sub(" ", statement))
+    return frozenset(stems_in_order(_ENGINE_WORDS.sub(" ", statement)))
 
 
 def spoken(source: Candidate) -> str:
@@ -227,10 +256,6 @@ def episode_text(title: str | None, fields: Iterable[tuple[str, str]], content: 
     return f"{title or ''}\n{next((value for key, value in fields if key == 'Summary'), content)}"
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stems_in_order(text))
-
-
 def hold_large_deletion(decision: Decision, existing: int) -> tuple[Decision, tuple[Update | Delete, ...]]:
     """Return the decision as it may be made now, and the changes that have to wait for a person.
 
@@ -242,9 +267,85 @@ def hold_large_deletion(decision: Decision, existing: int) -> tuple[Decision, tu
     if deletions <= max(_DELETIONS_ALLOWED, DELETIONS_MAX * existing):
         return decision, ()
     waiting = tuple(change for change in decision.changes if isinstance(change, Update | Delete))
-    return replace(decision, changes=tuple(_kept(decision.changes))), waiting
+    changes = (Keep(one.id) if isinstance(one, Update | Delete) else one for one in decision.changes)
+    return replace(decision, changes=tuple(changes)), waiting
 
 
-def _kept(changes: Sequence[Change]) -> Iterator[Change]:
-    for change in changes:
-        yield Keep(change.id) if isinstance(change, Update | Delete) else change
+# The words of a statement
+
+
+def statement_key(text: str) -> str:
+    """Return the SHA-256 of a statement's words in order, in hex; without fillers, frames, day and blanks.
+
+    "The mooringfee is 40euros" has the same as "The mooring fee is 40 euros"; between two numbers a blank counts.
+    """
+    return _hash(_joined(_words(_bare(text))))
+
+
+def _inner_keys(text: str) -> Iterator[str]:
+    """Yield the keys of what a statement says inside of it: "the fee is 40 euros" of "Note that the fee is 40 euros".
+
+    That may be the same statement ("We learnt that …") or another one ("Staging: …", "Nobody says that …").
+    """
+    words: Sequence[str] = _words(_bare(text))
+    if _EAST_ASIAN.search(text):  # without spaces each letter is one
+        words = _joined(words)
+    for begin in range(min(_BEFORE_MAX, len(words)) + 1):
+        for end in range(len(words), max(begin + _INNER_MIN, len(words) - _BEHIND_MAX) - 1, -1):
+            if (begin, end) != (0, len(words)):
+                yield _hash(words[begin:end] if isinstance(words, str) else _joined(words[begin:end]))
+
+
+def stems_in_order(text: str) -> tuple[str, ...]:
+    """Return the stems of a statement's content words, in their order."""
+    words = analyze(_bare(text)).content  # not `parse_statement`, which would keep thousands of statements for this
+    return tuple(stem for word in words if word not in _POLITE for stem in _stems_of(word))
+
+
+def _code_in(text: str) -> frozenset[str]:
+    """Return the code in a statement, by which two in like words differ: "run `make fmt`" and "run `make lint`"."""
+    return frozenset(code.strip().casefold() for code in _CODE.findall(text))
+
+
+def _hash(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def _words(bare: str) -> tuple[str, ...]:
+    return parse_statement(bare).sequence
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Return words written together, also those with a hyphen: "mooring-fee" is "mooringfee"."""
+    return _BETWEEN_LETTERS.sub("", " ".join(words))
+
+
+def _bare(text: str) -> str:
+    """Return a statement without frames and date: "Wants agents never to push" becomes "never push"."""
+    text = _folded(text)
+    for _ in range(_FRAMES_MAX):
+        before = text
+        text = _DAY.sub("", text).strip() if "-" in text else text.strip()
+        text = _ENDS.sub("", _BEGINS.sub(lambda frame: "never" if "never" in frame[0].casefold() else " ", text))
+        if text == before:
+            break
+    return text.strip()
+
+
+def _folded(text: str) -> str:
+    """Return a text without invisible characters, and with Latin letters in the place of those that look like them."""
+    if text.isascii():
+        return text
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return text.casefold().translate(_LOOK_ALIKES) if _OTHER_ALPHABET.search(text) else text
+
+
+def _stems_of(word: str) -> list[str]:
+    """Return the stem of a word; of a run of Chinese or Japanese, which has no spaces, its parts.
+
+    These are its Chinese characters and the runs of Katakana; Hiragana is grammar ("書いてください") and counts only
+    where there is nothing else.
+    """
+    if word.isascii() or not _EAST_ASIAN.search(word):
+        return [(_ENDING.sub("", word) if word[-1:] in _ENDING_CHARS else word)[:_STEM_CHARS]]
+    return [part[:_STEM_CHARS] for part in _PARTS.findall(word)] or list(word)

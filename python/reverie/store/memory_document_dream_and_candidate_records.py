@@ -276,7 +276,7 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
 
     `content` is empty after a purge: then only the same words are recognized. `memory` is empty where a person rejected
     it in review: then the same words wait, and are not dropped. Key: (`sha256`,), that of its statement
-    (`consolidate.forgotten_statement_words.statement_key`), or of that and of its project, and then `words` is that of
+    (`consolidate.forgotten.statement_key`), or of that and of its project, and then `words` is that of
     its statement. `threads` are those that an agent's removal concerns, None where a person forgot it.
     """
 

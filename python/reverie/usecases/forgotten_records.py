@@ -14,7 +14,6 @@ from reverie.consolidate.forgotten import (
     ForgottenStatement,
     episode_text,
     statement_key,
-    statement_keys,
 )
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import MemoryType
@@ -91,8 +90,8 @@ def keys_of(reader: Reader, memory: MemoryRecord) -> Iterator[str]:
     if project == PERSON:
         stored = reader.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
         projects = (PERSON, *(record.name for record in stored.projects))
-    for words in statement_keys(statement_of(memory)):
-        yield from (record_key(words, name) for name in dict.fromkeys(projects))
+    words = statement_key(statement_of(memory))
+    yield from (record_key(words, name) for name in dict.fromkeys(projects))
 
 
 def recall_to_mind(writer: Writer, memory: MemoryRecord, *, who: str) -> None:

@@ -11,10 +11,9 @@ from reverie.consolidate.forgotten import (
     Forgotten,
     ForgottenStatement,
     statement_key,
-    statement_keys,
     statements_in,
+    stems_in_order,
 )
-from reverie.consolidate.statement_words import stems_in_order
 from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict
@@ -124,7 +123,7 @@ class _ForgottenByPersons:
         """Return True if one of these texts says all of one of the statements, or is the same as any."""
         keys = {one.key for one in self._statements}
         return bool(statements_in(values, [one.content for one in statements])) or any(
-            not keys.isdisjoint(statement_keys(value)) for value in values
+            statement_key(value) in keys for value in values
         )
 
 

@@ -83,10 +83,7 @@ def test_lines_that_say_it_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("statement", "line"),
     [
-        ("Dislikes hidden work on import; pass the client in.", "I hate hidden work on import; pass the client in."),
-        ("Dislikes long lines.", "I hate long lines."),
-        ("Prefers small pull requests.", "I'd rather have small pull requests"),
-        ("Wants agents to always run `just lint` in the project harbour.", "in this repo always run `just lint`"),
+        ("Always run `just lint` in the project harbour.", "in this repo always run `just lint`"),
         ("Wants agents never to push to main.", "please never push to main"),
         ("The user wants: “Bitte antworte auf Deutsch”", "Bitte antworte auf Deutsch."),
         ("The user asked to remember: “deploys are frozen in May”", "Remember that deploys are frozen in May"),
