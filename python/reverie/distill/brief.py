@@ -70,6 +70,11 @@ _GIVES_IN: Final = lazy_regex(
     r"|apologies|understood|makes sense)\b",
     re.IGNORECASE,
 )
+_OWN_NAME: Final = 20  # times
+# What an edit defines: the words of most programming languages.
+_DEFINED: Final = lazy_regex(
+    r"\b(?:func(?:tion)?|fn|def|class|type|const|let|var|struct|interface|enum)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w{4,})"
+)
 # Words of an agent that gives a cause, or chooses.
 _CAUSE: Final = lazy_regex(
     r"\b(?:root cause|because|found (?:it|the|that)|(?:issue|problem|bug|cause|reason) (?:is|was)|turns out|due to"
@@ -126,7 +131,7 @@ def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
     found: list[BriefLine] = []
     before: Step | None = None
     for number, step in enumerate(steps):
-        if isinstance(step, Utterance) and _is_typed(step):
+        if isinstance(step, Utterance) and _is_typed(step) and step.via != "answer":  # answers are decisions
             own = own_words(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
             place = _weight_of_place(step, before, steps[number + 1] if number + 1 < len(steps) else None)
             # What is behind a colon or in quotes is told with the sentence, but only the person's own words count.
@@ -302,16 +307,25 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
 
 
 def _names(trace: Trace) -> dict[str, int]:
-    """Return how often the person and the agent used each specific name, without what tools answered."""
+    """Return how often the person and the agent used each specific name, without what tools answered.
+
+    Files of the project and what an edit defines count more: "encoding/json" and "TempDir" are in nearly every project.
+    """
     counts: Counter[str] = Counter()
+    own: set[str] = set()
     for step in trace.steps:
         if isinstance(step, Utterance):
             counts.update(specific_names(step.text[:_TEXT_CHARS]))
         elif isinstance(step, ToolCall):
             for field in _NAMING_FIELDS:
-                counts.update(specific_names(step.word(field)[:_TEXT_CHARS]))
-    counts = Counter({name: times for name, times in counts.items() if _PROPER.search(name)})
-    best = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
+                counts.update(specific_names(text := step.word(field)[:_TEXT_CHARS]))
+                own.update(_DEFINED.findall(text) if step.tool in EDITS else ())
+            if trace.relative(step.path) != step.path:
+                own.update(specific_names(step.path))
+    weighed = {
+        name: times * (_OWN_NAME if name in own else 1) for name, times in counts.items() if _PROPER.search(name)
+    }
+    best = sorted(weighed.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
     return dict(best)
 
 
