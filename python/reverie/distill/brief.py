@@ -63,7 +63,9 @@ _OPINION: Final = lazy_regex(
 # Where something is: an address, a port, "Project: Troy".
 _PLACE: Final = lazy_regex(r"\b\d+\.\d+\.\d+\.\d+\b|\w:\d{2,5}\b|\b[Pp]roject:? ?[A-Z]|`[^`]+`")
 # A question that asks for something.
-_ASKS_FOR: Final = lazy_regex(r"^(?:\w+[,.]? )?(?:can|could|should|shall|any chance|do) (?:we|you|i)\b", re.IGNORECASE)
+_ASKS_FOR: Final = lazy_regex(
+    r"^(?:\w+[,.]? )?(?:(?:can|could|should|shall|any chance) (?:we|you|i)|do we need)\b", re.IGNORECASE
+)
 # How an agent's reply to an objection begins.
 _GIVES_IN: Final = lazy_regex(
     r"\W*(?:you'?re (?:absolutely )?right|good (?:catch|point|call)|got it|fair|ah|right|sorry|my (?:mistake|bad)"
