@@ -7,13 +7,14 @@ for add to that, and none of them decides.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
 from reverie.distill.commands import Purpose, command_runs, here_documents, split_command
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
-from reverie.distill.steps import Interrupted, ToolCall, Utterance
+from reverie.distill.steps import EDITS, Interrupted, ToolCall, Utterance
 from reverie.distill.todo import TodoList
 from reverie.lazy_regex import lazy_regex
 from reverie.models import BriefLine, ThreadBrief
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "thread_brief"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Changes with what is extracted: the lines of older versions are made anew."""
 
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
@@ -38,7 +39,6 @@ _REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
 _LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
 _NAMES_MAX: Final = 250  # of a thread, those used most
-_CAUSES_MIN: Final = 3  # of a thread; of one with fewer, as in another language, names and place alone count
 _SAID_CHARS: Final = 140  # of the task and of what is open
 _LONG_SEARCH: Final = 8  # calls
 _TEXT_CHARS: Final = 8_000  # of one text that names are read of
@@ -62,12 +62,19 @@ _OPINION: Final = lazy_regex(
 # Where something is: an address, a port, "Project: Troy".
 _PLACE: Final = lazy_regex(r"\b\d+\.\d+\.\d+\.\d+\b|\w:\d{2,5}\b|\b[Pp]roject:? ?[A-Z]|`[^`]+`")
 # A question that asks for something.
-_ASKS_FOR: Final = lazy_regex(r"^(?:\w+[,.]? )?(?:can|could|should|shall|any chance|do) (?:we|you|i)\b", re.IGNORECASE)
+_ASKS_FOR: Final = lazy_regex(
+    r"^(?:\w+[,.]? )?(?:(?:can|could|should|shall|any chance) (?:we|you|i)|do we need)\b", re.IGNORECASE
+)
 # How an agent's reply to an objection begins.
 _GIVES_IN: Final = lazy_regex(
     r"\W*(?:you'?re (?:absolutely )?right|good (?:catch|point|call)|got it|fair|ah|right|sorry|my (?:mistake|bad)"
     r"|apologies|understood|makes sense)\b",
     re.IGNORECASE,
+)
+_OWN_NAME: Final = 20  # times
+# What an edit defines: the words of most programming languages.
+_DEFINED: Final = lazy_regex(
+    r"\b(?:func(?:tion)?|fn|def|class|type|const|let|var|struct|interface|enum)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w{4,})"
 )
 # Words of an agent that gives a cause, or chooses.
 _CAUSE: Final = lazy_regex(
@@ -88,7 +95,6 @@ _ROOM: Final = lazy_regex(r"\s+")
 _COMMAND_WORD: Final = lazy_regex(r"[\w.-]+")
 _ERROR_CHARS_MIN: Final = 15  # "FAIL" says nothing
 _ERROR_CHARS_MAX: Final = 160
-_FIX_CHARS: Final = 140
 _TRIES_MAX: Final = 12  # commands after a failed one, among which the one that worked is looked for
 _ALIKE: Final = 0.5  # share of the words of two commands that are in both
 # Plain shell teaches nothing.
@@ -105,9 +111,11 @@ _QUOTED: Final = lazy_regex(r"\"[^\"]*\"|'[^']*'|\S*/(?=\S)")
 def thread_brief(trace: Trace) -> ThreadBrief:
     """Return what a thread has for the brief of its project; linear in its size."""
     runs = command_runs(trace.calls)
-    lines = [*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace), *_failures(runs), *_commands(runs)]
+    edits = [call.seq for call in trace.calls if call.tool in EDITS and not call.failed]
+    said = (*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace))
+    lines = (*said, *_failures(runs, edits), *_commands(runs))
     return ThreadBrief(
-        lines=tuple(lines),
+        lines=lines,
         names=_names(trace),
         task=_task(trace),
         open=_open(trace),
@@ -124,16 +132,16 @@ def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
     found: list[BriefLine] = []
     before: Step | None = None
     for number, step in enumerate(steps):
-        if isinstance(step, Utterance) and _is_typed(step):
+        if isinstance(step, Utterance) and _is_typed(step) and step.via != "answer":  # answers are decisions
             own = own_words(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
             place = _weight_of_place(step, before, steps[number + 1] if number + 1 < len(steps) else None)
-            for sentence in sentences(own):
-                if sentence.endswith(":") or (
-                    "\n" in step.text and _is_repeated(sentence, steps[max(number - _LOOKED_BACK, 0) : number])
-                ):
+            # What is behind a colon or in quotes is told with the sentence, but only the person's own words count.
+            for sentence in sentences(step.text) if own else ():
+                said = own_words(sentence)[0]
+                if "\n" in step.text and _is_repeated(sentence, steps[max(number - _LOOKED_BACK, 0) : number]):
                     continue
-                if _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(sentence.split()) >= _WORDS_MIN:
-                    weight = place + _weight_of_words(sentence)
+                if _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(said.split()) >= _WORDS_MIN:
+                    weight = place + _weight_of_words(said)
                     found.append(BriefLine("wish", one_line(sentence), step.seq, step.at, weight=weight))
         before = step
     yield from _best(found)
@@ -193,7 +201,8 @@ def _decisions(calls: Iterable[ToolCall]) -> Iterator[BriefLine]:
             said = next((str(o.get("description", "")) for o in options if o.get("label") == answer), "")
             text = f"{one_line(question)} → {one_line(answer)}" + (f": {one_line(said)}" if said else "")
             if options and not any(str(option.get("label", "")) in answer for option in options):
-                yield BriefLine("wish", clip(one_line(answer), _LINE_CHARS[1]), call.result_seq, call.at, weight=0.6)
+                said = clip(one_line(answer), _LINE_CHARS[1])
+                yield BriefLine("wish", said, call.result_seq, call.at, weight=0.6 + _weight_of_words(said))
             yield BriefLine("decision", clip(text, _LINE_CHARS[1]), call.result_seq, call.at, weight=1.0)
 
 
@@ -208,24 +217,19 @@ def _findings(trace: Trace) -> Iterator[BriefLine]:
             continue
         ends = number + 1 == len(steps) or _is_typed(steps[number + 1])
         for sentence in sentences(step.text):
-            if (
-                not _FINDING_CHARS_MIN <= len(sentence) <= _LINE_CHARS[1]
-                or sentence.endswith((":", "?"))
-                or _INTENT.match(sentence)
-            ):
-                continue
-            if not specific_names(sentence):
-                continue
+            if not _FINDING_CHARS_MIN <= len(sentence) <= _LINE_CHARS[1] or not sentence.endswith((".", "。", "!")):
+                continue  # a heading, an item of a list, a question, or the begin of something else
             choice = _CHOICE.search(sentence) is not None
-            weight = float(choice or _CAUSE.search(sentence) is not None) + 0.4 * ends + 0.3 * (looked >= _LONG_SEARCH)
+            if _INTENT.match(sentence) or not (choice or _CAUSE.search(sentence)) or not specific_names(sentence):
+                continue
+            weight = 1.0 + 0.4 * ends + 0.3 * (looked >= _LONG_SEARCH)
             kind: Literal["decision", "finding"] = "decision" if choice else "finding"
             found.append(BriefLine(kind, one_line(sentence), step.seq, step.at, weight=weight))
-    given = [line for line in found if line.weight >= 1]
-    return iter(_best(given if len(given) >= _CAUSES_MIN else found))
+    return iter(_best(found))
 
 
-def _failures(runs: Sequence[Run]) -> Iterator[BriefLine]:
-    """Yield the error lines of commands that failed, each with the next command much like it that passed."""
+def _failures(runs: Sequence[Run], edits: Sequence[int]) -> Iterator[BriefLine]:
+    """Yield the error lines of commands that failed, each with what worked; `edits` are the entries that edit files."""
     seen: dict[str, BriefLine] = {}
     for number, run in enumerate(runs):
         if not run.failed or len(run.error) < _ERROR_CHARS_MIN:
@@ -234,25 +238,38 @@ def _failures(runs: Sequence[Run]) -> Iterator[BriefLine]:
         before = seen.pop(key, BriefLine("mistake", "", 0, None, times=0))
         # A failing test is of the task at hand; a command that was called wrongly fails in the next session too.
         weight = 1.0 if run.purpose is Purpose.OTHER else 0.3
-        fix = _what_worked(run, runs[number + 1 : number + 1 + _TRIES_MAX]) or before.fix
+        fix = _what_worked(run, runs[number + 1 : number + 1 + _TRIES_MAX], edits) or before.fix
         text = clip(run.error, _ERROR_CHARS_MAX)
         times = before.times + 1
         seen[key] = BriefLine("mistake", text, run.seq, run.at, key=key, fix=fix, weight=weight, times=times)
     yield from list(seen.values())[-_LINES_MAX:]
 
 
-def _what_worked(failed: Run, later: Sequence[Run]) -> str:
-    """Return the next command that passed and is much like the failed one, but not the same; or an empty text.
+def _what_worked(failed: Run, later: Sequence[Run], edits: Sequence[int]) -> str:
+    """Return the next command much like the failed one, where it is not the same, and passed without an edit between.
 
-    "rtk bun run test" failed, "bun run test" passed: three of four words. `ls` of another folder is no mended `ls`.
+    "rtk bun run test" failed, "bun run test" passed: three of four words. `ls` of another folder is no mended `ls`, and
+    a lint that passes after an edit was mended by that. A failed `git push` is not mended by a commit.
     """
     words = _words_of(failed.command)
+    programs = set(map(_head, split_command(here_documents(failed.command)[1])))
     for run in later:
         others = _words_of(run.command)
+        parts = split_command(here_documents(run.command)[1])
         alike = len(words & others) >= _ALIKE * len(words | others)
-        if not run.failed and alike and split_command(run.command) != split_command(failed.command):
-            return clip(run.command.split("\n")[0], _FIX_CHARS)
+        if not alike or (len(programs) > 1 and not programs <= set(map(_head, parts))):
+            continue
+        is_edited = bisect_left(edits, failed.seq) < bisect_left(edits, run.call_seq)
+        if run.failed or is_edited or split_command(run.command) == split_command(failed.command):
+            return ""
+        return " && ".join(map(_shown, parts)) if "\n" not in run.command.strip() else ""
     return ""
+
+
+def _shown(part: str) -> str:
+    """Return a command without what it quotes, which is of one occasion."""
+    shown = part.split("'", 1)[0].split('"', 1)[0].rstrip()
+    return clip(shown, _COMMAND_CHARS) + (" …" if shown != part else "")
 
 
 def _words_of(command: str) -> set[str]:
@@ -284,24 +301,32 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
             key = "C " + _NUMBER.sub("0", part.split("'", 1)[0].split('"', 1)[0]).strip()
             before = seen.pop(key, None)
             times = 1 if before is None else before.times + 1
-            shown = part.split("'", 1)[0].split('"', 1)[0].rstrip()
-            text = clip(shown, _COMMAND_CHARS) + (" …" if shown != part else "")
+            text = _shown(part)
             weight = max(0.3 * (_head(part) in failed), 0.0 if before is None else before.weight)
             seen[key] = BriefLine("command", text, run.call_seq, run.at, key=key, weight=weight, times=times)
     yield from sorted(seen.values(), key=lambda line: (-line.times, line.seq))[:_LINES_MAX]
 
 
 def _names(trace: Trace) -> dict[str, int]:
-    """Return how often the person and the agent used each specific name, without what tools answered."""
+    """Return how often the person and the agent used each specific name, without what tools answered.
+
+    Files of the project and what an edit defines count more: "encoding/json" and "TempDir" are in nearly every project.
+    """
     counts: Counter[str] = Counter()
+    own: set[str] = set()
     for step in trace.steps:
         if isinstance(step, Utterance):
             counts.update(specific_names(step.text[:_TEXT_CHARS]))
         elif isinstance(step, ToolCall):
             for field in _NAMING_FIELDS:
-                counts.update(specific_names(step.word(field)[:_TEXT_CHARS]))
-    counts = Counter({name: times for name, times in counts.items() if _PROPER.search(name)})
-    best = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
+                counts.update(specific_names(text := step.word(field)[:_TEXT_CHARS]))
+                own.update(_DEFINED.findall(text) if step.tool in EDITS else ())
+            if trace.relative(step.path) != step.path:
+                own.update(specific_names(step.path))
+    weighed = {
+        name: times * (_OWN_NAME if name in own else 1) for name, times in counts.items() if _PROPER.search(name)
+    }
+    best = sorted(weighed.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
     return dict(best)
 
 
@@ -313,12 +338,10 @@ def _task(trace: Trace) -> str:
 
 
 def _open(trace: Trace) -> str:
-    """Return the agent's question at the end, or else what is open on its list, or else its last sentence."""
+    """Return the agent's question at the end, or else what is open on its list."""
     last = trace.steps[-1] if trace.steps else None
     said = sentences(last.text) if isinstance(last, Utterance) and last.role == "assistant" else []
     if said and said[-1].endswith("?"):
         return clip(said[-1], _SAID_CHARS)
-    left = [
-        item.subject for item in TodoList().follow(trace.calls).items() if item.status in {"in_progress", "pending"}
-    ]
-    return clip("; ".join(left) if left else said[-1], _SAID_CHARS) if left or said else ""
+    items = TodoList().follow(trace.calls).items()
+    return clip("; ".join(one.subject for one in items if one.status in {"in_progress", "pending"}), _SAID_CHARS)

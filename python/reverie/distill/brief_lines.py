@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from reverie.count_and_truncate_tokens import count_many
@@ -32,17 +32,22 @@ SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
 # Shares of the budget, set on the shared sessions with one project left out each time. What a section does not need
 # is the next one's.
 _SHARES: Final = {"wish": 0.34, "mistake": 0.06, "command": 0.14, "finding": 0.10}
+_NAMES_SHARE: Final = 0.35  # at most
 # What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
 _POWER: Final = {"wish": 0.7, "mistake": 0.3, "command": 0.3, "finding": 0.7}
 # How fast a line ages with each later session. What was found out is of the work at hand, a command is not.
 _AGEING: Final = {"wish": 0.08, "mistake": 0.05, "command": 0.05, "finding": 0.25}
 _NAME: Final = {"wish": 0.3, "mistake": 0.12, "command": 0.12, "finding": 0.12}  # of a name that every session used
 _TERM: Final = 0.5  # of a term that the person used in two sessions
-_NAME_AGEING: Final = 0.15
+_NAME_AGEING: Final = 0.3
 _OF_PERSON: Final = 3.0  # of a memory that a person wrote or kept: above everything that was found
 _OF_ENGINE: Final = 1.2  # of another memory
+_PROGRAM: Final = 0.8  # of what a command is worth goes to the first of its program: `go build` of three folders
 _WORDS_MIN: Final = 2  # of a quote beside stop words: "I'd prefer that" says nothing alone
-_RARE_WORDS: Final = 2.5  # as rare as one that was used once; so many say what a sentence is about
+_TIMES_MIN: Final = 3  # of a command in one session; one that passed after it failed was learnt, and counts for two
+_RARE_WORDS: Final = 3.2  # as rare as one that was used once; so many say what a sentence is about
+_WISH_LEAST: Final = 0.5  # of a quote of the person, by its words, place and repetition; the names in it do not count
+_NAMED_AGAIN: Final = 2  # names that a later finding has too; it was put right, or is told by that
 _DATE_TOKENS: Final = 5  # of a date, and of the begin of its line
 _HEADING_TOKENS: Final = 10
 
@@ -171,21 +176,22 @@ def choose(
     for section, share in _SHARES.items():
         room += share * max_tokens
         room -= _fill(offers[section], room, power=_POWER[section], seen=seen, chosen=chosen, admits=admits)
-    room += max_tokens * (1 - sum(_SHARES.values()))
-    names = _listed((name for name in weights if ("name", name) not in seen), room - _HEADING_TOKENS, admits)
+    room = min(room + max_tokens * (1 - sum(_SHARES.values())), max_tokens * _NAMES_SHARE)
+    said = "\n".join(one.text for one in chosen)
+    names = _listed((name for name in weights if name not in said), room - _HEADING_TOKENS, admits)
     if names:
         chosen.append(ChosenLine("names", "names", " ".join(names), ""))
     return chosen
 
 
 def _name_weights(threads: Sequence[PreparedThread]) -> dict[str, float]:
-    """Return names in falling order of how often and how lately threads used them, 1 for the first."""
+    """Return how often and how lately threads used each name, 1 for the most; the best for their length first."""
     weights: dict[str, float] = defaultdict(float)
     for age, thread in enumerate(reversed(threads)):
         for name, times in thread.names.items():
             weights[name] += times**0.3 / (1 + _NAME_AGEING * age)
     top = max(weights.values(), default=1.0)
-    ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    ordered = sorted(weights.items(), key=lambda pair: (-pair[1] / len(pair[0]) ** 0.5, pair[0]))
     return {name: weight / top for name, weight in ordered}
 
 
@@ -239,10 +245,38 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
             worth *= min(1.0, sum(rarity[word] for word in set(one.words)) / _RARE_WORDS) ** 2 if worth > 0 else 1.0
         features = {("name", named): _NAME[section] * weights.get(named, 0.0) for named in one.names}
         features |= {("term", term): terms[term] for term in _terms(one.words) if term in terms}
+        if section == "wish" and worth + sum(terms.get(term, 0.0) for term in _terms(one.words)) < _WISH_LEAST:
+            continue  # a question on the code, a remark, an order of the moment
+        if section == "command":
+            features["program", _program(one.line.text)] = worth * _PROGRAM
+            worth *= 1 - _PROGRAM
         line = one.line
         chosen = ChosenLine(section, line.kind, one.text, line.at or "", name, line.seq, "", sessions)
         offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING[section] * age), one.tokens, features))
+    offers["finding"] = _not_overruled(offers["finding"])
     return offers
+
+
+def _not_overruled(findings: Sequence[_Offer]) -> list[_Offer]:
+    """Return the findings without those of which a later one has two names: a cause is often put right later on.
+
+    "Test 3.10 fails because `reload()` is slow" goes where "it is not just slow: `reload()` loses `vaultKey`" follows,
+    if the former named `vaultKey` too.
+    """
+    kept: list[_Offer] = []
+    pairs: set[tuple[str, str]] = set()
+    for offer in sorted(findings, key=lambda one: (one.chosen.at, one.chosen.seq), reverse=True):
+        of_line = set(combinations(sorted(name for kind, name in offer.features if kind == "name"), _NAMED_AGAIN))
+        if pairs.isdisjoint(of_line):
+            kept.append(offer)
+        pairs |= of_line
+    return kept
+
+
+def _program(command: str) -> str:
+    """Return what a command calls, without options and paths: "go build" of "`go build -v ./...`"."""
+    words = command.strip("`").split()
+    return " ".join(word for word in words if word[0].isalpha() and not set(word) & set("/.=:"))
 
 
 def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
@@ -256,9 +290,9 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
         case "mistake":
             return None if not line.fix else line.weight * (0.3 * times**0.5 + sessions - 1)
         case "command":
-            if _GIT.match(line.text) and not any(set(name) & set("/._") for name in one.names):
+            if _GIT.match(line.text) and (sessions == 1 or not any(set(name) & set("/._") for name in one.names)):
                 return None  # every agent knows "git status --short"
-            if sessions == 1 and (_ONE_OFF.search(line.text) or (times == 1 and not line.weight)):
+            if sessions == 1 and (_ONE_OFF.search(line.text) or times + 2 * (line.weight > 0) < _TIMES_MIN):
                 return None
             return float(line.weight + 0.15 * times**0.5 + (sessions - 1) ** 0.7)
         case _:
@@ -308,13 +342,13 @@ def _fill(
 
 
 def _listed(names: Iterable[str], room: float, admits: Callable[[str], bool]) -> list[str]:
-    """Return the first names that fit into `room` tokens."""
+    """Return the first names that fit into `room` tokens, none that is within another."""
     listed: list[str] = []
     candidates = [name for name, _ in zip(names, range(400), strict=False)]
     for name, size in zip(candidates, count_many([f" {name}" for name in candidates]), strict=True):
         if size > room:
             break
-        if admits(name):
+        if not any(name in other for other in listed) and admits(name):
             room -= size
             listed.append(name)
     return listed
