@@ -275,7 +275,9 @@ class BriefLine:
 
 @dataclass(frozen=True, slots=True)
 class ThreadBrief:
-    """What one thread has for the brief of its project: its lines, and how often its agent or person used each name.
+    """What one thread has for the brief of its project: its lines, and the weight of each name that was used in it.
+
+    A name counts as often as it was used; one of a file or symbol of the project counts more.
 
     `task` is what the person asked for last, `open` what the agent asked or left undone; both may be empty.
     """

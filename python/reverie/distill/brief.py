@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from reverie.distill.commands import Purpose, command_runs, here_documents, split_command
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
-from reverie.distill.steps import EDITS, Interrupted, ToolCall, Utterance
+from reverie.distill.steps import Interrupted, ToolCall, Utterance
 from reverie.distill.todo import TodoList
+from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.models import BriefLine, ThreadBrief
 
