@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
+from reverie.distill.answers import answered_questions
 from reverie.distill.commands import Purpose, command_runs, here_documents
 from reverie.distill.own_words import own_words
 from reverie.distill.procedures import split_command
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "thread_brief"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Changes with what is extracted: the lines of older versions are made anew."""
 
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
@@ -41,7 +42,6 @@ _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one mos
 _NAMES_MAX: Final = 250  # of a thread, those used most
 _CAUSES_MIN: Final = 3  # of a thread; of one with fewer, as in another language, names and place alone count
 _SAID_CHARS: Final = 140  # of the task and of what is open
-_LONG_SEARCH: Final = 8  # calls
 _TEXT_CHARS: Final = 8_000  # of one text that names are read of
 _NAMING_FIELDS: Final = ("command", "file_path", "path", "pattern", "old_string", "new_string", "content", "prompt")
 _LINES_MAX: Final = 60  # of a thread and kind
@@ -60,16 +60,8 @@ _CONTRAST: Final = lazy_regex(
 _OPINION: Final = lazy_regex(
     r"\b(?:i think|i agree|i'?d (?:like|prefer)|i (?:just )?want|we (?:also|don'?t))\b", re.IGNORECASE
 )
-# Where something is: an address, a port, "Project: Troy".
-_PLACE: Final = lazy_regex(r"\b\d+\.\d+\.\d+\.\d+\b|\w:\d{2,5}\b|\b[Pp]roject:? ?[A-Z]|`[^`]+`")
 # A question that asks for something.
 _ASKS_FOR: Final = lazy_regex(r"^(?:\w+[,.]? )?(?:can|could|should|shall|any chance|do) (?:we|you|i)\b", re.IGNORECASE)
-# How an agent's reply to an objection begins.
-_GIVES_IN: Final = lazy_regex(
-    r"\W*(?:you'?re (?:absolutely )?right|good (?:catch|point|call)|got it|fair|ah|right|sorry|my (?:mistake|bad)"
-    r"|apologies|understood|makes sense)\b",
-    re.IGNORECASE,
-)
 # Words of an agent that gives a cause, or chooses.
 _CAUSE: Final = lazy_regex(
     r"\b(?:root cause|because|found (?:it|the|that)|(?:issue|problem|bug|cause|reason) (?:is|was)|turns out|due to"
@@ -99,16 +91,15 @@ _PLAIN: Final = lazy_regex(
     r"(?:\s|$)|^\w+=\S*$"
 )
 _COMMAND: Final = lazy_regex(r"[\w./~@-]{2,} \S")  # "make check", not "}" nor "done"
-_PROPER: Final = lazy_regex(r"[/._A-Z0-9]")  # not the flags of common commands: "name-only", "no-edit"
 _QUOTED: Final = lazy_regex(r"\"[^\"]*\"|'[^']*'|\S*/(?=\S)")
 
 
 def thread_brief(trace: Trace) -> ThreadBrief:
     """Return what a thread has for the brief of its project; linear in its size."""
     runs = command_runs(trace.calls)
-    lines = [*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace), *_failures(runs), *_commands(runs)]
+    said = (*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace.steps))
     return ThreadBrief(
-        lines=tuple(lines),
+        lines=(*said, *_failures(runs), *_commands(runs)),
         names=_names(trace),
         task=_task(trace),
         open=_open(trace),
@@ -121,22 +112,21 @@ def _is_typed(step: Step) -> bool:
 
 
 def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
-    """Yield the sentences that the person typed, each with the weight of its words and its place."""
+    """Yield the sentences that the person typed, each with the weight of its words and its place.
+
+    Words with a refused call, or after an interruption, object to what the agent did.
+    """
     found: list[BriefLine] = []
-    before: Step | None = None
     for number, step in enumerate(steps):
-        if isinstance(step, Utterance) and _is_typed(step):
-            own = own_words(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
-            place = _weight_of_place(step, before, steps[number + 1] if number + 1 < len(steps) else None)
-            for sentence in sentences(own):
-                if sentence.endswith(":") or (
-                    "\n" in step.text and _is_repeated(sentence, steps[max(number - _LOOKED_BACK, 0) : number])
-                ):
-                    continue
-                if _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(sentence.split()) >= _WORDS_MIN:
-                    weight = place + _weight_of_words(sentence)
-                    found.append(BriefLine("wish", one_line(sentence), step.seq, step.at, weight=weight))
-        before = step
+        if not isinstance(step, Utterance) or not _is_typed(step) or len(step.text) > _OWN_CHARS:
+            continue
+        objects = step.via in {"refusal", "objection"} or (number > 0 and isinstance(steps[number - 1], Interrupted))
+        before = steps[max(number - _LOOKED_BACK, 0) : number] if "\n" in step.text else ()
+        for sentence in sentences(own_words(step.text)[0]):
+            is_long = _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(sentence.split()) >= _WORDS_MIN
+            if is_long and not sentence.endswith(":") and not _is_repeated(sentence, before):
+                weight = objects + _weight_of_words(sentence)
+                found.append(BriefLine("wish", one_line(sentence), step.seq, step.at, weight=weight))
     yield from _best(found)
 
 
@@ -151,22 +141,10 @@ def _is_repeated(sentence: str, before: Sequence[Step]) -> bool:
     )
 
 
-def _weight_of_place(said: Utterance, before: Step | None, after: Step | None) -> float:
-    """Return what speaks for a message by where it stands.
-
-    Words with a refused call, or after an interruption, object to what the agent did; where it gives in ("You're
-    right"), they were a correction. What was typed while it worked is seldom a task.
-    """
-    gives_in = isinstance(after, Utterance) and after.role == "assistant" and _GIVES_IN.match(after.text) is not None
-    stopped = said.via in {"refusal", "objection"} or isinstance(before, Interrupted)
-    return 1.0 * stopped + 0.8 * gives_in + 0.3 * isinstance(before, ToolCall)
-
-
 def _weight_of_words(sentence: str) -> float:
     weight = 0.6 * (_LASTING.search(sentence) is not None)
     weight += 0.3 * (_CONTRAST.search(sentence) is not None)
     weight += 0.3 * (_OPINION.search(sentence) is not None)
-    weight += 0.3 * (_PLACE.search(sentence) is not None)
     # "Can we not keep the PII out of it?" is a wish, "what does it do?" none.
     return weight - 0.8 * (sentence.endswith("?") and _ASKS_FOR.search(sentence) is None)
 
@@ -179,50 +157,28 @@ def _best(lines: Sequence[BriefLine]) -> list[BriefLine]:
 
 def _decisions(calls: Iterable[ToolCall]) -> Iterator[BriefLine]:
     """Yield what the person chose where the agent asked, with the description of the option."""
-    for call in calls:
-        if call.tool != "AskUserQuestion" or not call.answered or call.failed:
-            continue
-        asked = call.input.get("questions")
-        for one in asked if isinstance(asked, list) else []:
-            if not isinstance(one, dict) or not isinstance(question := one.get("question"), str):
-                continue
-            start = call.result.find(marker := f'"{question}"="')
-            if start < 0:
-                continue
-            answer = call.result[start + len(marker) :].split('"', 1)[0]
-            options = [option for option in one.get("options") or [] if isinstance(option, dict)]
-            said = next((str(o.get("description", "")) for o in options if o.get("label") == answer), "")
-            text = f"{one_line(question)} → {one_line(answer)}" + (f": {one_line(said)}" if said else "")
-            if options and not any(str(option.get("label", "")) in answer for option in options):
-                yield BriefLine("wish", clip(one_line(answer), _LINE_CHARS[1]), call.result_seq, call.at, weight=0.6)
-            yield BriefLine("decision", clip(text, _LINE_CHARS[1]), call.result_seq, call.at, weight=1.0)
+    for one in answered_questions(calls):
+        if one.own_words:
+            yield BriefLine("wish", clip(one_line(one.answer), _LINE_CHARS[1]), one.seq, one.at, weight=0.6)
+        yield BriefLine("decision", clip(one_line(one.text), _LINE_CHARS[1]), one.seq, one.at, weight=1.0)
 
 
-def _findings(trace: Trace) -> Iterator[BriefLine]:
-    """Yield the agent's sentences that name something and give a cause or a choice."""
+def _findings(steps: Sequence[Step]) -> list[BriefLine]:
+    """Return the agent's sentences that name something and give a cause or a choice."""
     found = []
-    steps = trace.steps
-    looked = 0  # calls since the person spoke: a finding after a long search is one that was dear
     for number, step in enumerate(steps):
-        looked = 0 if _is_typed(step) else looked + isinstance(step, ToolCall)
         if not isinstance(step, Utterance) or step.role != "assistant":
             continue
         ends = number + 1 == len(steps) or _is_typed(steps[number + 1])
         for sentence in sentences(step.text):
-            if (
-                not _FINDING_CHARS_MIN <= len(sentence) <= _LINE_CHARS[1]
-                or sentence.endswith((":", "?"))
-                or _INTENT.match(sentence)
-            ):
-                continue
-            if not specific_names(sentence):
-                continue
-            choice = _CHOICE.search(sentence) is not None
-            weight = float(choice or _CAUSE.search(sentence) is not None) + 0.4 * ends + 0.3 * (looked >= _LONG_SEARCH)
-            kind: Literal["decision", "finding"] = "decision" if choice else "finding"
-            found.append(BriefLine(kind, one_line(sentence), step.seq, step.at, weight=weight))
+            is_told = _FINDING_CHARS_MIN <= len(sentence) <= _LINE_CHARS[1] and not sentence.endswith((":", "?"))
+            if is_told and not _INTENT.match(sentence) and specific_names(sentence):
+                choice = _CHOICE.search(sentence) is not None
+                weight = float(choice or _CAUSE.search(sentence) is not None) + 0.4 * ends
+                kind: Literal["decision", "finding"] = "decision" if choice else "finding"
+                found.append(BriefLine(kind, one_line(sentence), step.seq, step.at, weight=weight))
     given = [line for line in found if line.weight >= 1]
-    return iter(_best(given if len(given) >= _CAUSES_MIN else found))
+    return _best(given if len(given) >= _CAUSES_MIN else found)
 
 
 def _failures(runs: Sequence[Run]) -> Iterator[BriefLine]:
@@ -301,7 +257,6 @@ def _names(trace: Trace) -> dict[str, int]:
         elif isinstance(step, ToolCall):
             for field in _NAMING_FIELDS:
                 counts.update(specific_names(step.word(field)[:_TEXT_CHARS]))
-    counts = Counter({name: times for name, times in counts.items() if _PROPER.search(name)})
     best = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
     return dict(best)
 

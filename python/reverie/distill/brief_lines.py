@@ -8,7 +8,6 @@ others are chosen, so that a heap finds the best without looking at all of them 
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -32,22 +31,18 @@ SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
 # Shares of the budget, set on the shared sessions with one project left out each time. What a section does not need
 # is the next one's.
 _SHARES: Final = {"wish": 0.34, "mistake": 0.06, "command": 0.14, "finding": 0.10}
-# What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
-_POWER: Final = {"wish": 0.7, "mistake": 0.3, "command": 0.3, "finding": 0.7}
+_POWER: Final = 0.5  # of a line's tokens, by which its worth is divided: between a short and a full one
 # How fast a line ages with each later session. What was found out is of the work at hand, a command is not.
-_AGEING: Final = {"wish": 0.08, "mistake": 0.05, "command": 0.05, "finding": 0.25}
-_NAME: Final = {"wish": 0.3, "mistake": 0.12, "command": 0.12, "finding": 0.12}  # of a name that every session used
+_AGEING: Final = {"wish": 0.05, "mistake": 0.05, "command": 0.05, "finding": 0.25}
+_NAME: Final = 0.15  # of a name that every session used
 _TERM: Final = 0.5  # of a term that the person used in two sessions
 _NAME_AGEING: Final = 0.15
 _OF_PERSON: Final = 3.0  # of a memory that a person wrote or kept: above everything that was found
 _OF_ENGINE: Final = 1.2  # of another memory
 _WORDS_MIN: Final = 2  # of a quote beside stop words: "I'd prefer that" says nothing alone
-_RARE_WORDS: Final = 2.5  # as rare as one that was used once; so many say what a sentence is about
 _DATE_TOKENS: Final = 5  # of a date, and of the begin of its line
 _HEADING_TOKENS: Final = 10
 
-# Of one occasion: a run, a comment, a process by its number.
-_ONE_OFF: Final = lazy_regex(r"\d{5,}")
 _GIT: Final = lazy_regex(r"(?:\w+ )?git ")
 _WORD: Final = lazy_regex(r"[^\W_]\w+")
 
@@ -116,9 +111,9 @@ class _Offer:
     tokens: int
     features: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def gain(self, seen: set[tuple[str, str]], power: float) -> float:
+    def gain(self, seen: set[tuple[str, str]]) -> float:
         new = sum(value for feature, value in self.features.items() if feature not in seen)
-        return float((self.worth + new) * self.fresh / self.tokens**power)
+        return float((self.worth + new) * self.fresh / self.tokens**_POWER)
 
 
 def prepare(thread: str, brief: ThreadBrief) -> PreparedThread:
@@ -170,7 +165,7 @@ def choose(
     room = 0.0
     for section, share in _SHARES.items():
         room += share * max_tokens
-        room -= _fill(offers[section], room, power=_POWER[section], seen=seen, chosen=chosen, admits=admits)
+        room -= _fill(offers[section], room, seen=seen, chosen=chosen, admits=admits)
     room += max_tokens * (1 - sum(_SHARES.values()))
     names = _listed((name for name in weights if ("name", name) not in seen), room - _HEADING_TOKENS, admits)
     if names:
@@ -189,30 +184,15 @@ def _name_weights(threads: Sequence[PreparedThread]) -> dict[str, float]:
     return {name: weight / top for name, weight in ordered}
 
 
-def _repeated_terms(threads: Sequence[PreparedThread]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the pairs of words that the person used again, with their worth: "draft PR" in three sessions.
-
-    Also how rare each word is among the person's sentences: 1 for one that is in one of them (idf). A pair of common
-    words says less: the rarer word of the two counts.
-    """
+def _repeated_terms(threads: Sequence[PreparedThread]) -> dict[str, float]:
+    """Return the pairs of words that the person used again, with their worth: "draft PR" in three sessions."""
     used: dict[str, Counter[str]] = defaultdict(Counter)
-    with_word: Counter[str] = Counter()
-    distinct: set[str] = set()
     for thread in threads:
         for prepared in thread.lines:
-            if prepared.section == "wish":
-                with_word.update(set(prepared.words) if prepared.key not in distinct else ())
-                distinct.add(prepared.key)
-                for term in _terms(prepared.words):
-                    used[term][thread.thread] += 1
-    total = len(distinct) + 1
-    rarity = {word: math.log(total / times) / math.log(total) for word, times in with_word.items()}
-    worth = {}
-    for term, by_thread in used.items():
-        times = len(by_thread) - 1 + 0.25 * (by_thread.total() - len(by_thread))
-        if times:
-            worth[term] = _TERM * min(times, 1.0) ** 0.5 * max(rarity[word] for word in term.split())
-    return worth, rarity
+            for term in _terms(prepared.words):
+                used[term][thread.thread] += 1
+    again = {term: len(by) - 1 + 0.25 * (by.total() - len(by)) for term, by in used.items()}
+    return {term: _TERM * min(times, 1.0) ** 0.5 for term, times in again.items() if times}
 
 
 def _terms(words: Sequence[str]) -> tuple[str, ...]:
@@ -221,7 +201,7 @@ def _terms(words: Sequence[str]) -> tuple[str, ...]:
 
 def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dict[str, list[_Offer]]:
     """Return what may be chosen of the threads by section: of lines that say the same the newest."""
-    terms, rarity = _repeated_terms(threads)
+    terms = _repeated_terms(threads)
     groups: dict[tuple[str, str], list[tuple[int, str, _Prepared]]] = defaultdict(list)
     for age, thread in enumerate(reversed(threads)):
         for prepared in thread.lines:
@@ -234,10 +214,7 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
         worth = _worth(one, sessions, times)
         if worth is None:
             continue
-        if section == "wish":
-            # "ok lets try it" is of words that the person uses in every session.
-            worth *= min(1.0, sum(rarity[word] for word in set(one.words)) / _RARE_WORDS) ** 2 if worth > 0 else 1.0
-        features = {("name", named): _NAME[section] * weights.get(named, 0.0) for named in one.names}
+        features = {("name", named): _NAME * weights.get(named, 0.0) for named in one.names}
         features |= {("term", term): terms[term] for term in _terms(one.words) if term in terms}
         line = one.line
         chosen = ChosenLine(section, line.kind, one.text, line.at or "", name, line.seq, "", sessions)
@@ -258,7 +235,7 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
         case "command":
             if _GIT.match(line.text) and not any(set(name) & set("/._") for name in one.names):
                 return None  # every agent knows "git status --short"
-            if sessions == 1 and (_ONE_OFF.search(line.text) or (times == 1 and not line.weight)):
+            if sessions == times == 1 and not line.weight:
                 return None
             return float(line.weight + 0.15 * times**0.5 + (sessions - 1) ** 0.7)
         case _:
@@ -277,20 +254,19 @@ def _fill(
     offers: list[_Offer],
     room: float,
     *,
-    power: float,
     seen: set[tuple[str, str]],
     chosen: list[ChosenLine],
     admits: Callable[[str], bool],
 ) -> float:
     """Choose the best of the offers that fit into `room` tokens, and return how many these need."""
-    heap = [(-offer.gain(seen, power), number) for number, offer in enumerate(offers)]
+    heap = [(-offer.gain(seen), number) for number, offer in enumerate(offers)]
     heapq.heapify(heap)
     used = 0.0
     days: set[str] = set()
     while heap:
         gain, number = heapq.heappop(heap)
         offer = offers[number]
-        now = -offer.gain(seen, power)
+        now = -offer.gain(seen)
         if now >= 0:
             continue
         if now > gain and heap and (now, number) > heap[0]:
