@@ -15,8 +15,7 @@ from reverie.context.neutralize_markup import neutralize_markup
 from reverie.count_and_truncate_tokens import count
 from reverie.errors import ReverieError
 from reverie.usecases import projections, prompt_lines, session_start
-from reveried import briefs
-from reveried.actions import contexts_states_and_notes
+from reveried.actions import briefs, contexts_states_and_notes
 from reveried.actions.find_projects_set_visibility_and_sort_threads import index_entries
 from reveried.execute_use_cases import read
 from reveried.log import logger

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.usecases import find_register_and_join_projects, imports, threads
-from reveried.actions import agent_trust_for_files_written_by_tool_calls, brief_lines
+from reveried.actions import agent_trust_for_files_written_by_tool_calls, briefs
 from reveried.actions.create_append_and_rewind_threads import opened_with
 from reveried.actions.find_projects_set_visibility_and_sort_threads import has_no_remote, known_project, registered
 from reveried.execute_use_cases import answer_once, execute, read
@@ -77,7 +77,7 @@ async def take_chunk(
         services, space, data, who=f"thread:{here.thread}"
     )
     if final:
-        await brief_lines.refresh_ended(services, space, here.thread)
+        await briefs.refresh_ended(services, space, here.thread)
     return total
 
 

@@ -15,7 +15,7 @@ from reverie.usecases import projections, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.projections import holds_only
 from reveried.actions import contexts_states_and_notes, find_projects_set_visibility_and_sort_threads
-from reveried.briefs import brief_text
+from reveried.actions.briefs import brief_text
 from reveried.execute_use_cases import read
 from reveried.mcp.client_identity import project_of
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.usecases.briefs import brief_answer, text_of
-from reveried import briefs
+from reveried.actions import briefs
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.openapi import TEXT
 from reveried.http.route_table_and_dispatch import Route

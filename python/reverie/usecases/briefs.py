@@ -99,7 +99,6 @@ SESSIONS_MAX: Final = 100
 
 _SPACES_MAX: Final = 8
 _BRIEFS_MAX: Final = 64  # of some kilobytes
-_HEADS_MAX: Final = 20_000  # of some hundred bytes
 
 
 # The lines of a thread
@@ -183,6 +182,13 @@ class _Lines(NamedTuple):
     brief: ThreadBrief
 
 
+class _Space(NamedTuple):
+    """What is known of the records of a space."""
+
+    threads: RecordCache[ThreadRecord, _Thread]
+    heads: RecordCache[BriefRecord, _Head]
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a brief with its id."""
@@ -213,23 +219,21 @@ class BriefCache:
 
     def __init__(self) -> None:
         self._briefs: OrderedDict[tuple[str, str, int, bool], tuple[tuple[object, ...], Brief]] = OrderedDict()
-        self._threads: OrderedDict[str, RecordCache[ThreadRecord, _Thread]] = OrderedDict()  # by space
-        self._heads: OrderedDict[tuple[str, str], tuple[str, _Head]] = OrderedDict()  # by space and thread
-        self._lines: OrderedDict[tuple[str, str], tuple[str, _Lines]] = OrderedDict()
+        self._spaces: OrderedDict[str, _Space] = OrderedDict()
+        self._lines: OrderedDict[tuple[str, str], tuple[str, _Lines]] = OrderedDict()  # by space and thread
         self._lock = threading.Lock()
 
     def stale(self, reader: Reader, project: str) -> list[str]:
         """Return the threads of a project whose lines are missing or outdated, the newest first."""
         with self._lock:
-            of_project = self._of_project(reader, project)
-            return [one.id for one in reversed(of_project) if not _is_current(one, self._head(reader, one.id))]
+            return [one.id for one, head in reversed(self._of_project(reader, project)) if not _is_current(one, head)]
 
     def brief(self, reader: Reader, project: str, max_tokens: int, *, with_last: bool = True) -> Brief:
         """Return the brief of a project from the lines that are stored by now, of its newest sessions."""
         key = (reader.space, project, max_tokens, with_last)
         with self._lock:
-            heads = [(one.id, self._head(reader, one.id)) for one in self._of_project(reader, project)]
-            newest = sorted((head.at, name) for name, head in heads if head is not None and head.at)[-SESSIONS_MAX:]
+            heads = self._of_project(reader, project)
+            newest = sorted((head.at, one.id) for one, head in heads if head is not None and head.at)[-SESSIONS_MAX:]
             kinds = (Kind.MEMORY, Kind.FORGOTTEN, Kind.DROPPED_LINE)
             checksums = (reader.record_checksum(Kind.BRIEF, (name,)) for _, name in newest)
             stamp = (len(heads), *map(reader.collection_state, kinds), *checksums)
@@ -242,27 +246,15 @@ class BriefCache:
             _put(self._briefs, key, (stamp, brief), _BRIEFS_MAX)
         return brief
 
-    def _of_project(self, reader: Reader, project: str) -> list[_Thread]:
-        """Return the threads of a project that have entries, in order of creation."""
-        threads_of_space = self._threads.get(reader.space)
-        if threads_of_space is None:
-            threads_of_space = RecordCache(ThreadRecord, _thread)
-        _put(self._threads, reader.space, threads_of_space, _SPACES_MAX)
-        found = [one for one in threads_of_space.values(reader) if one.project == project and one.last_seq]
-        return sorted(found, key=lambda thread: (thread.created_at, thread.id))
-
-    def _head(self, reader: Reader, thread: str) -> _Head | None:
-        """Return the head of a thread's stored lines, None where there are none."""
-        checksum = reader.record_checksum(Kind.BRIEF, (thread,))
-        known = self._heads.get((reader.space, thread))
-        if known is not None and known[0] == checksum:
-            return known[1]
-        record = reader.load(BriefRecord, (thread,))
-        if record is None or checksum is None:
-            return None
-        head = _Head(record.created_at, record.through, record.version, record.brief.at or "")
-        _put(self._heads, (reader.space, thread), (checksum, head), _HEADS_MAX)
-        return head
+    def _of_project(self, reader: Reader, project: str) -> list[tuple[_Thread, _Head | None]]:
+        """Return the threads of a project that have entries, in order of creation, with the heads of their lines."""
+        space = self._spaces.get(reader.space)
+        if space is None:
+            space = _Space(RecordCache(ThreadRecord, _thread), RecordCache(BriefRecord, _head))
+        _put(self._spaces, reader.space, space, _SPACES_MAX)
+        found = [one for one in space.threads.values(reader) if one.project == project and one.last_seq]
+        found.sort(key=lambda thread: (thread.created_at, thread.id))
+        return [(one, space.heads.load(reader, (one.id,))) for one in found]
 
     def _of_thread(self, reader: Reader, thread: str) -> _Lines | None:
         """Return the lines of a thread, None where there are none."""
@@ -288,6 +280,10 @@ def _put(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 def _thread(record: ThreadRecord) -> _Thread:
     project = find_register_and_join_projects.of_thread(record)
     return _Thread(record.id, project, record.created_at, record.last_seq)
+
+
+def _head(record: BriefRecord) -> _Head:
+    return _Head(record.created_at, record.through, record.version, record.brief.at or "")
 
 
 def _is_current(thread: _Thread | ThreadRecord, lines: _Head | BriefRecord | None) -> bool:
@@ -369,13 +365,14 @@ def _memories(reader: Reader, project: str) -> list[MemoryLine]:
 
 
 def _last_lines(project: str, last: _Lines, admits: Callable[[str], bool]) -> tuple[Line, ...]:
-    at = (last.brief.at or "")[:16].replace("T", " ")
-    texts = [f"{at}Z, thread {last.prepared.thread}", f"asked: “{last.brief.task}”", f"left with: {last.brief.open}"]
-    given = (True, bool(last.brief.task), bool(last.brief.open))
+    at, task, left = last.brief.at or "", last.brief.task, last.brief.open
+    texts = [f"{at[:16].replace('T', ' ')}Z, thread {last.prepared.thread}"]
+    texts += [f"asked: “{task}”"] if task else []
+    texts += [f"left with: {left}"] if left else []
     return tuple(
-        Line(line_id(project, text), ChosenLine("last", "last", text, last.brief.at or "", last.prepared.thread))
-        for text, is_given in zip(texts, given, strict=True)
-        if is_given and admits(text)
+        Line(line_id(project, text), ChosenLine("last", "last", text, at, last.prepared.thread))
+        for text in texts
+        if admits(text)
     )
 
 

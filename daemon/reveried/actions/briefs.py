@@ -9,12 +9,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from reverie.errors import Conflict, NotFound
+from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.usecases import briefs, remember_change_forget_and_read_memories
-from reveried.actions import brief_lines
 from reveried.actions.documents import redacted
 from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
-from reveried.execute_use_cases import read
+from reveried.execute_use_cases import decide, read
+from reveried.keyed_locks_and_shared_waits import keyed_lock
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from reverie import wire
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from reverie.usecases.remember_change_forget_and_read_memories import RememberedMemory
     from reveried.services import Services
 
-__all__ = ["brief", "brief_text", "change_line", "project_name"]
+__all__ = ["brief", "brief_text", "change_line", "project_name", "refresh_ended"]
+
+
+_LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
 
 
 async def brief(
@@ -32,7 +36,7 @@ async def brief(
 
     `with_last`: with the lines on the last session.
     """
-    await brief_lines.refresh(services, space, project)
+    await _refresh(services, space, project)
     size = services.config.brief.max_tokens if max_tokens is None else max_tokens
     return await read(services, space, lambda reader: services.briefs.brief(reader, project, size, with_last=with_last))
 
@@ -111,4 +115,27 @@ async def _line(services: Services, space: str, project: str, line: str) -> brie
         return briefs.find_line(await brief(services, space, project, max_tokens=_LARGE_TOKENS), line)
 
 
-_LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
+async def _refresh(services: Services, space: str, project: str) -> None:
+    """Make the lines of the threads of a project that have grown since theirs were made, the newest first."""
+    for thread in await read(services, space, partial(services.briefs.stale, project=project)):
+        try:
+            await _make(services, space, thread)
+        except NotFound:  # deleted meanwhile
+            continue
+
+
+async def refresh_ended(services: Services, space: str, thread: str) -> None:
+    """Make the lines of a thread that was imported or has ended; if that fails, the next brief makes them."""
+    try:
+        await _make(services, space, thread, bulk=True)
+    except ReverieError as error:
+        logger("reveried.briefs").info("the lines of a thread are left for later", code=error.code)
+
+
+async def _make(services: Services, space: str, thread: str, *, bulk: bool = False) -> None:
+    async with keyed_lock("brief", f"{space}/{thread}"):
+        job = await read(services, space, partial(briefs.snapshot_thread, thread_id=thread))
+        if job is None:  # they are current
+            return
+        plan = await decide(services, "brief", job, briefs.ThreadPlan, bulk=bulk)
+        await services.submit(briefs.commit_thread(plan, space=space), bulk=True)
