@@ -68,7 +68,9 @@ def of_brief(brief: Brief) -> tuple[Remembered, ...]:
 def is_specific(prompt: str) -> bool:
     """Return True for a prompt that a person typed and that may name something: no command, paste, plan, nor "yes"."""
     is_typed = not prompt.startswith("/") and len(prompt) <= PROMPT_CHARS and prompt.count("\n") <= PROMPT_BREAKS
-    return is_typed and (len(set(analyze(prompt).content)) >= TOPIC_MIN or _TICKET.search(prompt) is not None)
+    words = analyze(prompt)
+    is_about = bool(words.distinctive) or len(set(words.content)) >= TOPIC_MIN
+    return is_typed and (is_about or _TICKET.search(prompt) is not None)
 
 
 def about(
