@@ -35,6 +35,7 @@ _TIERS: Final = {
     "summary": ("summary",),
     "excerpts": ("excerpts", "tail"),
 }
+_GOES_ON: Final = "The summary goes on:\n"
 _CACHED_MAX: Final = 64  # threads, of some 30 KB each
 _AFTER_TURN_S: Final = 15.0  # agents that go on at once have their texts made later
 _WARM_MAX: Final = 3  # threads at the daemon's start
@@ -118,16 +119,30 @@ class SessionTexts:
         return parts
 
     async def _made(self, services: Services, key: ThreadKey) -> dict[str, str]:
-        """Return the texts of all parts of a thread by name; a part that cannot be made is an empty text."""
+        """Return the texts of all parts of a thread by name; a part that cannot be made is an empty text.
+
+        A summary by a model is whole: what one part has no room for stands before the excerpts.
+        """
         parts: dict[str, str] = {}
+        rest = ""
         for part in PARTS:
+            room = CHARS_MAX - _HEAD_CHARS[part]
+            begin, rest = rest, ""
             try:
-                parts[part] = await contexts_states_and_notes.context_text(
-                    services, *key, tiers=_TIERS[part], max_chars=CHARS_MAX - _HEAD_CHARS[part]
+                text = await contexts_states_and_notes.context_text(
+                    services,
+                    *key,
+                    tiers=_TIERS[part],
+                    max_chars=room - len(begin),
+                    written_max_chars=2 * room - len(_GOES_ON) if part == "summary" else None,
                 )
             except ReverieError as error:
                 logger("reveried.session_texts").info("a text was not made", part=part, code=error.code)
-                parts[part] = ""
+                text = ""
+            if len(text) > room:
+                cut = text.rfind("\n", 0, room)
+                text, rest = text[:cut], _GOES_ON + text[cut + 1 :] + "\n\n"
+            parts[part] = begin + text
         return parts
 
     async def close(self) -> None:

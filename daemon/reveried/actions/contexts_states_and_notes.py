@@ -161,10 +161,13 @@ async def context_text(
     placement: contexts.Placement | None = None,
     max_tokens: int | None = None,
     max_chars: int | None = None,
+    written_max_chars: int | None = None,
     tiers: Sequence[str] | None = None,
     index: str | None = None,
 ) -> str:
     """Return the request of a thread's context as text, or its tiers: those named, in at most `max_chars` characters.
+
+    `written_max_chars` takes their place where a model wrote the summary.
 
     `index` takes the place of the memory index that the thread was opened with, for a reader who is not in it.
 
@@ -178,7 +181,7 @@ async def context_text(
     )
     if index is not None:
         job = replace(job, index=index or None)
-    text = contexts.TextJob(job, tiers=None if tiers is None else list(tiers), chars_max=max_chars)
+    text = contexts.TextJob(job, None if tiers is None else list(tiers), max_chars, written_max_chars)
     return (await decide(services, "context-text", text, wire.ContextText)).text
 
 

@@ -123,11 +123,15 @@ class _Extent(NamedTuple):
 
 
 class TextJob(msgspec.Struct):
-    """A snapshot for a context as one text: its tiers, all without a choice, and its characters at most."""
+    """A snapshot for a context as one text: its tiers, all without a choice, and its characters at most.
+
+    `written_chars_max` are those of a thread whose summary a model wrote, where they are others.
+    """
 
     context: ContextJob
     tiers: list[str] | None = None
     chars_max: int | None = None
+    written_chars_max: int | None = None
 
 
 def snapshot(
@@ -221,6 +225,8 @@ def decide_text(job: TextJob) -> wire.ContextText:
     A number of characters is distilled for. An open turn that is larger is no error then: the text has the end of it.
     Raises Damaged, and TokenBudgetExceeded for a number of tokens.
     """
+    if job.written_chars_max is not None and job.context.by_model is not None:
+        job = msgspec.structs.replace(job, chars_max=job.written_chars_max)
     if job.tiers is None and job.chars_max is None:
         return wire.ContextText(text=render(_context(job.context).request))
     if job.chars_max is None or job.context.max_tokens is not None:
@@ -228,8 +234,10 @@ def decide_text(job: TextJob) -> wire.ContextText:
     size = max(TEXT_TOKENS_MIN, job.chars_max // CHARS_OF_TOKEN)
     context, text = _text_at(job, size)
     if context.dropped and len(text) < FILLED * job.chars_max:
-        # Not all tiers are asked for, or their tokens are shorter: with more room the others say more.
-        _, text = _text_at(job, min(size * ENLARGED_MAX, size * job.chars_max // max(len(text), 1)))
+        # Not all tiers are asked for, or their tokens are shorter: with more room the others say more. Where all of the
+        # conversation has room, it has no summary.
+        _, larger = _text_at(job, min(size * ENLARGED_MAX, size * job.chars_max // max(len(text), 1)))
+        text = max(text, larger, key=len)
     return wire.ContextText(text=text)
 
 

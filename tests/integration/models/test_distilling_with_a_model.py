@@ -8,9 +8,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from reverie.client import Client
+from reveried.session_texts import CHARS_MAX, PARTS
 from support.daemon import running_daemon
 from support.fake_model import memory
+from support.live_session import LiveSession
 from support.session import session_file
 from support.waiting import wait_until
 
@@ -60,7 +64,7 @@ def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
 
 
 def test_the_stored_summary_is_served_word_for_word(client: Client, model: FakeModel) -> None:
-    """Contexts of every size, and the text that hooks print, have the model's summary exactly as it is stored."""
+    """Contexts of every size have the model's summary exactly as it is stored."""
     model.behave("summary", text=json.dumps(SUMMARY))
     thread = long_thread(client, turns=300)
 
@@ -74,6 +78,45 @@ def test_the_stored_summary_is_served_word_for_word(client: Client, model: FakeM
         thread, [{"role": "user", "content": "Now the fan, please."}, {"role": "assistant", "content": "Ok."}]
     )
     assert stored in context_text(client, thread, 4_000)
+
+
+@pytest.mark.parametrize("lines", [20, 150])
+def test_a_compaction_hook_prints_the_stored_summary(  # noqa: PLR0917 - fixtures
+    client: Client, model: FakeModel, daemon: Daemon, token: str, tmp_path: Path, lines: int
+) -> None:
+    """After a compaction hooks print the model's summary as it is stored; where one has no room, the next goes on."""
+    said = [
+        f"Berth {number} keeps its rope in src/berth_{number}.rs, since the tide came in at {number * 7}."
+        for number in range(lines)
+    ]
+    model.behave("summary", text=json.dumps(SUMMARY | {"currentState": said[::2], "completedWork": said[1::2]}))
+    session = LiveSession(tmp_path, tmp_path, lines)
+    for turn in range(60):
+        session.say(f"Step {turn}: make lamp {turn} survive a power cut.", f"Lamp {turn} writes its state now. " * 120)
+
+    headers = {"authorization": f"Bearer {token}"}
+
+    def printed(event: str, **fields: Any) -> str:
+        query = f"?part={fields.pop('part')}" if "part" in fields else ""
+        answer = daemon.ask("POST", f"/v1/hooks/claude-code{query}", session.hook(event, **fields), headers)
+        text = answer.body.decode()
+        return json.loads(text)["hookSpecificOutput"]["additionalContext"] if text.startswith("{") else ""
+
+    printed("SessionStart", source="startup", part="state")
+    wait_until(lambda: client.threads().items and client.threads().items[0].message_count == 120, "the import")
+    stored = client.distill(client.threads().items[0].id).summary.text.strip()
+
+    def after() -> list[str]:
+        printed("PreCompact", trigger="auto")
+        return [printed("SessionStart", source="compact", part=part) for part in PARTS]
+
+    texts: list[list[str]] = []
+    wait_until(lambda: texts.append(after()) or texts[-1][1], "the summary in time")  # type: ignore[func-returns-value]
+    state, summary, excerpts = texts[-1]
+    assert max(len(state), len(summary), len(excerpts)) <= CHARS_MAX
+    _, _, rest = excerpts.partition("The summary goes on:\n")
+    assert stored in f"{summary}\n{rest}"
+    assert (stored in summary) is (lines == 20)
 
 
 def context_text(client: Client, thread: str, size: int) -> str:
