@@ -16,7 +16,7 @@ from reverie.distill.build import file_tag
 from reverie.distill.commands import message_texts
 from reverie.distill.cues import CAUSE, EXPLAINS, GUESSES
 from reverie.distill.own_words import own_words
-from reverie.distill.sentences import clip, one_line, sentences, specific_names, words_of
+from reverie.distill.sentences import clip, one_line, paragraphs, sentences, specific_names, words_of
 from reverie.distill.steps import Utterance
 from reverie.distill.tools import EDITS
 from reverie.documents.summary import shortened
@@ -57,7 +57,6 @@ _SIDE_FILE: Final = lazy_regex(
 )
 _UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?P<how>revert|reset)\b(?! (?:HEAD )?-- )(?P<what>[^;&|\n]*)")
 _BACK: Final = lazy_regex(r"(?:HEAD|@)(?:(?P<one>\^)|~(?P<many>\d*))")
-_LIST_MARK: Final = lazy_regex(r"^[-*\u2022]\s+")
 
 
 @dataclass(slots=True)
@@ -232,18 +231,9 @@ def _message(commits: Sequence[Commit]) -> str:
 
 
 def _blocks(commit: Commit) -> list[str]:
-    """Return the paragraphs and list items behind a commit's subject, each on one line; "so:" has the one after it."""
+    """Return the paragraphs and list items behind a commit's subject, each on one line."""
     texts = message_texts(commit.body)
     first = next((number for number, text in enumerate(texts) if commit.subject in text), len(texts))
     # A second `-m` is the message's next paragraph; what opens a pull request in the same line is another text.
     text = "\n\n".join(texts[first : first + 1 if "gh pr " in commit.body else None])
-    blocks: list[str] = []
-    goes_on = False
-    for line in text.partition(commit.subject)[2].split("\n"):
-        item = line.strip()
-        if item and blocks and (goes_on or blocks[-1].endswith(":")) and not (goes_on and _LIST_MARK.match(item)):
-            blocks[-1] += f" {_LIST_MARK.sub('', item)}"
-        elif item:
-            blocks.append(_LIST_MARK.sub("", item))
-        goes_on = bool(item)
-    return blocks
+    return paragraphs(text.partition(commit.subject)[2])

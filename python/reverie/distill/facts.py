@@ -22,7 +22,7 @@ from reverie.distill.commands import (
     pull_requests,
 )
 from reverie.distill.questions import chosen_option, offered_options, open_question
-from reverie.distill.sentences import clip, one_line, sentences, unwrapped
+from reverie.distill.sentences import clip, one_line, paragraphs, sentences
 from reverie.distill.steps import (
     REPORTS,
     RUNNING,
@@ -321,7 +321,7 @@ def _prose_in(call: ToolCall) -> Iterator[str]:
         case "ExitPlanMode":
             yield call.word("plan")
         case "Bash" if "git commit" in call.word("command") or "gh pr " in call.word("command"):
-            yield from map(unwrapped, message_texts(call.word("command")))
+            yield from ("\n".join(paragraphs(text)) for text in message_texts(call.word("command")))
         case "TaskCreate":
             yield call.word("description")
         case tool if tool in REPORTS and not call.result.startswith(RUNNING):

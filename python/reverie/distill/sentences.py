@@ -21,8 +21,7 @@ _END = lazy_regex(
 )
 # What every end of a sentence has: most lines have none, which this finds in a fraction of the time.
 _MAY_END = lazy_regex(r"[.!?…][\"')\]]*\s|[。！？]")
-_GOES_ON = lazy_regex(r"\s*(?![-#>|*+•~]|\d{1,3}[.)]\s|[\w-]+-[Bb]y:)\S")
-_WIDE = 48  # characters; a shorter line ended because its author ended it
+_LIST_MARK = lazy_regex(r"^[-*\u2022]\s+")
 _TABLE = lazy_regex(r"^\s*\|.*\|\s*$|^[\s|:\-=*_]+$")
 
 _SUFFIXES = (
@@ -81,19 +80,18 @@ def _inside(emphasis: re.Match[str]) -> str:
     return emphasis[1] or emphasis[2]
 
 
-def unwrapped(text: str) -> str:
-    """Join lines of `text` that were wrapped for width, as in a commit message."""
-    joined: list[str] = []
-    for paragraph in text.split("\n\n"):
-        lines = [line.rstrip() for line in paragraph.split("\n")]
-        whole = lines[0]
-        before = lines[0]
-        for line in lines[1:]:
-            goes_on = len(before) >= _WIDE and before[-1] not in ".:;!?|" and _GOES_ON.match(line) is not None
-            whole += f" {line.strip()}" if goes_on else f"\n{line}"
-            before = line
-        joined.append(whole)
-    return "\n\n".join(joined)
+def paragraphs(text: str) -> list[str]:
+    """Return paragraphs and list items, each on one line without its mark; one that ends as "so:" has the next one."""
+    found: list[str] = []
+    goes_on = False
+    for line in text.split("\n"):
+        item = line.strip()
+        if item and found and (goes_on or found[-1].endswith(":")) and not (goes_on and _LIST_MARK.match(item)):
+            found[-1] += f" {_LIST_MARK.sub('', item)}"
+        elif item:
+            found.append(_LIST_MARK.sub("", item))
+        goes_on = bool(item)
+    return found
 
 
 def first_sentence(text: str) -> str:
