@@ -174,6 +174,20 @@ def test_relevance_grows_with_the_share_of_topic_words() -> None:
     assert threshold(0) == threshold(10) == LEAST < threshold(1_000) < threshold(100_000) < 1
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "bitte erkläre, warum der Login der Leute ohne VPN abbricht",
+        "почему без VPN обрывается login лоцмана, что надо настроить?",
+        "なぜVPNがないとパイロットのloginが失敗するのか",
+    ],
+)
+def test_names_find_across_languages(index: SearchIndex, store: dict[str, Memory], prompt: str) -> None:
+    """In a query of another language unknown words do not count, but one name alone is no answer."""
+    assert [hit.memory.id for hit in index.recall(prompt, by_id(store), limit=1).hits] == ["m6"]
+    assert index.recall(prompt.replace("VPN", "XML"), by_id(store), limit=10).hits == []
+
+
 def test_an_episode_is_told_once() -> None:
     """The text of an episode repeats no field or title that its content has, and adds those that it lacks."""
     content = "- Summary: Port the parser\n- Date: 2026-01-02\n- Task: make it fast"

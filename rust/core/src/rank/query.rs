@@ -9,7 +9,7 @@ use super::char_folding::is_unspaced;
 use super::general_words::is_general;
 use super::languages::Languages;
 use super::stem::stem;
-use super::stop_words::is_function_word;
+use super::stop_words::{is_function_word, is_stop_word};
 use super::vocabulary::PREFIX_BYTES;
 
 /// Query terms that are searched, those of highest weight first: it bounds the work of a query that is a whole page.
@@ -33,6 +33,10 @@ const LENGTH_POWER: f64 = 0.75;
 /// What an unknown word counts that found a related term: enough for a query of one word, and not for one of two.
 const RELATED_FOUND: f64 = 0.6;
 
+/// What the words of a text must count together to answer a query of another language: one of them alone may be there
+/// by chance, two of which one is rare are not.
+const FOREIGN_FOUND: f64 = 1.2;
+
 /// Known terms that one unknown query word may be expanded to.
 const RELATED_MAX: usize = 8;
 /// Bytes that an unknown word may be longer than the known term that it begins with (`deployer` finds `deploy`).
@@ -50,6 +54,8 @@ pub(super) struct QueryTerm {
 struct Topic {
     asked: f64,
     found: f64,
+    /// It may be a name in any language: the index has the word, which is no letter and not of a script without spaces.
+    is_known: bool,
 }
 
 /// A parsed query.
@@ -59,6 +65,8 @@ pub(super) struct Query {
     /// The number of these terms that a document must contain (minimum should match).
     pub(super) min_matches: usize,
     topic: BTreeMap<String, Topic>,
+    /// The query is of a language that the index does not know.
+    is_foreign: bool,
 }
 
 impl Query {
@@ -68,7 +76,7 @@ impl Query {
     /// every text phrased as a question would match. A query of function words alone ("who are you") must match two of
     /// them, and those in more than one document of 8 are dropped.
     pub(super) fn new(index: &Index, query: &str) -> Self {
-        let (words, has_content_word) = searched_terms(index, query);
+        let Words { words, has_content_word, is_foreign } = searched_words(index, query);
         let mut by_spelling: BTreeMap<String, QueryTerm> = BTreeMap::new();
         for (term, word) in &words {
             let (expansions, factor) = expansions(index, term);
@@ -82,7 +90,7 @@ impl Query {
         let terms = heaviest(by_spelling.into_values().collect());
         let min_matches = if has_content_word { 1 } else { terms.len().min(2) };
         let topic = if has_content_word { topic(index, &words) } else { BTreeMap::new() };
-        Self { terms, min_matches, topic }
+        Self { terms, min_matches, topic, is_foreign }
     }
 
     /// Return 0 to 1: how much of what a query is about is in a text that has these of its words.
@@ -91,11 +99,19 @@ impl Query {
     /// about one of them: of words that count alike, two of 4 give 0.71, and 4 of 16 give 0.5.
     /// Each of `more` things beside its words that the query asks for and the text has counts as a word. A query without
     /// such words ("and then?") is about nothing.
+    ///
+    /// Words that no text has count against a text, but not in a query of another language, where they are all words but
+    /// names: "почему commit падает после login" is about `commit` and `login`.
     pub(super) fn relevance<'w>(&self, matched: impl Iterator<Item = &'w str>, more: usize) -> f64 {
-        let all: f64 = self.topic.values().map(|topic| topic.asked).sum();
-        let found: f64 = matched.filter_map(|word| self.topic.get(word)).map(|topic| topic.found).sum();
-        let found = found + f64::from(u8::try_from(more).unwrap_or(u8::MAX));
-        if all > 0.0 { (found / all.powf(LENGTH_POWER)).min(1.0) } else { 0.0 }
+        let matched: Vec<&Topic> = matched.filter_map(|word| self.topic.get(word)).collect();
+        let more = f64::from(u8::try_from(more).unwrap_or(u8::MAX));
+        let share = |counts: fn(&Topic) -> bool, least: f64| {
+            let all: f64 = self.topic.values().filter(|topic| counts(topic)).map(|topic| topic.asked).sum();
+            let found: f64 = matched.iter().filter(|topic| counts(topic)).map(|topic| topic.found).sum();
+            if all > 0.0 && found >= least { ((found + more) / all.powf(LENGTH_POWER)).min(1.0) } else { 0.0 }
+        };
+        let of_all = share(|_| true, 0.0);
+        if self.is_foreign { of_all.max(share(|topic| topic.is_known, FOREIGN_FOUND)) } else { of_all }
     }
 }
 
@@ -121,6 +137,7 @@ fn topic(index: &Index, words: &BTreeMap<String, String>) -> BTreeMap<String, To
             let of_word = topic.entry(word.clone()).or_default();
             of_word.asked = of_word.asked.max(weight);
             of_word.found = of_word.found.max(if frequency > 0 { weight } else { RELATED_FOUND });
+            of_word.is_known |= frequency > 0 && term.len() > 1 && !term.chars().any(is_unspaced);
         }
     }
     topic
@@ -131,20 +148,36 @@ fn is_identifier(word: &str) -> bool {
     word.contains('_') || word.chars().any(char::is_uppercase)
 }
 
-/// Return the terms of a query that count, each with its word, and whether it has a word that is no function word.
-fn searched_terms(index: &Index, query: &str) -> (BTreeMap<String, String>, bool) {
+/// The words of a query that count.
+struct Words {
+    /// The word of each term.
+    words: BTreeMap<String, String>,
+    /// One of them is no function word.
+    has_content_word: bool,
+    is_foreign: bool,
+}
+
+/// Return the words of a query that count.
+fn searched_words(index: &Index, query: &str) -> Words {
     let mut all: Vec<(String, String)> = Vec::new();
     for_each_term(query, |term, word| all.push((term.to_owned(), word.to_owned())));
     let languages = Languages::of(&all.iter().map(|(_, word)| word.as_str()));
     let is_function = |word: &str| is_function_word(word) || languages.have(word) || languages.have_parts_of(word);
     let has_content_word = all.iter().any(|(_, word)| !is_function(word));
+    // More of its words are unknown than are such as any English text has: "how do I bake bread" has three of these.
+    let is_unknown = |term: &str, word: &str| languages.have(word) || index.document_frequency(term) == 0;
+    let unknown = all.iter().filter(|(term, word)| is_unknown(term, word)).count();
+    let is_english = |word: &str| is_stop_word(word) || is_function_word(word) || is_general(stem(word));
+    let lower = query.to_lowercase();
+    let spoken = lower.split(|character: char| !character.is_alphanumeric());
+    let is_foreign = unknown > spoken.filter(|word| is_english(word) && !languages.have(word)).count();
     // Where words of one term differ, the first that counts is kept: "wir" and "wire" have one stem.
     all.retain(|(term, word)| if has_content_word { !is_function(word) } else { is_selective(index, term) });
     let mut words = BTreeMap::new();
     for (term, word) in all {
         words.entry(term).or_insert(word);
     }
-    (words, has_content_word)
+    Words { words, has_content_word, is_foreign }
 }
 
 /// Return the terms of a query word, with their document frequencies, and the factor of their weight.
