@@ -76,7 +76,7 @@ impl Query {
     /// every text phrased as a question would match. A query of function words alone ("who are you") must match two of
     /// them, and those in more than one document of 8 are dropped.
     pub(super) fn new(index: &Index, query: &str) -> Self {
-        let Words { words, has_content_word, is_foreign } = searched_words(index, query);
+        let Asked { words, has_content_word, is_foreign } = searched_words(index, query);
         let mut by_spelling: BTreeMap<String, QueryTerm> = BTreeMap::new();
         for (term, word) in &words {
             let (expansions, factor) = expansions(index, term);
@@ -149,7 +149,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// The words of a query that count.
-struct Words {
+struct Asked {
     /// The word of each term.
     words: BTreeMap<String, String>,
     /// One of them is no function word.
@@ -158,7 +158,7 @@ struct Words {
 }
 
 /// Return the words of a query that count.
-fn searched_words(index: &Index, query: &str) -> Words {
+fn searched_words(index: &Index, query: &str) -> Asked {
     let mut all: Vec<(String, String)> = Vec::new();
     for_each_term(query, |term, word| all.push((term.to_owned(), word.to_owned())));
     let languages = Languages::of(&all.iter().map(|(_, word)| word.as_str()));
@@ -177,7 +177,7 @@ fn searched_words(index: &Index, query: &str) -> Words {
     for (term, word) in all {
         words.entry(term).or_insert(word);
     }
-    Words { words, has_content_word, is_foreign }
+    Asked { words, has_content_word, is_foreign }
 }
 
 /// Return the terms of a query word, with their document frequencies, and the factor of their weight.
