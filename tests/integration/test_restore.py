@@ -86,7 +86,9 @@ def test_what_agents_wrote_after_a_backup_does_not_come_back() -> None:
         daemon.start()
         with Client(daemon.socket) as client:
             client.sync_now()
-            expected = facts | {"notes/mine.md": "# Mine\n\nAfter the backup.\n"}
+            first_line = "- [notes/mine.md](notes/mine.md) — Mine\n"  # the newest file stands first
+            listed = facts["MEMORY.md"].replace(first_line, "").replace("# Memory\n\n", f"# Memory\n\n{first_line}")
+            expected = facts | {"MEMORY.md": listed, "notes/mine.md": "# Mine\n\nAfter the backup.\n"}
             wait_until(lambda: texts(root) == expected, "the folder of the backup")
             contents = {memory.content for memory in client.memories().items}
             assert contents == {"The harbour gate opens with the tide", "The pilot's app needs the VPN"}

@@ -82,7 +82,7 @@ def test_one_text_beyond_the_bound_is_the_only_one() -> None:
 
 
 CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
-    "statements": (statement_comparison_and_merging.parse_statement, 700, 12),
+    "statements": (statement_comparison_and_merging.parse_statement, 1_300, 12),
     "words": (lambda text: sentence_word_analysis._classify(text.replace(" ", "")), 200, 4),
     "pairs of words": (merge_base_search_by_lines_not_yet_seen._pairs_of, 200, 18),
     "lines": (merge_base_search_by_lines_not_yet_seen._has_word, 150, 2),

@@ -86,7 +86,7 @@ class Statement:
 
 
 # The same memories meet the candidates of every session: some 8,000 of them.
-@text_cache(bytes_max=16_000_000, entry_bytes=700, char_bytes=12)
+@text_cache(bytes_max=16_000_000, entry_bytes=1_300, char_bytes=12)
 def parse_statement(text: str) -> Statement:
     """Return what comparisons need of a statement: words, distinctive words, subject, affirmed or denied."""
     words = analyze(text)

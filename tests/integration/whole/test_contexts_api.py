@@ -332,13 +332,13 @@ def test_a_large_append_is_counted_beside_the_loop(client: Client) -> None:
 
 def test_a_bootstrap_document_opens_the_context(tmp_path: Path) -> None:
     """The documents of `context.bootstrap` come first; missing ones are skipped."""
-    paths = '["facts/harbour/mistakes.md", "facts/absent.md"]'
+    paths = '["facts/harbour/preferences.md", "facts/absent.md"]'
     with running_daemon(REVERIE_CONTEXT_BOOTSTRAP=paths) as own, Client(own.socket) as client:
         thread = str(import_file(client, session_file(tmp_path, 1)).thread)
         assert client.context(thread).tokens.bootstrap == 0
         client.distill(thread)
         answer = client.context(thread)
-        assert client.document("facts/harbour/mistakes.md").content.strip() in answer.request.system[0]["text"]
+        assert client.document("facts/harbour/preferences.md").content.strip() in answer.request.system[0]["text"]
         assert answer.tokens.bootstrap > 0
 
 
