@@ -9,8 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from reverie.count_and_truncate_tokens import count
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.usecases import briefs, remember_change_forget_and_read_memories
+from reverie.usecases.token_usage_ledger import session_cost
 from reveried.actions.documents import redacted
 from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
 from reveried.execute_use_cases import decide, read
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.usecases.remember_change_forget_and_read_memories import RememberedMemory
     from reveried.services import Services
 
-__all__ = ["brief", "brief_text", "change_line", "project_name", "refresh_ended"]
+__all__ = ["brief", "brief_text", "change_line", "model_cost", "project_name", "refresh_ended"]
 
 
 _LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
@@ -46,9 +48,21 @@ async def brief_text(
 ) -> str:
     """Return the brief of a project as text of at most `max_tokens`, empty where nothing is known of it.
 
-    `with_last`: with the lines on the last session.
+    `with_last`: with the lines on the last session, and the foot for who reads it: what a model costs.
     """
-    return briefs.text_of(await brief(services, space, project, max_tokens=max_tokens, with_last=with_last))
+    cost = await model_cost(services, space) if with_last else None
+    foot = "" if cost is None else f"\nRead by a model: about {cost:,} tokens a session."
+    size = services.config.brief.max_tokens if max_tokens is None else max_tokens
+    text = briefs.text_of(await brief(services, space, project, max_tokens=size - count(foot), with_last=with_last))
+    return f"{text}{foot}" if text else ""
+
+
+async def model_cost(services: Services, space: str) -> int | None:
+    """Return the tokens that a model takes for a session on average, None where none has read one."""
+    if services.config.distiller.kind == "extractive":
+        return None
+    _, tokens = await read(services, space, session_cost)
+    return tokens
 
 
 async def project_name(services: Services, space: str, project: str) -> str:

@@ -55,6 +55,8 @@ def brief(
             say(f"{heading}:")
         day = f" ({line.at[:10]})" if line.at and line.kind != "last" else ""
         say(wrapped(f"  {line.id}  {line.text}{day}"))
+    if answer.model_tokens_per_session is not None:
+        say(f"Read by a model: about {answer.model_tokens_per_session:,} tokens a session.")
     say(f"{answer.tokens:,} of {answer.max_tokens:,} tokens. To change a line: reverie brief drop|keep|edit LINE")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from reverie import wire
-from reverie.usecases.briefs import brief_answer, text_of
+from reverie.usecases.briefs import brief_answer
 from reveried.actions import briefs
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.openapi import TEXT
@@ -21,10 +23,12 @@ async def get_brief(call: Call) -> Reply:
     """Return the brief of a project: its lines, or the text that agents are shown."""
     query = call.query_as(wire.BriefQuery)
     project = await briefs.project_name(call.services, call.space, call.params["project"])
-    brief = await briefs.brief(call.services, call.space, project, max_tokens=query.max_tokens)
     if query.format == "text":
-        return Reply(body=text_of(brief).encode(), media=TEXT)
-    return Reply(brief_answer(brief))
+        text = await briefs.brief_text(call.services, call.space, project, max_tokens=query.max_tokens)
+        return Reply(body=text.encode(), media=TEXT)
+    brief = await briefs.brief(call.services, call.space, project, max_tokens=query.max_tokens)
+    cost = await briefs.model_cost(call.services, call.space)
+    return Reply(replace(brief_answer(brief), model_tokens_per_session=cost))
 
 
 async def change_line(call: Call) -> Reply:

@@ -38,13 +38,17 @@ class BriefLine(Reply):
 
 
 class Brief(Reply):
-    """A project's brief: its lines in their order, and the tokens of its text. Empty where nothing is known yet."""
+    """A project's brief: its lines in their order, and the tokens of its text. Empty where nothing is known yet.
+
+    `modelTokensPerSession` is what a model takes to read one session; null where none reads them.
+    """
 
     project: str
     lines: list[BriefLine]
     tokens: Count
     max_tokens: Count
     tokenizer: str
+    model_tokens_per_session: Count | None = None
 
 
 class ChangeBriefLine(Request):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
+from reverie.count_and_truncate_tokens import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from support.daemon import running_daemon
 from support.fake_model import memory
@@ -63,6 +64,21 @@ def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
     assert client.learn(thread).candidates == 0
 
 
+def test_the_foot_of_a_brief_has_the_cost(client: Client, model: FakeModel) -> None:
+    """Where a model reads sessions, the brief that a person reads says what one takes, within its tokens."""
+    model.behave("summary", text=json.dumps(SUMMARY))
+    thread = client.create_thread(project="harbour").id
+    turn = [{"role": "user", "content": "Always keep the ropes dry."}, {"role": "assistant", "content": "Yes. " * 9}]
+    client.append(thread, turn * 8)
+    assert client.brief("harbour").model_tokens_per_session is None
+    client.distill(thread)
+    cost = client.status().spend.model_tokens_per_session
+    assert client.brief("harbour").model_tokens_per_session == cost
+    text = client.brief_text("harbour", max_tokens=200)
+    assert text.endswith(f"\nRead by a model: about {cost:,} tokens a session.")
+    assert tokens(text) <= 200
+
+
 def test_the_stored_summary_is_served_word_for_word(client: Client, model: FakeModel) -> None:
     """Contexts of every size have the model's summary exactly as it is stored."""
     model.behave("summary", text=json.dumps(SUMMARY))
@@ -106,13 +122,15 @@ def test_a_compaction_hook_prints_the_stored_summary(  # noqa: PLR0917 - fixture
     wait_until(lambda: client.threads().items and client.threads().items[0].message_count == 120, "the import")
     stored = client.distill(client.threads().items[0].id).summary.text.strip()
 
-    def after() -> list[str]:
-        printed("PreCompact", trigger="auto")
-        return [printed("SessionStart", source="compact", part=part) for part in PARTS]
+    texts: list[str] = []
 
-    texts: list[list[str]] = []
-    wait_until(lambda: texts.append(after()) or texts[-1][1], "the summary in time")  # type: ignore[func-returns-value]
-    state, summary, excerpts = texts[-1]
+    def is_told() -> bool:
+        printed("PreCompact", trigger="auto")
+        texts[:] = [printed("SessionStart", source="compact", part=part) for part in PARTS]
+        return bool(texts[1])
+
+    wait_until(is_told, "the summary in time")
+    state, summary, excerpts = texts
     assert max(len(state), len(summary), len(excerpts)) <= CHARS_MAX
     _, _, rest = excerpts.partition("The summary goes on:\n")
     assert stored in f"{summary}\n{rest}"
