@@ -141,17 +141,6 @@ _CHANGING = lazy_regex(
 )
 # The client's text for a command that it did not run: refused by the person, or cancelled with another one.
 _NOT_RUN = lazy_regex(r"\s*(?:<tool_use_error>|The user doesn't want to proceed)")
-# What a shell or program says that was called wrongly: a folder, a command or an option that it does not know.
-_NOT_STARTED = lazy_regex(
-    r"\S*(?::\d+)?:? ?cd:(?:\d+:)? .*no such file or directory|\S+ ?(?:line \d+: |\d+: )?\S*: command not found"
-    r"|\S*:\d+: command not found: |stat \S+: (?:directory not found|no such file)"
-    r"|(?:error: |[\w./-]+: )?(?:unknown|unrecognized|illegal|invalid|no such) (?:shorthand )?(?:flag|option)s?:? "
-    r"['\"`\u2018-]",
-    re.IGNORECASE,
-)
-_NOT_STARTED_LINES = 3
-_NOT_STARTED_CHARS = 300  # of a line
-_RAN = lazy_regex(r"^--- FAIL|^E  |\bAssertionError\b|\b[1-9]\d* (?:failed|passed)\b", re.MULTILINE)
 # How the client reports a non-zero exit status.
 _EXIT = lazy_regex(r"^Exit code (\d+)", re.MULTILINE)
 # A line by which test runners, compilers and linters report failure, for output that was piped through `head`.
@@ -195,8 +184,6 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
         purposes = _purposes(command)
         purpose = purposes[0]
         failed = _has_failed(call, purpose)
-        if failed and _was_called_wrongly(call.result):
-            purpose = Purpose.OTHER  # nothing was checked
         runs.append(
             Run(
                 command=command,
@@ -295,12 +282,6 @@ def _without_filters(command: str, masked: str) -> str:
 def pasted_error(text: str) -> str:
     """Return the most telling line of a failing check's output that a person pasted, or the empty string."""
     return _error_line(text) if _BAD.search(text) else ""
-
-
-def _was_called_wrongly(result: str) -> bool:
-    lines = [line[:_NOT_STARTED_CHARS].strip() for line in result.split("\n", _NOT_STARTED_LINES + 1)]
-    first = [line for line in lines if not _EXIT.match(line)][:_NOT_STARTED_LINES]
-    return any(map(_NOT_STARTED.match, first)) and not _RAN.search(result)
 
 
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
