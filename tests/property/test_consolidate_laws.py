@@ -121,17 +121,6 @@ def proposed(kind: MemoryType, *contents: str, at: str | None = None) -> list[Ca
 
 # One word in a statement that it is merged to.
 @example(proposed(MemoryType.SKILL, "run", "run tests 3.11"), (), Tier.HEAVY_CUT)
-# Something says that a mistake is over: of another kind; too general to be added; merged with it; itself a mistake.
-@example(
-    proposed(MemoryType.SKILL, "run tests resolved") + proposed(MemoryType.MISTAKE, "run tests pytest"),
-    (),
-    Tier.GENEROUS,
-)
-@example(
-    proposed(MemoryType.OBSERVATION, "run tests resolved") + proposed(MemoryType.MISTAKE, "run tests pytest"),
-    (),
-    Tier.SELECTIVE,
-)
 @example(
     proposed(
         MemoryType.MISTAKE,

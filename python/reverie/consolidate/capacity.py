@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.statements import Relation, is_generic, merged, overlap, parse_statement, relate
@@ -77,18 +76,20 @@ def _compared(working: WorkingSet) -> list[int]:
     decision, and another run another part.
     """
     alive = [position for position, _ in working.alive()]
-    if len(alive) <= COMPARED_MAX:
-        return alive
     texts = sorted(item.statement.normalized for item in working.items if item.is_touched)
-    begin = zlib.crc32("\n".join(texts).encode()) % len(alive)
-    return sorted(islice((*alive[begin:], *alive[:begin]), COMPARED_MAX))
+    begin = zlib.crc32("\n".join(texts).encode()) % len(alive) if len(alive) > COMPARED_MAX else 0
+    return sorted((*alive[begin:], *alive[:begin])[:COMPARED_MAX])
 
 
 def _merge_related(working: WorkingSet, positions: Sequence[int], tier: Tier, room: int) -> int:
     """Merge at most `room` pairs of related items, the most similar first; return how many items were removed."""
     removed = 0
-    pairs = _pairs(working, positions, _MERGE_OVERLAP[tier])
-    for _, keeper, victim in sorted(pairs, key=lambda pair: _merge_order(working, *pair)):
+
+    def order(pair: tuple[float, int, int]) -> tuple[float, str, str]:  # by texts: positions do not matter
+        score, keeper, victim = pair
+        return -score, working.items[keeper].statement.normalized, working.items[victim].statement.normalized
+
+    for _, keeper, victim in sorted(_pairs(working, positions, _MERGE_OVERLAP[tier]), key=order):
         if removed >= room:
             break
         kept, dropped = working.items[keeper], working.items[victim]
@@ -137,6 +138,12 @@ def _pairs(working: WorkingSet, positions: Sequence[int], overlap_min: float) ->
     One of each pair is at `positions`. Comparing all with all would be quadratic, so only memories that share one of
     the rarest words of the other are compared: two that are similar share such a word, or nothing but common ones.
     """
+
+    def order(position: int) -> tuple[int, str, str]:  # the most recalled is kept, then the oldest
+        item = working.items[position]
+        assert item.memory is not None
+        return -item.memory.access_count, item.memory.created_at, item.statement.normalized
+
     sharing: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, item in working.alive():
         if _may_change(item):
@@ -155,21 +162,10 @@ def _pairs(working: WorkingSet, positions: Sequence[int], overlap_min: float) ->
                     compared.add(pair)
                     score = overlap(working.items[pair[0]].statement, working.items[pair[1]].statement)
                     if score >= overlap_min:
-                        keeper, victim = sorted(pair, key=lambda at: _keep_order(working.items[at]))
+                        keeper, victim = sorted(pair, key=order)
                         yield score, keeper, victim
-
-
-def _keep_order(item: Item) -> tuple[int, str, str]:
-    """Return the sort key of the item to keep: the most recalled, then the oldest."""
-    assert item.memory is not None
-    return (-item.memory.access_count, item.memory.created_at, item.statement.normalized)
 
 
 def _may_change(item: Item) -> bool:
     """Return True for a stored item that is neither a person's nor touched by this run."""
     return item.memory is not None and not item.is_persons and not item.is_touched
-
-
-def _merge_order(working: WorkingSet, score: float, keeper: int, victim: int) -> tuple[float, str, str]:
-    """Return the sort key of a pair: the most similar first, then by their texts, so that positions do not matter."""
-    return (-score, working.items[keeper].statement.normalized, working.items[victim].statement.normalized)

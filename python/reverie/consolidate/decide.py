@@ -191,7 +191,7 @@ class _Consolidation:
         """Skip a candidate that a memory says as it is now, or that something newer excludes; else add it."""
         candidate, statement, working = self.candidates[index], self.statements[index], self.working
         similar = working.similar(statement, self._scope(index))
-        related = self._related(index, working, [*similar, *self._mistakes(index)])
+        related = self._related(index, working, similar)
         same = working.identical(statement, candidate.project)
         covering = [at for relation, at in related if relation in _SAID or self._is_outdated(index, relation, at)]
         apart = set(similar) - {at for _, at in related}
@@ -211,13 +211,6 @@ class _Consolidation:
         working.add(
             Item(self._scope(index), statement, candidate.tags, self._time(index), index=index, is_touched=True)
         )
-
-    def _mistakes(self, index: int) -> list[int]:
-        """Return the mistakes of its project that a candidate of another type may say are over."""
-        candidate, statement = self.candidates[index], self.statements[index]
-        if not statement.is_over or candidate.type is MemoryType.MISTAKE:
-            return []
-        return self.working.similar(statement, scope_of(MemoryType.MISTAKE, user=False, project=candidate.project))
 
     def _is_outdated(self, index: int, relation: Relation, position: int) -> bool:
         """Return True if an item says otherwise, and was stated after the candidate."""

@@ -30,13 +30,6 @@ _NAMES_CHOICE = frozenset("agent not instead over prefer rather than user want".
 _NOT = lazy_regex(r"[,;]? (?:(?:and|but) )?(?:not|instead of|rather than|over) (?=[\w`'\"])", re.IGNORECASE)
 _CLAUSE_END = lazy_regex(r"[,;:.!?](?:\s|$)|[\n”]")
 _QUOTED = lazy_regex(r"“([^”]{2,})”")
-# "The login test is no longer flaky", "the leak was fixed in 2.1": something is over.
-_OVER = lazy_regex(
-    r"\b(?:no longer|any ?more|resolved|obsolete|outdated|(?:is|was|been|now|got) fixed|fixed (?:in|by|now))\b",
-    re.IGNORECASE,
-)
-_OVER_SHARE = 0.6  # of the words of what is over, that a statement repeats in order to say so
-_OVER_WORDS_MIN = 3  # and at least so many; too many sentences contain two
 # A date, a number with a unit, or a version. "The build takes 4 minutes" and "... 9 minutes" differ in nothing else, so
 # the later one replaces the earlier. A bare number is no quantity: "port 6379" and "port 6380" may both be right.
 _QUANTITY = lazy_regex(
@@ -79,7 +72,6 @@ class Statement:
     distinctive: frozenset[str]  # those that name one thing: numbers, identifiers, paths, names
     affirms: bool  # False where it denies
     subject: tuple[str, str] | None  # ("language", "English") of "Language: English"
-    is_over: bool  # says of something that it is over
     wanted: frozenset[str]  # {"pnpm"} of "use pnpm, not npm"; without a choice its words
     rejected: frozenset[str]  # {"npm"} of it
     quotes: tuple[str, ...]  # what stands in “…”
@@ -102,7 +94,6 @@ def parse_statement(text: str) -> Statement:
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,
         subject=subject_of(text),
-        is_over=_OVER.search(text) is not None,
         wanted=wanted,
         rejected=rejected,
         quotes=tuple(_QUOTED.findall(text)) if "“" in text else (),
@@ -176,17 +167,12 @@ def _end_in_order(part: tuple[str, ...], whole: tuple[str, ...], start: int, sto
 
 
 def _contradicts(new: Statement, old: Statement) -> bool:
-    """Return True for the opposite: denied, turned round, over, another choice, or another answer to one question."""
+    """Return True for the opposite: denied, turned round, another choice, or another answer to one question."""
     if new.words == old.words and len(new.words) > 1:
         turned = not _ORDERED.isdisjoint(new.sequence) or ("before" in new.sequence) != ("before" in old.sequence)
         if turned or new.affirms != old.affirms:
             return True
-    common = len(new.words & old.words)
-    if new.is_over != old.is_over:
-        problem = old if new.is_over else new
-        if common >= max(_OVER_WORDS_MIN, _OVER_SHARE * len(problem.words)):
-            return True
-    return common > 0 and (_answers_otherwise(new, old) or _excludes(new, old) or _excludes(old, new))
+    return bool(new.words & old.words) and (_answers_otherwise(new, old) or _excludes(new, old) or _excludes(old, new))
 
 
 def _excludes(choice: Statement, other: Statement) -> bool:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.consolidate.capacity import similarity_to_merge
 from reverie.consolidate.statements import parse_statement
 from reverie.documents.project_document_paths import PERSON
-from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Tier
-from reverie.sentence_word_analysis import subject_of
 from reverie.store import Kind, MemoryRecord
 from reverie.usecases import consolidation_snapshot_and_commit
 from reverie.usecases.capacity_tier_from_estimated_memory_tokens import EstimatedTokens
@@ -36,8 +34,6 @@ _SAME: Final = 8  # of the search for the same words in another type
 # all of them where one covers the other, but for inflections and words without meaning; of unrelated ones a fifth.
 # In HEAVY_CUT a candidate is merged with a memory from an overlap of a quarter on.
 _SHARED_MIN: Final = {Tier.GENEROUS: 0.4, Tier.SELECTIVE: 0.4, Tier.HEAVY_CUT: 0.2}
-_WORD: Final = lazy_regex(r"[a-z0-9_]+|[^\W\x00-\x7f]")  # of scripts without spaces each letter is one
-_STEM_CHARS: Final = 4  # by which words are compared, so that "test" and "tests" are the same
 _READ_WHOLE_MAX: Final = 2_000  # memories of a store that is shrunk as a whole; reading them takes a fifth of a second
 _PAGE: Final = 500  # memories of a larger one that one consolidation may shrink, besides those near its candidates
 _PARTNERS: Final = 3  # the most similar memories that each of a page is compared with
@@ -88,23 +84,18 @@ class NearestMemories:
             page = self._with_partners(space, seeds, tier)
 
         def found(index: MemoryIndex, reader: Reader) -> MemorySnapshot:
-            near: dict[str, list[_Reading]] = {name: [] for name in page}
+            near: dict[str, list[Candidate]] = {name: [] for name in page}
             for candidate in candidates:
-                reading = _Reading.of(candidate)
                 for name in dict.fromkeys(_nearest(index, candidate)):
-                    near.setdefault(name, []).append(reading)
-            doubted: set[str] = set()
+                    near.setdefault(name, []).append(candidate)
+            asked = set(page)
             for objection in objections:
-                doubted.update(index.nearest(objection.text, _NEAREST, projects=[project, PERSON]))
+                asked.update(index.nearest(objection.text, _NEAREST, projects=[project, PERSON]))
             concerned = [
                 record
-                for record in reader.load_many(MemoryRecord, [(name,) for name in sorted({*near, *doubted})])
+                for record in reader.load_many(MemoryRecord, [(name,) for name in sorted({*near, *asked})])
                 if record is not None
-                and (
-                    record.id in page
-                    or record.id in doubted
-                    or any(reading.may_concern(record, tier) for reading in near[record.id])
-                )
+                and (record.id in asked or any(_may_concern(one, record, tier) for one in near[record.id]))
             ]
             return consolidation_snapshot_and_commit.snapshot_of(
                 reader, concerned, candidates, window=window, at=at, tier=tier
@@ -160,53 +151,26 @@ def _partners(
                 yield record.id, score, record.document
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The words and subject of a candidate, by which it is compared with the memories that a search found."""
+def _may_concern(candidate: Candidate, memory: MemoryRecord, tier: Tier) -> bool:
+    """Return False for a memory whose words are too different for a candidate to change it or to repeat it.
 
-    kind: MemoryType
-    words: frozenset[str]
-    subject: str | None
-    is_over: bool  # says of something that it is over
-
-    @classmethod
-    def of(cls, candidate: Candidate) -> _Reading:
-        """Return the _Reading of a candidate."""
-        text = candidate.content
-        return cls(candidate.type, _words(text), _subject(text), parse_statement(text).is_over)
-
-    def may_concern(self, memory: MemoryRecord, tier: Tier) -> bool:
-        """Return False for a memory whose words are too different for the candidate to change it or to repeat it.
-
-        A search finds as many as it may, mostly unrelated ones: they need not be read by the rules, nor their
-        documents. Episodes have rules of their own, and wishes contradict each other by few words.
-        """
-        if MemoryType.EPISODE in {self.kind, memory.type} or self.kind is memory.type is MemoryType.PREFERENCE:
-            return True
-        if self.is_over and memory.type is MemoryType.MISTAKE:
-            return True
-        words = _words(memory.content)
-        if len(words & self.words) >= _SHARED_MIN[tier] * min(len(words), len(self.words)):
-            return True
-        return self.subject is not None and self.subject == _subject(memory.content)
-
-
-def _words(text: str) -> frozenset[str]:
-    """Return the beginnings of the words of a text."""
-    return frozenset(word[:_STEM_CHARS] for word in _WORD.findall(text.casefold()))
-
-
-def _subject(text: str) -> str | None:
-    """Return the subject of a `Subject: value` line; None for another line."""
-    subject = subject_of(text)
-    return None if subject is None else subject[0]
+    A search finds as many as it may, mostly unrelated ones: they need not be read by the rules, nor their documents.
+    Episodes have rules of their own, and wishes contradict each other by few words.
+    """
+    kinds = {candidate.type, memory.type}
+    if MemoryType.EPISODE in kinds or kinds == {MemoryType.PREFERENCE}:
+        return True
+    new, old = parse_statement(candidate.content), parse_statement(memory.content)
+    if len(new.words & old.words) >= _SHARED_MIN[tier] * min(len(new.words), len(old.words)):
+        return True
+    return new.subject is not None and old.subject is not None and new.subject[0] == old.subject[0]
 
 
 def _nearest(index: MemoryIndex, candidate: Candidate) -> Iterable[str]:
     """Yield ids of the memories that a candidate may be compared with, some of them more than once.
 
-    They are those near it of its own type, any that say the same in its project or of the person, those with its
-    subject, whose value it may replace, and mistakes that it may say are over.
+    They are those near it of its own type, any that say the same in its project or of the person, and those with its
+    subject, whose value it may replace.
     """
     own = [candidate.project]
     text = "\n".join((candidate.title or "", candidate.content, *(value for _, value in candidate.fields)))
@@ -215,7 +179,5 @@ def _nearest(index: MemoryIndex, candidate: Candidate) -> Iterable[str]:
         return
     statement = parse_statement(candidate.content)
     yield from index.nearest(text, _SAME, projects=[candidate.project, PERSON])
-    if statement.is_over:
-        yield from index.nearest(text, _NEAREST, types=[MemoryType.MISTAKE], projects=own)
     if statement.subject is not None:
         yield from index.nearest(statement.subject[0], _NEAREST, types=[candidate.type], projects=own)

@@ -48,14 +48,12 @@ if TYPE_CHECKING:
     from reverie.documents import Change as ItemChange
     from reverie.models import Change, Message
     from reverie.redact import Redactor
-    from reverie.store import CandidateRecord
 
 __all__ = [
     "Origin",
     "decide",
     "decide_screened",
     "edited",
-    "held_for_person",
     "plan_changes",
     "plan_decision",
     "readable_of",
@@ -158,83 +156,36 @@ def plan_decision(
     decision: Decision,
     *,
     existing: Sequence[Memory],
-    tier: Tier,
+    tier: Tier | None,
     at: str,
     random: bytes,
     revise: Callable[[Memory], Memory] = lambda memory: memory,
 ) -> MemoryPlan:
     """Return the plan that applies a decision to the snapshot's memories `existing` and the usable candidates.
 
-    `random` seeds the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
-    """
-    usable = candidates.usable
-    decision, for_review = held_for_person(decision, existing, at=at, others=snapshot.others)
-    before = {memory.id: memory for memory in existing}
-    applied = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
-    after = [memory if _is_same(before.get(memory.id), memory) else revise(memory) for memory in applied]
-    plan = _plan(snapshot, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
-    plan.waiting, plan.forgotten = [*candidates.waiting, *for_review], candidates.dropped
-    plan.proposed = [
-        wire.ProposedMemory(
-            type=candidate.type.value, content=candidate.content, tags=list(candidate.tags), title=candidate.title
-        )
-        for candidate in usable
-    ]
-    return plan
-
-
-def plan_changes(
-    snapshot: MemorySnapshot, changes: Sequence[Change], *, at: str, proposals: Sequence[consolidate.Proposal] = ()
-) -> MemoryPlan:
-    """Return the plan of changes that were decided elsewhere (by a dream); pure."""
-    existing = [memory_of(record) for record in snapshot.memories]
-    decision, for_review = held_for_person(Decision(tuple(changes), tuple(proposals)), existing, at=at)
-    after = consolidate.apply(decision.changes, existing, at=at, new_ids=())
-    plan = _plan(snapshot, existing, after, decision, candidates=0, tier="", day=at[:DATE_CHARS])
-    plan.waiting = for_review
-    return plan
-
-
-def held_for_person(
-    decision: Decision, existing: Sequence[Memory], *, at: str, others: int = 0
-) -> tuple[Decision, list[CandidateRecord]]:
-    """Return the part of a decision that needs no person, and the candidates that wait for one.
-
     Every decision about memories passes here, a model's as well. The changes of a person's memories wait, and where
-    more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate. `others` is how
-    many memories there are beside `existing`.
+    more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate. `random` seeds
+    the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
     """
-    by_id = {memory.id: memory for memory in existing}
-    waiting = [candidate_review.proposal(item, by_id, at=at) for item in decision.proposals]
+    usable, others = candidates.usable, snapshot.others
+    before = {memory.id: memory for memory in existing}
+    waiting = [candidate_review.proposal(item, before, at=at) for item in decision.proposals]
     decision, deletions = consolidate.hold_large_deletion(decision, len(existing) + others)
     if deletions:
-        waiting.append(candidate_review.change_set(deletions, by_id, at=at, others=others))
-    return decision, waiting
-
-
-def _plan(
-    snapshot: MemorySnapshot,
-    existing: Sequence[Memory],
-    after: Sequence[Memory],
-    decision: Decision,
-    *,
-    candidates: int,
-    tier: str,
-    day: str,
-) -> MemoryPlan:
-    """Return the plan that leads from the memories `existing` to `after`."""
-    before = {memory.id: memory for memory in existing}
-    put = [memory for memory in after if not _is_same(before.get(memory.id), memory)]
+        waiting.append(candidate_review.change_set(deletions, before, at=at, others=others))
+    after = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
+    # Most are the same object, and need not be compared.
+    put = [revise(one) for one in after if one is not before.get(one.id) and one != before.get(one.id)]
     deleted = [before[name] for name in sorted(set(before) - {memory.id for memory in after})]
-    documents, placed = edited(snapshot.documents, put, deleted, snapshot.parts, day=day)
+    documents, placed = edited(snapshot.documents, put, deleted, snapshot.parts, day=at[:DATE_CHARS])
     added = iter([memory.id for memory in after if memory.id not in before])
     counts: Counter[str] = Counter(change.action for change in decision.changes)
-    if snapshot.others:
-        counts["KEEP"] += snapshot.others  # nothing that was said is about them
+    if others:
+        counts["KEEP"] += others  # nothing that was said is about them
     return MemoryPlan(
         operation=snapshot.operation,
-        candidates=candidates,
-        tier=tier,
+        candidates=len(usable),
+        tier="" if tier is None else tier.value,
         put=[record_of(memory) for memory in placed],
         deleted=[memory.id for memory in deleted],
         documents=documents,
@@ -242,12 +193,23 @@ def _plan(
         proposals=[_proposal_answer(item.change, item.why) for item in decision.proposals],
         counts=dict(counts),
         archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
+        waiting=[*candidates.waiting, *waiting],
+        forgotten=candidates.dropped,
+        proposed=[
+            wire.ProposedMemory(type=one.type.value, content=one.content, tags=list(one.tags), title=one.title)
+            for one in usable
+        ],
     )
 
 
-def _is_same(before: Memory | None, after: Memory) -> bool:
-    """Return True for an unchanged memory; most are the same object, and need not be compared."""
-    return before is after or before == after
+def plan_changes(
+    snapshot: MemorySnapshot, changes: Sequence[Change], *, at: str, proposals: Sequence[consolidate.Proposal] = ()
+) -> MemoryPlan:
+    """Return the plan of changes that were decided elsewhere (by a dream); pure."""
+    decision = Decision(tuple(changes), tuple(proposals))
+    existing = [memory_of(record) for record in snapshot.memories]
+    none = candidate_review.Screened([], [], 0)
+    return plan_decision(snapshot, none, decision, existing=existing, tier=None, at=at, random=b"")
 
 
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:

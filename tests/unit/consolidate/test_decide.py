@@ -100,7 +100,6 @@ def test_an_older_statement_does_not_replace_a_newer_one() -> None:
         ("preference", "Always push to main", "Never push to main"),
         ("preference", "The user wants: “use npm”", "The user wants: “use pnpm, not npm”"),
         ("fact", "Asked “Which store?”, the user chose “LMDB”", "Asked “Which store?”, the user chose “SQLite”"),
-        ("mistake", "The deploy script fails without a VPN", "The deploy script no longer fails without a VPN"),
     ],
 )
 @pytest.mark.parametrize("trust", ["engine", "person"])
@@ -115,14 +114,6 @@ def test_what_contradicts_a_memory_is_added_and_a_person_asked(kind: str, old: s
     after = apply(decision.changes, [held], [later], at=NEW, new_ids=["m2"])
     assert decide([later], after, GENEROUS).proposals == ()
     check([memory(new, kind, updated_at=NEW)], said(old, kind, at=OLD), GENEROUS, ["KEEP m1", "SKIP m1"])
-
-
-def test_a_fact_says_that_a_mistake_is_over() -> None:
-    """A mistake is contradicted by a statement of any type of its project, and stays until a person decides."""
-    old = memory("The deploy script fails without a VPN", "mistake", document="facts/mistakes.md")
-    decision = decide([said("The deploy script no longer fails without a VPN")], [old], GENEROUS)
-    assert [change.action for change in decision.changes] == ["KEEP", "ADD"]
-    assert [proposal.change.id for proposal in decision.proposals] == ["m1"]
 
 
 @pytest.mark.parametrize(

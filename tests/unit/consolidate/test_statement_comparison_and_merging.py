@@ -37,8 +37,6 @@ SAME, COVERED, EXTENDS, REPLACES, CONTRADICTS, APART = Relation
         ("use pnpm, not npm", "never use npm", APART),
         ("Asked “Which store?”, the user chose “LMDB”", "Asked “Which store?”, the user chose “SQL”", CONTRADICTS),
         ("Asked “Which store?”, the user chose “SQL”", "Asked “What is slow?”, the user chose “SQL”", APART),
-        ("The mirror no longer rejects rebased branches", "The mirror rejects rebased branches", CONTRADICTS),
-        ("The mirror no longer rejects", "It fails", APART),
         ("Editor: vim", "Editor: emacs", REPLACES),
         ("Note: the cache is warm", "Note: the queue is full", APART),
         ("src/app.py: parses arguments", "src/app.py: prints help", APART),

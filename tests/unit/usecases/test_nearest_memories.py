@@ -86,14 +86,13 @@ def test_plans_are_those_of_the_whole_store(store: Store) -> None:
 
 
 def test_every_rule_finds_its_memory(store: Store) -> None:
-    """A repeated wish, its opposite, another value, a mistake that is over, a known episode: all are found."""
+    """A repeated wish, its opposite, another value, a known episode: all are found."""
     fields = (("Date", "2026-11-20"), ("Summary", "Moved the harbour cranes to the new scheduler"))
     add(
         store,
         [
             says(MemoryType.PREFERENCE, "Wants agents to always use tabs", project=""),
             says(MemoryType.FACT, "Port: 8080"),
-            says(MemoryType.MISTAKE, "The login test is flaky on slow machines"),
             says(MemoryType.EPISODE, "", title="Cranes moved", fields=fields),
             says(MemoryType.PROCEDURE, "To run the tests of the project harbour: `make test`"),
         ],
@@ -104,7 +103,6 @@ def test_every_rule_finds_its_memory(store: Store) -> None:
         says(MemoryType.PREFERENCE, "Wants agents to always use tabs.", project="", at=later),
         says(MemoryType.PREFERENCE, "Wants agents to never use tabs", project="", at=later),
         says(MemoryType.FACT, "Port: 9090", at=later),
-        says(MemoryType.FACT, "The login test is no longer flaky on slow machines", at=later),
         says(MemoryType.EPISODE, "", title="Cranes moved", fields=fields, at=later),
         says(MemoryType.PROCEDURE, "To run the tests of the project harbour: `make check`", at=later),
     ]
@@ -115,7 +113,7 @@ def test_every_rule_finds_its_memory(store: Store) -> None:
     assert by_near.documents == by_all.documents
     assert by_near.deleted == by_all.deleted
     assert by_near.proposals == by_all.proposals
-    assert len(by_near.proposals) == 2  # the opposite wish, and the mistake that is over
+    assert len(by_near.proposals) == 1  # the opposite wish
     assert (by_near.counts["SKIP"], by_near.counts["UPDATE"]) == (3, 2)
 
 
@@ -129,7 +127,6 @@ def test_what_a_few_words_decide_is_found(store: Store) -> None:
         says(MemoryType.FACT, "The builds take 4 minutes"),
         says(MemoryType.FACT, "Deploys need tags"),
         says(MemoryType.FACT, "港口的端口是8080"),
-        says(MemoryType.MISTAKE, "Importing tariffs fails when cranes are idle"),
     ]
     add(store, said)
     fill(store, 600)
@@ -142,7 +139,6 @@ def test_what_a_few_words_decide_is_found(store: Store) -> None:
         says(MemoryType.FACT, "The builds take 9 minutes", at=later),
         says(MemoryType.FACT, "Deploys of the api need signed tags from the release manager before noon", at=later),
         says(MemoryType.FACT, "港口的端口是8080。", at=later),
-        says(MemoryType.FACT, "Importing the tariffs when cranes are idle was fixed in 2.1", at=later),
     ]
 
     by_all, by_near = planned(whole(store), candidates), planned(nearest(store, candidates), candidates)
