@@ -279,11 +279,6 @@ def _without_filters(command: str, masked: str) -> str:
     return "".join([*kept, command[start:]]).strip()
 
 
-def pasted_error(text: str) -> str:
-    """Return the most telling line of a failing check's output that a person pasted, or the empty string."""
-    return _error_line(text) if _BAD.search(text) else ""
-
-
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
     """True if the client or the exit code reports failure.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.distill.commands import pasted_error
 from reverie.distill.facts import CHECKS, asking
 from reverie.distill.next_step import (
     ITEM_CHARS,
@@ -35,7 +34,6 @@ _MAX_FILES = 6
 _MAX_CHAIN = 8
 _MAX_BLOCKERS = 3
 _FAILS = " failing: "  # between a check and its error: "tests failing: undefined: parse"
-_REPORTED = "reported by the user: "
 _NOW = " (now: "
 
 # After so many entries of the thread an item is stale: nobody spoke of it since. Set by hand. What was done or decided
@@ -162,25 +160,17 @@ def _open_files(facts: Facts) -> list[StateItem]:
 
 
 def _blockers(facts: Facts) -> list[StateItem]:
-    """Return failing checks, and an error that the person pasted since the last check."""
-    blockers = [
+    return [
         (clip(f"{run.purpose.value}{_FAILS}{run.error or run.command}", ITEM_CHARS + 40), run.seq)
         for run in facts.failing
         if run.purpose in CHECKS
     ]
-    asked = asking(facts.requests)[-1:]
-    checked = max((run.seq for run in facts.runs if run.purpose in CHECKS), default=0)
-    if asked and asked[0].seq > checked and (error := pasted_error(request_excerpt(asked[0].text))):
-        blockers.append((f"{_REPORTED}{clip(error, ITEM_CHARS)}", asked[0].seq))
-    return blockers
 
 
 def _still_failing(facts: Facts, before: WorkingState) -> list[StateItem]:
-    """Return the blockers of `before`, without checks that ran again and reported errors that were checked since."""
+    """Return the blockers of `before`, without checks that ran again."""
     return [
-        (text, seq)
-        for text, seq in state_items(before, "blockers")
-        if text.partition(_FAILS)[0] not in facts.checked and not (facts.checked and text.startswith(_REPORTED))
+        (text, seq) for text, seq in state_items(before, "blockers") if text.partition(_FAILS)[0] not in facts.checked
     ]
 
 
