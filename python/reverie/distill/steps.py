@@ -36,6 +36,7 @@ _NOT_SPEECH = (
     "Caveat:",
     "Base directory for this skill",
     "This session is being continued from a previous conversation",
+    "Operation stopped by hook:",
     ORPHAN_RESULT,
 )
 _INTERRUPTED = "[Request interrupted"

@@ -168,6 +168,9 @@ def test_text_of_the_user() -> None:
         "<command-name>/review</command-name>\n<command-message>x</command-message>\n<command-args>now</command-args>"
     )
     assert user_speech(wrapped) == "/review now"
+    stopped = "Operation stopped by hook: another session is active."
+    assert user_speech(f"{stopped}\n\nOptions:\n1. Commit.") == ""
+    assert user_speech(f"we get this: {stopped}").startswith("we get this")
     assert user_speech("<system-reminder>\nquiet\n</system-reminder>fix it") == "fix it"
     assert user_speech("Base directory for this skill: /x") == ""
 
