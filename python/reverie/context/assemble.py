@@ -74,14 +74,62 @@ def assemble(parts: Parts, limits: Limits) -> Context:
     still open do not fit.
     """
     parts = _neutralized(parts)
-    bound = hard_limit(limits)
-    room = bound
+    try:
+        return _within(parts, limits)
+    except _TooSmall as small:
+        least = _least(parts, limits, hard_limit(limits) + small.missing)
+    larger = f"ask for {least} tokens or more"
+    if least > limits.window:
+        larger = f"use a thread whose contextWindow is {least} or more, not {limits.window}"
+    raise TokenBudgetExceeded(
+        "the last message, the open call, the newest note and the current task do not fit in the tokens given",
+        budget=hard_limit(limits),
+        minimum_required=least,
+        hint=f"{larger}, or let the agent finish its turn first",
+    )
+
+
+class _TooSmall(Exception):
+    """The least of a context does not fit; `missing` tokens would be enough by the count that refused it."""
+
+    def __init__(self, missing: int) -> None:
+        super().__init__(missing)
+        self.missing = missing
+
+
+def _least(parts: Parts, limits: Limits, least: int) -> int:
+    """Return the first budget from `least` on that is answered: another count may find a few tokens more."""
     while True:
-        context = _assembled(parts, limits, room)
+        try:
+            _within(parts, replace(limits, window=max(limits.window, least), max_tokens=least))
+        except _TooSmall as small:
+            least += small.missing
+        else:
+            return least
+
+
+def _within(parts: Parts, limits: Limits) -> Context:
+    """Return the context for these limits. Raises _TooSmall.
+
+    What exceeds them by another count is taken from the room. That may be more than there is to take, since a smaller
+    context exceeds them by less: then the least of a context decides.
+    """
+    bound = hard_limit(limits)
+    room, is_least = bound, False
+    while True:
+        try:
+            context = _assembled(parts, limits, room)
+        except _TooSmall as small:
+            room, is_least = room + small.missing, True
+            if room > bound:
+                raise _TooSmall(room - bound) from None
+            continue
         shown = largest_count(render(context.request)) + parts.tools if limits.max_tokens is not None else 0
         excess = max(shown, context.tokens["total"]) - bound
         if excess <= 0:
             return context
+        if is_least:
+            raise _TooSmall(excess)
         room -= excess
 
 
@@ -187,16 +235,7 @@ def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) 
     built = _squeezed(parts, built, room)
     left = room - sum(tier.cost for tier in built.values())
     if left < 0:
-        least = hard_limit(limits) - left
-        larger = f"ask for {least} tokens or more"
-        if least > limits.window:
-            larger = f"use a thread whose contextWindow is {least} or more, not {limits.window}"
-        raise TokenBudgetExceeded(
-            "the last message, the open call, the newest note and the current task do not fit in the tokens given",
-            budget=hard_limit(limits),
-            minimum_required=least,
-            hint=f"{larger}, or let the agent finish its turn first",
-        )
+        raise _TooSmall(-left)
     return _Plan(built, left)
 
 
