@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie import replies
-from reverie.distill.cues import NAVIGATES, NO_CHOICE
+from reverie.distill.cues import NO_CHOICE, OF_STEP
 from reverie.distill.sentences import clip, one_line
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class AnsweredQuestion:
     @property
     def decides(self) -> bool:
         """True if it chooses something about the work: no step at hand, no counter-question, no "you decide"."""
-        is_step = NAVIGATES.search(self.question) is not None
+        is_step = OF_STEP.search(self.question) is not None
         return not (is_step or "?" in self.answer or NO_CHOICE.match(self.answer))
 
     @property

@@ -41,13 +41,17 @@ DOUBTS: Final = lazy_regex(
 )
 """How a message begins that puts another view against a proposal: "I think the table is enough"."""
 NAVIGATES: Final = lazy_regex(
-    r"\b(?:next|proceed|continue|go (?:on|ahead)|move on|ready|start|begin|anything else|looks? (?:good|right)|now"
-    r"|push\w*|prs?|pull requests?)\b",
+    r"\b(?:next|proceed|continue|go (?:on|ahead)|move on|ready|start|begin|anything else|looks? (?:good|right))\b",
     re.IGNORECASE,
 )
 """In a question, an option or an offer: it is about going on, and decides nothing about the work."""
 SUGGESTS: Final = lazy_regex(r"\bi(?:'d| would)? (?:suggest|propose|recommend)\b|\bwe could\b", re.IGNORECASE)
 """An offer of the agent that is no question."""
+OF_STEP: Final = lazy_regex(
+    r"\b(?:ready|proceed|continue|next|now|push\w*|prs?|pull requests?|these|those|plans?|this (?:design|work))\b",
+    re.IGNORECASE,
+)
+"""In a question of the question tool: it is about the step at hand, "Ready to push this branch?"."""
 NO_CHOICE: Final = lazy_regex(
     r"^(?:\W*\w\W*|(?:yes|no|ok(?:ay)?|skip|later|continue|proceed|done|next|more|move on|other|none|both|either"
     r"|neither|stop|cancel|looks|not (?:now|sure))\b.*|.*\b(?:you|claude|agent)\b.*\b(?:decide|choose|pick|call)\b.*)$",
