@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 HOMES = sorted((Path(__file__).resolve().parents[2] / "vectors").glob("home-*.json.gz"))
 MAP_BYTES = 1 << 26
+_LINK = re.compile(r"\]\(([^)]+)\)")
 
 
 def unpacked(vector: dict[str, Any], home: Path) -> Layout:
@@ -79,7 +81,7 @@ def older(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Daem
 
 
 def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
-    """Each recorded answer is contained in this daemon's, and the markdown files are unchanged."""
+    """Each recorded answer is contained in this daemon's; markdown files are unchanged, their list has the same."""
     vector, daemon, layout = older
 
     for path, expected in vector["answers"].items():
@@ -88,7 +90,11 @@ def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemo
         check_contains(answer.json(), expected, path)
     for name, text in vector["files"].items():
         if name.endswith(".md"):
-            assert (layout.root / "default" / name).read_text() == text
+            now = (layout.root / "default" / name).read_text()
+            if name == "MEMORY.md":  # its order and descriptions are this release's
+                assert sorted(_LINK.findall(now)) == sorted(_LINK.findall(text))
+            else:
+                assert now == text
 
 
 def test_an_older_home_stays_usable(older: tuple[dict[str, Any], Daemon, Layout]) -> None:

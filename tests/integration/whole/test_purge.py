@@ -122,7 +122,7 @@ def thread_with_everything(client: Client, word: str) -> str:
     client.append(
         thread.id,
         [
-            {"role": "user", "content": f"Remember: always deploy to {word} before noon. We decided to use {word}."},
+            {"role": "user", "content": f"Always deploy to {word} before noon. We decided to use {word}."},
             {"role": "assistant", "content": [{"type": "text", "text": f"I ping {word}."}, call]},
             {"role": "user", "content": [result]},
             {"role": "assistant", "content": f"{word} answers."},
