@@ -9,18 +9,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from reverie import wire
 from reverie.count_and_truncate_tokens import count
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.usecases import briefs, remember_change_forget_and_read_memories
 from reverie.usecases.token_usage_ledger import session_cost
 from reveried.actions.documents import redacted
 from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
-from reveried.execute_use_cases import decide, read
+from reveried.execute_use_cases import decide, read, stored_answer
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie import wire
     from reverie.store import MemoryRecord, Write
     from reverie.usecases.remember_change_forget_and_read_memories import RememberedMemory
     from reveried.services import Services
@@ -85,6 +85,9 @@ async def change_line(
     idempotency: tuple[str, str] | None = None,
 ) -> wire.BriefLineChanged:
     """Drop a line of a project's brief, keep it as a memory, or correct it. Raises NotFound."""
+    # What a repeated request asks for is done: the line is a memory now, or gone.
+    if (replay := await stored_answer(services, space, idempotency, wire.BriefLineChanged)) is not None:
+        return replay
     found = await _line(services, space, project, line)
     chosen = found.line
     text = redacted(services, request.text.strip()) if request.text is not None else chosen.text

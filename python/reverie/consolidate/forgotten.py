@@ -183,7 +183,9 @@ class Forgotten:
             least, most = sorted((len(set(stems)), len(set(indexed.stems))))
             # "Always answer in German" and "always reply in German" share what they are about. "Always answer in
             # English" begins with the same verb, and is about something else.
-            is_short = most <= _SHORT_STEMS and (stems[0] != indexed.stems[0] or stems == indexed.stems)
+            # Nor is "another keel" near to "the keel was forgotten": what a wish is about is its last word.
+            is_short = most <= _SHORT_STEMS and stems[-1] == indexed.stems[-1]
+            is_short = is_short and (stems[0] != indexed.stems[0] or stems == indexed.stems)
             if shared[name] < max(_NEAR_STEMS_MIN, _NEAR * least) and not is_short:
                 continue
             # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`".

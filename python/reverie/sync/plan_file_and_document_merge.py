@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
+from reverie.lazy_regex import lazy_regex
 from reverie.sync.sync_input_types import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
 from reverie.three_way_merge import merge3
@@ -30,6 +32,7 @@ __all__ = [
     "with_notice",
 ]
 
+_SUMMARY: Final = lazy_regex(r"^> Summary:[^\n]*", re.MULTILINE)
 _SHOWN_MAX: Final = 20  # texts of which it is kept when they came to disk: far more than come within two seconds
 
 
@@ -47,6 +50,7 @@ def three_way_merge(base: str, store: str, person: str) -> MergedText:
     Markers like `<<<<<<<` never enter a file that agents read: a conflicting region keeps the person's text, and the
     caller writes the store's whole text beside the file.
     """
+    base, store, person = _with_one_summary(base, store, person)
     merged = merge3(base, store, person)
     if merged.clean:
         return MergedText(merged.text)
@@ -57,6 +61,21 @@ def three_way_merge(base: str, store: str, person: str) -> MergedText:
         ConflictRegion(conflict.ours.text, conflict.theirs.text, conflict.span[0]) for conflict in merged.conflicts
     )
     return MergedText(merged.text, tuple(regions))
+
+
+def _with_one_summary(base: str, store: str, person: str) -> tuple[str, str, str]:
+    """Return the texts with the same summary line: the person's where they changed it, else the store's.
+
+    The line is made from the newest memory, so two sides with a new memory each differ in it, and would be in conflict
+    down to those memories.
+    """
+    found = [_SUMMARY.findall(text) for text in (base, store, person)]
+    if any(len(lines) != 1 for lines in found):
+        return base, store, person
+    (old,), (stored,), (saved,) = found
+    line = saved if saved != old else stored
+    same = [_SUMMARY.sub(lambda _: line, text) for text in (base, store, person)]
+    return same[0], same[1], same[2]
 
 
 def converge(

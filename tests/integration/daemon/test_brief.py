@@ -100,6 +100,19 @@ def test_a_line_that_is_kept_or_corrected_is_a_memory_of_the_person(own: tuple[D
     assert _texts(client) == before
 
 
+def test_a_repeated_change_is_made_once(own: tuple[Daemon, Client]) -> None:
+    """A change repeated with its key gets the first answer and makes no second memory; another body is a conflict."""
+    daemon, client = own
+    path = f"/v1/projects/harbour/brief/lines/{_texts(client)[CAUSE]}"
+    before = len(client.memories(all_projects=True).items)
+
+    answers = [daemon.ask("POST", path, {"action": "keep"}, {"Idempotency-Key": "k"}) for _ in range(2)]
+
+    assert (answers[0].status, answers[1].json()) == (200, answers[0].json())
+    assert len(client.memories(all_projects=True).items) == before + 1
+    assert daemon.ask("POST", path, {"action": "drop"}, {"Idempotency-Key": "k"}).status == 409
+
+
 def test_what_is_forgotten_or_deleted_leaves_no_line(own: tuple[Daemon, Client]) -> None:
     _, client = own
     memory = client.change_brief_line("harbour", _texts(client)[DRAFTS], "keep").memory

@@ -60,6 +60,7 @@ BODIES: dict[str, tuple[Any, Any]] = {
 # event of its client, which sends no keys. A compaction changes nothing, and its answer is never stored. A reflection
 # needs a model.
 MADE_ELSEWHERE = {
+    "/v1/projects/{project}/brief/lines/{id}",
     "/v1/candidates/{id}/accept",
     "/v1/candidates/{id}/reject",
     "/v1/conflicts/{id}/resolve",
