@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from reverie.distill.commands import Run
     from reverie.distill.steps import Step, Trace
 
-__all__ = ["VERSION", "thread_brief"]
+__all__ = ["thread_brief"]
 
-VERSION: Final = 2
-"""Changes with what is extracted: the lines of older versions are made anew."""
 
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
 _WORDS_MIN: Final = 3  # of a quote

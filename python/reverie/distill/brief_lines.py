@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 
     from reverie.models import BriefLine, ThreadBrief
 
-__all__ = ["SECTIONS", "ChosenLine", "MemoryLine", "PreparedThread", "choose", "prepare"]
+__all__ = [
+    "SECTIONS",
+    "VERSION",
+    "ChosenLine",
+    "MemoryLine",
+    "PreparedThread",
+    "choose",
+    "prepare",
+]
+
+VERSION: Final = 2
+"""Changes with what is extracted: the lines of older versions are made anew."""
 
 SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
 """The order of the sections; decisions stand among the findings."""

@@ -18,9 +18,7 @@ from reverie import wire
 from reverie.consolidate.forgotten import lines_without, statement_key
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.count_and_truncate_tokens import TOKENIZER, count
-from reverie.distill import brief as thread_lines
-from reverie.distill.brief_lines import SECTIONS, ChosenLine, MemoryLine, PreparedThread, choose, prepare
-from reverie.distill.steps import read_trace
+from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.doubts import doubt_note
 from reverie.errors import NotFound
@@ -133,8 +131,11 @@ def snapshot_thread(reader: Reader, thread_id: str) -> ThreadJob | None:
 
 def plan_thread(job: ThreadJob) -> ThreadPlan:
     """Return the lines of a thread; pure. Raises Damaged."""
+    from reverie.distill.brief import thread_brief
+    from reverie.distill.steps import read_trace
+
     trace = read_trace(spoken_messages(job.thread, job.entries))
-    return ThreadPlan(job.thread, job.created_at, job.through, thread_lines.thread_brief(trace))
+    return ThreadPlan(job.thread, job.created_at, job.through, thread_brief(trace))
 
 
 def commit_thread(plan: ThreadPlan, *, space: str) -> Write[None]:
@@ -148,7 +149,7 @@ def commit_thread(plan: ThreadPlan, *, space: str) -> Write[None]:
             thread=plan.thread,
             created_at=plan.created_at,
             through=plan.through,
-            version=thread_lines.VERSION,
+            version=VERSION,
             brief=plan.brief,
         )
         writer.save(record, (plan.thread,))
@@ -291,7 +292,7 @@ def _is_current(thread: _Thread | ThreadRecord, lines: _Head | BriefRecord | Non
         lines is not None
         and lines.created_at == thread.created_at
         and lines.through == thread.last_seq
-        and lines.version == thread_lines.VERSION
+        and lines.version == VERSION
     )
 
 

@@ -18,7 +18,7 @@ from support.waiting import wait_until
 
 LAZY = (
     *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
-    *(f"reverie.distill.{name}" for name in ("distiller", "cues", "facts")),
+    *(f"reverie.distill.{name}" for name in ("distiller", "brief", "facts")),
 )
 
 
