@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["Boost", "Filter", "Hit", "Index", "IndexEntry", "Segment", "Surroundings"]
+__all__ = ["Boost", "Filter", "Hit", "Index", "IndexEntry", "Segment", "Surroundings", "passage"]
 
 
 class Hit(NamedTuple):
@@ -186,3 +186,8 @@ def _parts(
     """Return a filter as the arguments of the native core: groups, times and the other conditions."""
     ids = None if within.ids is None else list(within.ids)
     return [list(groups) for groups in within.any_of], list(within.none_of), ids, within.since, within.before
+
+
+def passage(text: str, query: str, chars: int) -> str:
+    """Return the run of whole sentences or lines with most of a query's words, at most `chars` characters long."""
+    return _native.passage(text, query, chars)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie import _native
+from reverie import full_text_index
 from reverie.full_text_index import Hit
 from reverie.search.units import (
     K1,
@@ -54,7 +54,7 @@ SIMILAR: Final = 30.0  # what a cosine of 1 counts beside the score of words
 
 def passage(text: str, query: str, chars: int = PASSAGE_CHARS) -> str:
     """Return the run of whole sentences or lines with most of a query's words, at most `chars` characters long."""
-    return _native.passage(text[:SEARCHED_CHARS], query, chars)
+    return full_text_index.passage(text[:SEARCHED_CHARS], query, chars)
 
 
 def clipped(text: str, chars: int) -> str:
