@@ -13,13 +13,13 @@ pub(super) fn is_general(term: &str) -> bool {
 
 /// The words in which people ask for anything at all: requests, amounts, times, judgements and courtesies. Words that
 /// name things of a trade (`build`, `test`, `version`), or that facts about a person begin with (`name`, `job`), are not
-/// among them, since memories are about such things.
+/// among them, since memories are about such things; nor is `care`, which has the stem of `car`.
 const GENERAL_WORDS: &str = "
     able above accept account across act action actual add advice after again against age ago agree ahead allow
     almost alone along already alright although always among amount another answer anybody anyone anything anyway
     anywhere apart appear apply april area around arrive ask august available avoid away awesome back bad base
     basic basically because become before begin behind believe below beside best better between beyond big bit
-    both bottom break brief bring busy call came care carry case cause certain chance change check choose clear
+    both bottom break brief bring busy call came carry case cause certain chance change check choose clear
     close come common compare complete compose concern consider contain continue correct cost couple course cover
     create current daily day deal december decide deep definitely depend describe design detail develop die
     difference different difficult direct discover discuss done double down draw during each early easy effect
@@ -27,7 +27,7 @@ const GENERAL_WORDS: &str = "
     exact example except exist expect experience explain extra face fact fail fair fall far fast february feel few
     fifth figure fill final find fine finish first fit five fix follow forget form formal forward found four free
     friday front full fun further future gave general generate get gets getting give given go goes going gone
-    gonna good got gotten great group grow guess guide half hand handle happen happy hard hate hear held hello
+    gonna good got gotten great group grow guess guide half hand handle happen happy hard hear held hello
     help hey hi high hold hope hot hour however huge hundred hurry idea immediately implement important include
     indeed inform information inside instead interest interesting into introduce involve january join july june
     keep kind knew know known lack large last late later latest lead learn least leave left less letter level life
