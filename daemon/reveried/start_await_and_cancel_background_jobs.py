@@ -149,6 +149,12 @@ class Jobs:
             raise _without_frames(job.failure)
         return job.result
 
+    def forget(self, space: str, holds: Callable[[Json], bool]) -> None:
+        """Drop the results of the finished jobs of a space for which `holds` is true, with the jobs."""
+        for job in self.list(space):
+            if job.state != "running" and holds(job.result):
+                del self._jobs[job.id]
+
     async def cancel(self, space: str, job_id: str) -> Job:
         """Cancel a job; what it has committed stays.
 

@@ -88,6 +88,7 @@ class SessionMemory:
 
     def __init__(self) -> None:
         self._shown: OrderedDict[tuple[str, str], _Shown] = OrderedDict()
+        self.clearings = 0
         self.tasks: set[asyncio.Task[Any]] = set()
 
     def of(self, space: str, thread: str) -> _Shown:
@@ -97,6 +98,14 @@ class SessionMemory:
         if len(self._shown) > SESSIONS_MAX:
             self._shown.popitem(last=False)
         return shown
+
+    def clear(self, space: str) -> None:
+        """Drop the texts that sessions of a space are still to be shown, after a purge; hooks under way show none."""
+        self.clearings += 1
+        for (of, _), shown in self._shown.items():
+            if of == space:
+                shown.start = None
+                shown.missed.clear()
 
     async def close(self) -> None:
         """Wait for the tasks that hooks have begun."""
@@ -149,6 +158,7 @@ async def run(
         )
     hook = _Hook(services, space, client, event, query, until=asyncio.get_running_loop().time() + WAIT_S, agent=agent)
     text = ""
+    clearings = services.hooks.clearings
     with failures_logged("hooks", event_name=event.hook_event_name):
         try:
             text = "" if await _is_kept_out(hook) else await handler(hook)
@@ -156,6 +166,9 @@ async def run(
             logger("reveried.hooks").warning(
                 "a hook has nothing to show", event_name=event.hook_event_name, code=error.code
             )
+    if clearings != services.hooks.clearings:  # made before a purge, as what is still to be shown
+        hook.shown.missed.clear()
+        text = ""
     return text if not text or event.hook_event_name == "PreCompact" else _additional(event.hook_event_name, text)
 
 

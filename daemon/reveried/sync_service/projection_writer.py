@@ -89,20 +89,27 @@ class ProjectionWriter:
         return count
 
     def _remove_purged(self, reader: Reader, root: Root, now_ms: int) -> set[str]:
-        """Remove the files of purged archives; return the addresses whose file is gone or was changed by a person."""
+        """Remove the files of purged archives by name, whatever is in them; return the addresses whose file is gone."""
         gone = set()
         for address in projections.purged_archives(reader):
             path = f"archives/{address}.json"
             try:
-                result = remove_file(root, path, expected=address)
+                content = read_file(root, path, limit=FILE_BYTES_MAX)
+                if isinstance(content, Refusal):
+                    self.blocked[path] = content
+                    continue
+                result = None if content is None else remove_file(root, path, expected=content.sha256)
             except Conflict:
                 raise
             except ReverieError as error:
                 self.failed[path] = error
                 continue
             self.failed.pop(path, None)
+            self.blocked.pop(path, None)
             if isinstance(result, Removed):
                 self._settle(root, path, result.displaced, now_ms)
+            elif result is not None:
+                continue  # it was written between reading and removing: the next update removes it
             self._archives.discard(path)
             gone.add(address)
         return gone

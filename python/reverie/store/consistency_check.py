@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lmdb
@@ -243,6 +244,11 @@ class ConsistencyCheck:
                 self._blob(space, rest, record, value)
             case Kind.OPERATION:
                 self._operation(space, record, self._from_blob(raw, space, record) or value)
+            case Kind.ARCHIVE:
+                self._written_by[raw] = record.operation
+                body = (self._from_blob(raw, space, record) or value)["body"]
+                if sha256(body.encode()).hexdigest() != decode_key(rest)[0]:
+                    raise Damaged("an archive's content is not what its name says: start the daemon, which renames it")
             case Kind.VERSION:
                 if decode_key(rest[1:])[-1] != record.operation:
                     raise Damaged("a version is stored under another operation than the one that wrote it")
@@ -251,7 +257,7 @@ class ConsistencyCheck:
                     self._written_by[raw] = record.operation
 
     def _from_blob(self, raw: bytes, space: bytes, record: RawRecord) -> dict[str, Any] | None:
-        """Return the JSON of an operation that is stored in a blob for its size; None if it is not in one."""
+        """Return the JSON of a record that is stored in a blob for its size; None if it is not in one."""
         if record.form != IN_BLOB:
             return None
         key = record_key(space, Kind.BLOB, (record.address, 1))

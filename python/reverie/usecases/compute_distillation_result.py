@@ -229,7 +229,6 @@ def _plan(
         state_version=job.state_version,
         summary_text=text,
         archive=archive,
-        archive_sha256=sha256(archive),
         source_count=len(covered),
         tail_messages=len(messages) - cut,
         tail_tokens=sum(message.tokens for message in messages[cut:]),

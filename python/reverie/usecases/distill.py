@@ -31,7 +31,7 @@ from reverie.usecases.token_usage_ledger import record_use
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.store import Reader, Writer
+    from reverie.store import ArchiveRecord, Reader, Writer
 
 __all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "distillation_of", "last_own", "past_answer", "snapshot"]
 
@@ -98,7 +98,6 @@ class DistillPlan(msgspec.Struct):
     state_version: int | None
     summary_text: str
     archive: bytes
-    archive_sha256: str
     source_count: int
     tail_messages: int
     tail_tokens: int
@@ -186,10 +185,18 @@ def commit(
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
         changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
+        archive, _ = consolidation_snapshot_and_commit.save_archive(
+            writer,
+            plan.archive,
+            kind="thread",
+            ref=f"thread:{plan.thread}",
+            entries=plan.source_count,
+            at=plan.at,
+        )
         stored = distillation_record(
             plan.distillation,
             text=plan.summary_text,
-            archive=plan.archive_sha256,
+            archive=archive.sha256,
             last_seq=plan.last_seq,
             tokens_after=plan.tokens_after,
             at=plan.at,
@@ -202,15 +209,6 @@ def commit(
         state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
         writer.save(state, (plan.thread,))
         writer.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
-        consolidation_snapshot_and_commit.save_archive(
-            writer,
-            plan.archive_sha256,
-            plan.archive,
-            kind="thread",
-            ref=f"thread:{plan.thread}",
-            entries=plan.source_count,
-            at=plan.at,
-        )
         record_use(writer, kind="thread", ref=plan.thread, tokens_used=plan.tokens_used, at=plan.at)
         after = replace(
             thread,
@@ -224,18 +222,20 @@ def commit(
             usage=None,
         )
         writer.save(after, (plan.thread,))
-        _announce(writer, plan)
-        return _distill_answer(plan, changes, writer.number)
+        _announce(writer, plan, archive)
+        return _distill_answer(plan, archive, changes, writer.number)
 
     return Write(
         space=space, who=who, why="thread.distill", body=body, idempotency=idempotency, answers=wire.DistillAnswer
     )
 
 
-def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges, operation: int) -> wire.DistillAnswer:
+def _distill_answer(
+    plan: DistillPlan, archive: ArchiveRecord, changes: wire.MemoryChanges, operation: int
+) -> wire.DistillAnswer:
     sections = {section.value: list(lines) for section, lines in plan.distillation.summary.sections.items()}
     return wire.DistillAnswer(
-        archive=plan.archive_sha256,
+        archive=archive.sha256,
         number=plan.number,
         summary=wire.SummaryText(number=plan.number, sections=sections, text=plan.summary_text),
         tail=wire.TailSize(messages=plan.tail_messages, tokens=plan.tail_tokens),
@@ -320,15 +320,15 @@ def distillation_of(stored: DistillationRecord) -> Distillation:
     )
 
 
-def _announce(writer: Writer, plan: DistillPlan) -> None:
+def _announce(writer: Writer, plan: DistillPlan, archive: ArchiveRecord) -> None:
     """Emit the events of a distillation."""
     writer.event(
         "memory.compacted",
         {
             "memoryRef": f"thread:{plan.thread}",
-            "outputId": plan.archive_sha256,
+            "outputId": archive.sha256,
             "sourceCount": plan.source_count,
-            "byteSize": len(plan.archive),
+            "byteSize": archive.size,
             "trigger": "host-managed",
         },
     )
