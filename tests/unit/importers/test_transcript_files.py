@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
 from reverie.importers import ChunkPlan, PartialLine, find_and_read_transcript_files
-from reverie.importers.find_and_read_transcript_files import Gunzip
+from reverie.importers.unpack import Gunzip
 from reverie.models import EntryKind
 from support.transcripts import Transcript
 
