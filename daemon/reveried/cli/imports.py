@@ -144,7 +144,7 @@ def _import_sessions(
         client.health()  # fails at once if no daemon runs, before any file is read
         files = find_and_read_transcript_files.find_transcripts(paths)
         if not files:
-            raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
+            raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
         _import_found(client, program, files, again=again, json=json, exits=every_s is None)
         if every_s is not None:
             _follow(client, program, paths, every_s, json=json)

@@ -49,7 +49,7 @@ _GAP = 2  # blanks between two columns
 _WRAP_MIN = 20  # characters: a column of text narrower than this is no longer readable
 _JOINERS = "\u200c\u200d\u200e\u200f"
 _NAME_CHARS = 30  # of a file name beside a progress bar
-_GZIP_RATIO = 6  # gzipped transcripts unpack to about so many times their size; it only scales the bar
+_PACKED_RATIO = 6  # packed transcripts unpack to about so many times their size; it only scales the bar
 
 
 def print_json(value: Any) -> None:
@@ -270,4 +270,4 @@ def spinner(description: str, *, quiet: bool = False) -> Iterator[None]:
 def _unpacked_size(path: Path) -> int:
     """Estimate how many bytes a file has when unpacked."""
     byte_count = path.stat().st_size
-    return byte_count * _GZIP_RATIO if path.suffix == ".gz" else byte_count
+    return byte_count * _PACKED_RATIO if path.suffix in {".gz", ".zst"} else byte_count

@@ -1,4 +1,4 @@
-"""Transcript files: discovery, opening (plain or gzipped), and reading in chunks.
+"""Transcript files: discovery, opening (plain or packed), and reading in chunks.
 
 The only part of the importers that does I/O, and only on paths that it is given. Memory is bounded by one piece and
 one line (CHUNK_BYTES + LINE_BYTES_MAX) whatever the size of the file.
@@ -21,7 +21,7 @@ from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, Too
 from reverie.importers.detect_and_read_line_format import program_of
 from reverie.importers.parse_and_repair_json_line import Problem
 from reverie.importers.split_chunks_into_entries import ChunkPlan, PartialLine, plan_chunk
-from reverie.importers.unpack import Gunzip
+from reverie.importers.unpack import unpacked
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -50,17 +50,17 @@ PREFIX_BYTES: Final = 4096
 FILES_MAX: Final = 100_000
 """Session files in one call of `discover`."""
 
-_ENDINGS: Final = (".jsonl", ".jsonl.gz")
-_GZIP: Final = b"\x1f\x8b"
+_ENDINGS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _HEAD_BYTES: Final = 512
 _TAR: Final = slice(257, 262)  # where a tar says `ustar`
+_BLANK: Final = b"\0 \t\r\n"
 _SESSION_BYTES: Final = 64 * 1024  # the first lines may name no session and no time, and be long
 _UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(rb'"timestamp"\s*:\s*"(\d{4}-[^"\\]{6,36})"')  # noqa: TID251 - bytes
 _SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')  # noqa: TID251 - bytes
 
 UNPACKED_BYTES_MAX: Final = 2 * 1024 * 1024 * 1024
-"""One gzipped transcript gives at most this much. 42 KiB can unpack to 4 GiB; the longest real session is 0.1 GiB."""
+"""One packed transcript gives at most this much. 42 KiB can unpack to 4 GiB; the longest real session is 0.1 GiB."""
 
 
 class TranscriptStream(Protocol):
@@ -90,7 +90,7 @@ class Identity:
 
 
 def find_transcripts(paths: Iterable[Path]) -> list[Path]:
-    """Return transcripts at `paths`, sorted and distinct; folders are searched for `*.jsonl` and `*.jsonl.gz`.
+    """Return transcripts at `paths`, sorted and distinct; folders are searched for `*.jsonl`, `.gz` and `.zst` too.
 
     Links to folders are not followed, and what is no regular file is passed over in a folder. Raises NotFound for a
     path that does not exist, TooLarge beyond FILES_MAX.
@@ -129,20 +129,20 @@ def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream
     """Yield an open transcript, at `offset` of its uncompressed bytes; closed at the end of the block.
 
     Raises ValidationError for a folder, a pipe, a device, an archive; NotFound, Forbidden; StorageFailed for a disk
-    that fails. Gzip is known by its first bytes, not by the name.
+    that fails. Gzip and zstd are known by the first bytes, not by the name.
     """
     with _open_regular(path) as plain:
         head = plain.read(_HEAD_BYTES)
         _refuse_archive(path, head)
-        if not head.startswith(_GZIP):
+        stream = unpacked(head, plain.read, limit=UNPACKED_BYTES_MAX)
+        if stream is None:
             plain.seek(offset)
             yield plain
             return
         plain.seek(0)
-        unpacked = Gunzip(plain.read, limit=UNPACKED_BYTES_MAX)
-        _refuse_archive(path, unpacked.peek(_HEAD_BYTES))
-        unpacked.skip(offset)
-        yield unpacked
+        _refuse_archive(path, stream.peek(_HEAD_BYTES))
+        stream.skip(offset)
+        yield stream
 
 
 def read_chunks(
@@ -150,7 +150,7 @@ def read_chunks(
 ) -> Iterator[ChunkPlan]:
     """Yield the entries and problems of a transcript, chunk by chunk, from `offset` (in uncompressed bytes) on.
 
-    The last plan is the one at the end of what is there now; a file that ends early (a cut gzip stream) says so in its
+    The last plan is the one at the end of what is there now; a file that ends early (a cut stream) says so in its
     problems, with line 0. Raises what `source` and `plan_chunk` raise.
     """
     with open_transcript(path, offset=offset) as opened:
@@ -206,13 +206,14 @@ def read_identity(path: Path) -> Identity:
     """
     with open_transcript(path) as opened:
         head = _read_exactly(opened, _SESSION_BYTES)
-    if head.strip() and not any(line.lstrip().startswith(b"{") for line in head.splitlines()):
+    # A disk that lost its power leaves NUL bytes.
+    if head.strip(_BLANK) and not any(line.lstrip(_BLANK).startswith(b"{") for line in head.splitlines()):
         raise ValidationError(
             f"{path} is not a session: no line of it begins a JSON object",
             hint="give the .jsonl files of ~/.claude/projects, or a folder of them",
         )
     prefix = head[:PREFIX_BYTES]
-    stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    stem = path.name.removesuffix(".gz").removesuffix(".zst").removesuffix(".jsonl")
     agent = stem.removeprefix("agent-") if stem.startswith("agent-") else None
     named = _UUID.search(stem) if agent is None else None
     in_head = _SESSION.search(head)
