@@ -108,7 +108,9 @@ def import_pi(
 
 
 def import_chatgpt(
-    export: Annotated[Path, typer.Argument(metavar="EXPORT", help="The export: conversations.json, or the zip file.")],
+    export: Annotated[
+        Path, typer.Argument(metavar="EXPORT", help="The export: the zip file, its folder, or a file of it.")
+    ],
     again: Again = False,
     json: Json = False,
 ) -> None:
