@@ -60,6 +60,17 @@ def verified_body(key: bytes, record: bytes, limit: int) -> bytes | None:
 def verified_bodies(records: list[tuple[bytes, bytes]], limit: int) -> list[bytes | None]:
     """Return what `verified_body` returns for each key and record, in order."""
 
+@final
+class ZstdDecoder:
+    """Unpacks the zstd frames of another program, one after another, as their bytes arrive."""
+
+    def __new__(cls) -> ZstdDecoder: ...
+    def step(self, packed: bytes, room: int) -> tuple[int, bytes, bool] | None:
+        """Return how many packed bytes were taken, at most `room` unpacked ones, and whether a frame ended with them.
+
+        None for bytes that are no zstd frame, or a damaged one.
+        """
+
 def parse_blocks(
     data: bytes, sections: bool | None = None
 ) -> list[tuple[str, int, int, int, str, tuple[str, ...], tuple[tuple[str, str], ...]]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "bad_entry",
     "folder_of",
+    "is_record",
     "json_object_of",
     "model_named_in",
     "program_of",
@@ -129,6 +130,15 @@ def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] 
         if isinstance(value.get("sessionId"), str) or isinstance(value.get("uuid"), str):
             return "claude-code"
     return None
+
+
+def is_record(line: bytes) -> bool:
+    """Return True for a whole record of a known program; what is within one (`progress` has a message) is none."""
+    try:
+        value, _ = load(line)
+    except Unreadable:
+        return False
+    return codex.is_line(value) or pi.is_line(value) or isinstance(value.get("sessionId"), str)
 
 
 def _format_of(line: dict[str, Any]) -> ModuleType:

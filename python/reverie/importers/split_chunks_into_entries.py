@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError
 from reverie.importers.count_message_tokens import with_token_counts
-from reverie.importers.detect_and_read_line_format import bad_entry, read_line
-from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Unreadable, load
+from reverie.importers.detect_and_read_line_format import bad_entry, is_record, read_line
+from reverie.importers.glued import glued_parts
+from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Problem, Unreadable, load
+from reverie.models import EntryKind
 
 if TYPE_CHECKING:
-    from reverie.importers.parse_and_repair_json_line import Problem
-    from reverie.models import Entry, EntryKind
+    from reverie.models import Entry
 
 __all__ = ["ChunkPlan", "PartialLine", "plan_chunk"]
 
@@ -94,7 +95,19 @@ class _Reading:
         if line.endswith(b"\r"):
             line = line[:-1]
         if line and not line.isspace():
-            self.keep(read_line(line, self.line))
+            read = read_line(line, self.line)
+            if read[0].kind is EntryKind.BAD and len(line) <= LINE_BYTES_MAX:
+                self._take_parts(glued_parts(line, is_record), read)
+            else:
+                self.keep(read)
+
+    def _take_parts(self, parts: list[bytes], whole: tuple[Entry, Problem | None]) -> None:
+        """Keep the records on a line that is no record; the line itself where there are none."""
+        before = len(self.problems)
+        for part in parts:
+            self.keep(whole if len(parts) == 1 and not is_record(part) else read_line(part, self.line))
+        if len(self.problems) == before:
+            self.problems.append(Problem(self.line, "NUL bytes, or several records on one line; each was read"))
 
     def keep(self, read: tuple[Entry, Problem | None]) -> None:
         entry, problem = read
@@ -130,7 +143,8 @@ def _handle_partial_line(
     try:
         load(last)
     except Unreadable:
-        return start, inside
+        if not any(map(is_record, glued_parts(last, is_record)[-1:])):
+            return start, inside
     reading.take(last)
     return len(data), PartialLine.TAKEN
 

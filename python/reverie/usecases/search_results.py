@@ -19,13 +19,13 @@ from reverie.usecases.open_sealed_thread_entries import is_withdrawn
 from reverie.usecases.projections import LIST
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from reverie.full_text_index import Hit
     from reverie.full_text_memory_recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["COPIES", "Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]
+__all__ = ["Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]
 
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
@@ -33,38 +33,55 @@ GAP: Final = 12  # entries looked through for a neighbour that says something, a
 WHY_WORDS: Final = 8
 
 
-COPIES: Final = 4
+_COPIES: Final = 4
 """Times as many hits are looked at as are shown, of which those with the same text as a better one are left out: what a
 client copied when a session was resumed, a file read again, a command run again."""
+_LOOKED_AT_MAX: Final = 1_000  # hits; a session that was resumed fifty times has as many copies of each message
 
 
-def message_hits(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> list[wire.SearchHit]:
-    """Return the first `limit` found messages, copies once, without those that were deleted meanwhile."""
+def message_hits(reader: Reader, query: str, ask: Callable[[int], list[Hit]], limit: int) -> list[wire.SearchHit]:
+    """Return the first `limit` messages, copies once, without those that were deleted meanwhile.
+
+    `ask` returns so many hits at most, best first; it is asked for more where most are copies.
+    """
+    asked = limit * _COPIES
+    while True:
+        hits = ask(asked)
+        found = _distinct(reader, query, hits, limit)
+        if len(found) >= limit or len(hits) < asked or asked >= _LOOKED_AT_MAX:
+            return found
+        asked = min(asked * _COPIES, _LOOKED_AT_MAX)
+
+
+def _distinct(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> list[wire.SearchHit]:
+    """Return the first `limit` found messages, each text once."""
     entries = Entries(reader)
     found: list[tuple[Hit, ThreadRecord, int, Mapping[str, Any]]] = []
     seen: set[tuple[str, str]] = set()
-    for at in range(0, len(hits), limit):
-        if len(found) >= limit:
+    places = [search.is_number_of(hit.id) for hit in hits]
+    entries.read(places)
+    # A file that has a message twice is read as if it had it once, where it is first.
+    firsts: dict[tuple[str, Any], int] = {}
+    for name, seq in places:
+        key = name, (entries.get(name, seq) or {}).get("id") or seq
+        firsts[key] = min(seq, firsts.get(key, seq))
+    for hit, (name, at) in zip(hits, places, strict=True):
+        if len(found) == limit:
             break
-        batch = hits[at : at + limit]
-        places = [search.is_number_of(hit.id) for hit in batch]
-        entries.read(places)
-        for hit, (name, seq) in zip(batch, places, strict=True):
-            entry, thread = entries.get(name, seq), entries.thread(name)
-            if thread is None or entry is None or entry.get("role") is None or is_withdrawn(reader, name, seq, entry):
-                continue
-            said = (entry["role"], _text(entry))
-            if said not in seen:
-                seen.add(said)
-                found.append((hit, thread, seq, entry))
+        seq = firsts[name, (entries.get(name, at) or {}).get("id") or at]
+        entry, thread = entries.get(name, seq), entries.thread(name)
+        if thread is None or entry is None or entry.get("role") is None or is_withdrawn(reader, name, seq, entry):
+            continue
+        said = (entry["role"], _text(entry))
+        if said not in seen:
+            seen.add(said)
+            found.append((hit, thread, seq, entry))
     entries.read(
-        (thread.id, near)
-        for _, thread, seq, _ in found[:limit]
-        for near in (*_before(seq)[:1], *_after(seq, thread)[:1])
+        (thread.id, near) for _, thread, seq, _ in found for near in (*_before(seq)[:1], *_after(seq, thread)[:1])
     )
     return [
         hit_of_entry(entries, query, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))
-        for hit, thread, seq, entry in found[:limit]
+        for hit, thread, seq, entry in found
     ]
 
 

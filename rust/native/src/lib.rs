@@ -17,6 +17,7 @@ mod redaction_memory;
 mod redaction_traversal;
 mod redactor;
 mod tokens;
+mod zstd_decoder;
 
 use pyo3::prelude::*;
 
@@ -45,6 +46,8 @@ mod _native {
     use crate::redactor::{RedactedStream, Redactor, kinds, marks, redact};
     #[pymodule_export]
     use crate::tokens::{count, count_items, count_many, fits, truncate, vocabulary};
+    #[pymodule_export]
+    use crate::zstd_decoder::ZstdDecoder;
 }
 
 /// Call `work` without the interpreter lock, if the input is large enough for that to pay.
