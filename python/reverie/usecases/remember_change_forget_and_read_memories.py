@@ -8,7 +8,7 @@ import msgspec
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.apply import document_of
-from reverie.documents import parse_document
+from reverie.documents import items_by_id, parse_document
 from reverie.documents.create_append_and_change_items import apply_changes, new_document
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
@@ -223,7 +223,7 @@ def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[s
     if document is None:
         return None
     (new,) = parse_document(path, new_document(path, [("", words)], day=day).text or "").items or (None,)
-    for memory_id, item in zip(document.ids, parse_document(path, document.content).items, strict=False):
+    for memory_id, item in items_by_id(path, document.content, document.ids).items():
         if new is not None and (item.content, item.title, item.fields) == (new.content, new.title, new.fields):
             return memory_id, new.tags
     return None
