@@ -331,9 +331,10 @@ class SpaceFolder:
             return projections.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Return why no file can be at a path, as of the last scan; None for the reasons `growing` and `too_many`."""
+        """Return why no file can be at a path, as of the last scan; None where it is read later: what agents write
+        meanwhile is merged with it."""
         refusal = self._index.covering(path)
-        return None if refusal is None or refusal.reason in {"growing", "too_many"} else refusal
+        return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
 
     def secret_markers(self, path: str) -> frozenset[str]:
         """Return the markers that the store's text has for the secrets in the file that is at a path now."""

@@ -9,7 +9,7 @@ from reverie.documents.escaping import bullet, clean, ending_of, one_line, tag
 from reverie.documents.front_matter import change_whole_file
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, is_conflict_copy, kind_of
-from reverie.documents.parser import is_updated_line, parse_document, parse_source
+from reverie.documents.parser import ids_of_items, is_updated_line, parse_document, parse_source
 from reverie.documents.render_episode_sections_titles_and_summaries import (
     day_of,
     heading_of,
@@ -69,6 +69,7 @@ def apply_changes(path: str, text: str, ids: Sequence[str], changes: Sequence[Ch
     """
     source = parse_source(path, text)
     document = source.document
+    ids = ids_of_items(path, text, ids)
     if len(ids) != len(document.items):
         raise ValidationError(
             f"{path} has {len(document.items)} memories, not {len(ids)}",

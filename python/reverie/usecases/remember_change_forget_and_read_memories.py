@@ -8,7 +8,7 @@ import msgspec
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.apply import document_of
-from reverie.documents import parse_document
+from reverie.documents import items_by_id, parse_document
 from reverie.documents.create_append_and_change_items import apply_changes, new_document
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
@@ -226,7 +226,7 @@ def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[s
     if new is None:
         return None
     key = copy_key(new.content)
-    for memory_id, item in zip(document.ids, parse_document(path, document.content).items, strict=False):
+    for memory_id, item in items_by_id(path, document.content, document.ids).items():
         if (item.title, item.fields) == (new.title, new.fields) and copy_key(item.content) == key:
             return memory_id, new.tags
     return None
