@@ -1,7 +1,8 @@
 # ruff: noqa: PYI021, A002  # the documentation of the bindings is in this stub, and `id` is the API's name
 """The Python interface of the native core. Only its thin wrapper modules in `reverie` import it.
 
-Every error is a `reverie.errors.ValidationError` with `details["reason"]` and, for text, `details["offset"]` in bytes.
+Every error is a `reverie.errors.ValidationError` with `details["reason"]` and, for text, `details["offset"]` in bytes;
+a defect of the core itself is `reverie.errors.CoreFailed`, which names the function.
 Texts above 8 KiB are processed without the interpreter lock.
 """
 
@@ -163,6 +164,9 @@ class RedactedStream:
 
     def finish(self) -> str:
         """Return the rest of the redacted text. Raises ValueError if called before."""
+
+def panic_with(text: str) -> None:
+    """Panic, as a defect of the core would: with this the tests check what becomes of it."""
 
 def hook_program() -> bytes:
     """Return the program that agents' clients run as a hook, for this platform; empty where it was not compiled."""

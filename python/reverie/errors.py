@@ -13,6 +13,7 @@
   * ProtocolMismatch         426 `protocol_mismatch`
   * StorageFailed            500 `storage_failed`
     * Damaged                500 `storage_failed`, with the damaged record named
+  * CoreFailed               500 `core_failed`, with the function named
   * ModelFailed              502 `model_failed`
   * EmbedderFailed           502 `embedder_failed`
   * Busy                     503 `busy`
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Busy",
     "Conflict",
+    "CoreFailed",
     "CursorExpired",
     "DaemonNotRunning",
     "Damaged",
@@ -171,6 +173,26 @@ class Damaged(StorageFailed):
     """A record is not the one that was written: it is named, and never returned."""
 
 
+class CoreFailed(ReverieError):
+    """A defect of the native core: `function` met an input that it cannot compute, and stopped at the line `at`.
+
+    Neither the message nor the details have a word of the input. The item that the function was called for fails alone.
+    """
+
+    code = "core_failed"
+    status = 500
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        hint: str = "report the function and line that reverie logs names",
+        function: str = "",
+        at: str = "",
+    ) -> None:
+        super().__init__(message or f"The core could not compute {function}.", hint=hint, function=function, at=at)
+
+
 FailureReason: TypeAlias = Literal[
     "timeout",  # no complete answer within the deadline
     "unreachable",  # no connection, or the program is not there
@@ -271,6 +293,7 @@ _BY_CODE: dict[str, type[ReverieError]] = {
         UnsupportedMedia,
         ProtocolMismatch,
         StorageFailed,
+        CoreFailed,
         ModelFailed,
         Busy,
         Starting,

@@ -44,7 +44,7 @@ const MODEL_CALL: &str = "REVERIE_MODEL_CALL";
 const SOCKET_FILE: &str = "socket";
 
 fn main() {
-    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let (Some(client), Some(socket)) = (words.first(), socket_path()) else { process::exit(0) };
     let stamp = socket.with_file_name("hook.quiet");
     let mark = socket.with_file_name("hook.missed");

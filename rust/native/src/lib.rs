@@ -7,6 +7,7 @@ mod apply;
 mod blocks;
 mod canonical;
 mod error;
+mod guard;
 mod hook_program;
 mod index;
 mod merge;
@@ -21,6 +22,8 @@ mod zstd_decoder;
 
 use pyo3::prelude::*;
 
+pub(crate) use guard::guarded;
+
 /// The exported names, documented in `_native.pyi`.
 #[pymodule(gil_used = false)]
 mod _native {
@@ -32,6 +35,8 @@ mod _native {
     use crate::blocks::{parse_blocks, parse_blocks_beside};
     #[pymodule_export]
     use crate::canonical::{canonical, check_json, sha256_canonical};
+    #[pymodule_export]
+    use crate::guard::panic_with;
     #[pymodule_export]
     use crate::hook_program::hook_program;
     #[pymodule_export]

@@ -23,7 +23,8 @@ impl Findings<'_> {
             let is_name = |byte: &&u8| ByteSet::Dotted.contains(**byte) || b"%!#$*+^|~".contains(byte);
             let name = self.bytes[at..until].iter().take_while(is_name).count();
             let behind = at + name;
-            if name == 0 || !matches!(self.bytes.get(behind), Some(b'=' | b';')) {
+            // A name that reaches the limit has no value that is examined.
+            if name == 0 || behind >= until || !matches!(self.bytes[behind], b'=' | b';') {
                 return;
             }
             if self.bytes[behind] == b';' {
