@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from reverie.distill.commands import Purpose, changes_something, command_runs, here_documents, split_command
 from reverie.distill.cues import EXPLAINS, GUESSES
+from reverie.distill.facts import gather_facts
+from reverie.distill.next_step import current_request, steps_ahead
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
 from reverie.distill.steps import ELSEWHERE, Interrupted, ToolCall, Utterance
-from reverie.distill.todo import TodoList
 from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.models import BriefLine, ThreadBrief
@@ -32,7 +33,6 @@ __all__ = ["thread_brief"]
 
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
 _WORDS_MIN: Final = 3  # of a quote
-_TASK_WORDS_MIN: Final = 5  # "ok, do both" is no task
 _FINDING_CHARS_MIN: Final = 40
 _COMMAND_CHARS: Final = 110
 _REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
@@ -40,7 +40,6 @@ _LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
 _NAMES_MAX: Final = 250  # of a thread, those used most
 _SAID_CHARS: Final = 140  # of the task and of what is open
-_LONG_SEARCH: Final = 8  # calls
 _TEXT_CHARS: Final = 8_000  # of one text that names are read of
 _NAMING_FIELDS: Final = ("command", "file_path", "path", "pattern", "old_string", "new_string", "content", "prompt")
 _LINES_MAX: Final = 60  # of a thread and kind
@@ -80,7 +79,7 @@ _PLAIN: Final = lazy_regex(
     r"(?:\s|$)|^\w+=\S*$"
 )
 _COMMAND: Final = lazy_regex(r"[\w./~@-]{2,} \S")  # "make check", not "}" nor "done"
-_PROPER: Final = lazy_regex(r"[/._A-Z0-9]")  # not the flags of common commands: "name-only", "no-edit"
+_PROPER: Final = lazy_regex(r"[/._A-Z]")  # not the flags of common commands, "name-only", nor commits
 _QUOTED: Final = lazy_regex(r"\"[^\"]*\"|'[^']*'|\S*/(?=\S)")
 
 
@@ -88,13 +87,14 @@ def thread_brief(trace: Trace) -> ThreadBrief:
     """Return what a thread has for the brief of its project; linear in its size."""
     runs = command_runs(trace.calls)
     edits = [call.seq for call in trace.calls if call.tool in EDITS and not call.failed]
-    said = (*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace))
+    said = (*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace.steps))
+    facts = gather_facts(trace)
     lines = (*said, *_failures(runs, edits), *_commands(runs))
     return ThreadBrief(
         lines=lines,
         names=_names(trace),
-        task=_task(trace),
-        open=_open(trace),
+        task=clip(current_request(facts)[0], _SAID_CHARS),
+        open=clip("; ".join(step for step, _ in steps_ahead(facts)), _SAID_CHARS),
         at=trace.last_at,
     )
 
@@ -172,13 +172,10 @@ def _decisions(calls: Iterable[ToolCall]) -> Iterator[BriefLine]:
             yield BriefLine("decision", clip(text, _LINE_CHARS[1]), call.result_seq, call.at, weight=1.0)
 
 
-def _findings(trace: Trace) -> Iterator[BriefLine]:
+def _findings(steps: Sequence[Step]) -> Iterator[BriefLine]:
     """Yield the agent's sentences that name something and give a cause or a choice."""
     found = []
-    steps = trace.steps
-    looked = 0  # calls since the person spoke: a finding after a long search is one that was dear
     for number, step in enumerate(steps):
-        looked = 0 if _is_typed(step) else looked + isinstance(step, ToolCall)
         if not isinstance(step, Utterance) or step.role != "assistant":
             continue
         ends = number + 1 == len(steps) or _is_typed(steps[number + 1])
@@ -190,7 +187,7 @@ def _findings(trace: Trace) -> Iterator[BriefLine]:
                 continue
             if any(sentence.count(mark) % 2 for mark in '`"*'):
                 continue  # a part of what is quoted
-            weight = 1.0 + 0.4 * ends + 0.3 * (looked >= _LONG_SEARCH)
+            weight = 1.0 + 0.4 * ends
             kind: Literal["decision", "finding"] = "decision" if choice else "finding"
             found.append(BriefLine(kind, one_line(sentence), step.seq, step.at, weight=weight))
     return iter(_best(found))
@@ -310,20 +307,3 @@ def _names(trace: Trace) -> dict[str, int]:
     }
     best = sorted(weighed.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
     return dict(best)
-
-
-def _task(trace: Trace) -> str:
-    """Return what the person asked for last, in their words."""
-    typed = [step for step in trace.steps if isinstance(step, Utterance) and _is_typed(step)]
-    long = [step for step in typed if len(step.text.split()) >= _TASK_WORDS_MIN] or typed
-    return clip(long[-1].text, _SAID_CHARS) if long else ""
-
-
-def _open(trace: Trace) -> str:
-    """Return the agent's question at the end, or else what is open on its list."""
-    last = trace.steps[-1] if trace.steps else None
-    said = sentences(last.text) if isinstance(last, Utterance) and last.role == "assistant" else []
-    if said and said[-1].endswith("?"):
-        return clip(said[-1], _SAID_CHARS)
-    items = TodoList().follow(trace.calls).items()
-    return clip("; ".join(one.subject for one in items if one.status in {"in_progress", "pending"}), _SAID_CHARS)

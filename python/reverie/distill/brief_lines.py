@@ -46,8 +46,7 @@ _SHARES: Final = {"wish": 0.26, "mistake": 0.05, "command": 0.14, "finding": 0.0
 _NAMES_SHARE: Final = 0.51  # at most
 # What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
 _POWER: Final = {"wish": 0.7, "mistake": 0.3, "command": 0.3, "finding": 0.7}
-# How fast a line ages with each later session. What was found out is of the work at hand, a command is not.
-_AGEING: Final = {"wish": 0.04, "mistake": 0.05, "command": 0.05, "finding": 0.25}
+_AGEING: Final = 0.05  # of a line, with each later session
 _NAME: Final = 0.12  # of a name that every session used; a quote of the person is not worth more for it
 _TERM: Final = 0.5  # of a term that the person used in two sessions
 _NAME_AGEING: Final = 0.3
@@ -263,7 +262,7 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
             worth *= 1 - _PROGRAM
         line = one.line
         chosen = ChosenLine(section, line.kind, one.text, line.at or "", name, line.seq, "", sessions)
-        offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING[section] * age), one.tokens, features))
+        offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING * age), one.tokens, features))
     offers["finding"] = _not_overruled(offers["finding"])
     return offers
 
