@@ -50,12 +50,6 @@ _LASTING: Final = lazy_regex(
     r"|every ?time|should(?:n'?t)?|must(?:n'?t)?|not|instead|rather)\b",
     re.IGNORECASE,
 )
-# What the person thinks of it.
-_OPINION: Final = lazy_regex(
-    r"\b(?:i think|i agree|i'?d (?:like|prefer)|i (?:just )?want|we (?:also|don'?t))\b", re.IGNORECASE
-)
-# Where something is: an address, a port, "Project: Troy".
-_PLACE: Final = lazy_regex(r"\b\d+\.\d+\.\d+\.\d+\b|\w:\d{2,5}\b|\b[Pp]roject:? ?[A-Z]|`[^`]+`")
 # A question that asks for something to be done, and not what is so or should be.
 _ASKS_FOR: Final = lazy_regex(r"^(?:\w+[,.]? )?(?:can|could|any chance) (?:we|you)\b", re.IGNORECASE)
 # What is about the moment: it points at something on the screen, or says how to go on.
@@ -137,8 +131,6 @@ def _is_repeated(sentence: str, before: Sequence[Step]) -> bool:
 
 def _weight_of_words(sentence: str) -> float:
     weight = 0.6 * (_LASTING.search(sentence) is not None)
-    weight += 0.3 * (_OPINION.search(sentence) is not None)
-    weight += 0.3 * (_PLACE.search(sentence) is not None)
     weight -= 0.3 * (_OF_MOMENT.search(sentence) is not None)
     # "Can we keep the PII out of it?" is a wish, "should it do so?" and "what does it do?" are none.
     return weight - 2.0 * (sentence.endswith("?") and _ASKS_FOR.search(sentence) is None)

@@ -61,8 +61,6 @@ _NAMED_AGAIN: Final = 2  # names that a later finding has too; it was put right,
 _DATE_TOKENS: Final = 5  # of a date, and of the begin of its line
 _HEADING_TOKENS: Final = 10
 
-# Of one occasion: a run, a comment, a process by its number.
-_ONE_OFF: Final = lazy_regex(r"\d{5,}")
 _GIT: Final = lazy_regex(r"(?:\w+ )?git ")
 _WORD: Final = lazy_regex(r"[^\W_]\w+")
 
@@ -296,13 +294,13 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
         case "wish":
             if len(one.words) < _WORDS_MIN and not one.names:
                 return None
-            return line.weight + 0.2 * ("`" in line.text) + 0.4 * (sessions - 1)
+            return line.weight + 0.4 * (sessions - 1)
         case "mistake":
             return None if not line.fix else line.weight * (0.3 * times**0.3 + sessions - 1)
         case "command":
             if _GIT.match(line.text) and (sessions == 1 or not any(set(name) & set("/._") for name in one.names)):
                 return None  # every agent knows "git status --short"
-            if sessions == 1 and (_ONE_OFF.search(line.text) or times + 2 * (line.weight > 0) < _TIMES_MIN):
+            if sessions == 1 and times + 2 * (line.weight > 0) < _TIMES_MIN:
                 return None
             return float(line.weight + 0.15 * times**0.3 + (sessions - 1) ** 0.7)
         case _:
