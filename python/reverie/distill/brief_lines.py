@@ -40,8 +40,7 @@ VERSION: Final = 3
 SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
 """The order of the sections; decisions stand among the findings."""
 
-# Shares of the budget, set on recorded sessions of three projects; each alone gives the same order. What is not needed
-# in one section is the next one's.
+# Shares of the budget, set on recorded sessions of three projects. What is not needed in one section is the next one's.
 _SHARES: Final = {"wish": 0.26, "mistake": 0.05, "command": 0.14, "finding": 0.04}
 _NAMES_SHARE: Final = 0.51  # at most
 # What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
