@@ -85,7 +85,10 @@ async def _resume_one(services: Services, space: str, target: PendingPurge) -> N
     try:
         sources = await read(services, space, partial(purging.sources, purge=target))
     except NotFound:
-        sources = purging.Sources(thread=target.key if target.kind == "thread" else None)
+        sources = purging.Sources(
+            documents=[target.key] if target.kind == "document" else [],
+            thread=target.key if target.kind == "thread" else None,
+        )
     await _finish(services, space, target, sources, WHO)
 
 
@@ -121,6 +124,10 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         services.read_versions.clear(space)
         services.jobs.forget(space, findings.wide.in_answer)
         await asyncio.to_thread(_clear_spool, services, space, found, findings)
+        if paths := frozenset(found.documents):
+            named = await read(services, space, partial(purging.naming, paths=paths))
+            for write in purge_steps.without_names(space, who, named, paths):
+                await services.submit(write, bulk=True)
         await services.submit(purge_steps.needs_compaction(services.clock()))
         operation = (await services.submit(purge_steps.finish(space, who, target))).value
     await services.sync_service.write_all(space)
