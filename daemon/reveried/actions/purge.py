@@ -115,7 +115,9 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await services.submit(purge_steps.remove_blocks(space, who, found))
         await services.sync_service.write_all(space)
         findings = await _rewrite(services, space, found, who)
-        await services.sync_service.forget_texts(space, partial(purge_steps.without_words, matcher=findings.wide))
+        await services.sync_service.forget_texts(
+            space, partial(purge_steps.without_words, matcher=findings.wide), findings.wide.in_file
+        )
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
         await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
@@ -183,7 +185,7 @@ def _clear_spool(services: Services, space: str, found: Sources, findings: Findi
     folder = services.config.distiller.spool_folder
     try:
         spool_transport_and_late_answers.remove_files_with(
-            folder, findings.wide.holds, space=space, thread=found.thread
+            folder, findings.wide.in_file, space=space, thread=found.thread
         )
     except OSError as error:
         logger("reveried.purge").error(

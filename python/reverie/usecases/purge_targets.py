@@ -54,6 +54,7 @@ __all__ = [
 ]
 
 _WORD = lazy_regex(r"\w{3,}")
+_ESCAPE = lazy_regex(r"\\[bfnrt]")  # in JSON: no part of the word behind it
 _TEXT_CHARS_MIN = 12  # of a memory's whole text to be searched for: a shorter one is part of many others
 _THREAD_KINDS = (Kind.STATE, Kind.DIGEST, Kind.NOTE, Kind.DISTILLATION)
 _ENGINE_FIELDS = {Kind.THREAD: ("index",), Kind.DREAM: ("proposals",), Kind.RUN: ("answer",)}  # the rest stays
@@ -98,6 +99,13 @@ class Matcher:
     def in_answer(self, value: Json) -> bool:
         """Return True if a string anywhere in a JSON value, a key too, has one of the words or whole texts."""
         return any(self.holds(text) for text in strings(value))
+
+    def in_file(self, text: str) -> bool:
+        """Return True if a file's text has one of the words or whole texts, also behind an escape as in JSON."""
+        try:
+            return self.in_answer(orjson.loads(text))
+        except orjson.JSONDecodeError:
+            return self.holds(text) or self.holds(_ESCAPE.sub(" ", text))
 
     def masked(self, text: str) -> str:
         """Return a text with each of the words replaced by `[purged]`."""

@@ -77,6 +77,10 @@ def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> None:
     file = daemon.home / "root" / "default" / "facts" / "project.md"
     wait_until(file.exists, "the file")
     file.write_text(file.read_text("utf-8") + f"- {marks.said('line of a person')}\n", "utf-8")
+    projection = file.parents[1] / "memory" / "long-term-memory.json"
+    wait_until(projection.exists, "the memories as JSON")
+    projection.write_text(f"{projection.read_text('utf-8')}\n", "utf-8")
+    wait_until(lambda: list(projection.parent.glob("*.sync-conflict-*")), "the copy of what a person edited in vain")
     forgotten = client.remember(wire.CreateMemory(content=marks.said("forgotten memory"))).id
     statement = client.memory(forgotten).content
     client.forget(forgotten)

@@ -62,7 +62,7 @@ def test_an_archive_is_named_by_what_is_stored(tmp_path: Path) -> None:
 
 
 def test_a_misnamed_archive_is_found_and_renamed(tmp_path: Path) -> None:
-    """An archive of an earlier release gets its own name, which its dream follows; after that `check` names such ones."""
+    """An archive of an earlier release gets its own name, which its dream follows; from then on `check` names such."""
     address = sha256(BODY).hexdigest()
     record = ArchiveRecord(sha256=address, size=len(BODY), body=BODY.decode(), **REFERENCE)
     dream: dict[str, Any] = {
