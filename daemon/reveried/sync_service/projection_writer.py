@@ -7,6 +7,7 @@ file, and the status names it.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -24,7 +25,7 @@ from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import projections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reverie.store import Reader
@@ -65,6 +66,13 @@ class ProjectionWriter:
         return [
             (path, aside) for path, aside in list(self._set_aside_paths or ()) if os.path.lexists(self._path / aside)
         ]
+
+    def remove_set_aside(self, holds: Callable[[str], bool]) -> None:
+        """Remove the copies of edited projections for whose text `holds` is true."""
+        for _, aside in self.set_aside:
+            with suppress(FileNotFoundError):
+                if holds((self._path / aside).read_text("utf-8", "replace")):
+                    (self._path / aside).unlink()
 
     def update(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
         """Write the projections that are not up to date; return how many. `failed` has those that could not be written.

@@ -313,10 +313,17 @@ class SyncService:
                 await self._submit(purge_steps.files_gone(space, removed))
             return failed
 
-    async def forget_texts(self, space: str, cover: Callable[[Baseline], Baseline]) -> None:
-        """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines."""
+    async def forget_texts(
+        self, space: str, cover: Callable[[Baseline], Baseline], holds: Callable[[str], bool]
+    ) -> None:
+        """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines.
+
+        A person's edit of a projection, which nothing reads, is removed where `holds` is true of it.
+        """
         async with keyed_lock("files", space):
-            self.folder(space).baselines.replace_texts(cover)
+            folder = self.folder(space)
+            folder.baselines.replace_texts(cover)
+            await self._in_thread(space, folder.remove_set_aside, holds)
         await self.save_baselines(space)
 
     async def settle_displaced(self, space: str) -> None:
