@@ -247,7 +247,8 @@ def said_on_days(
             if first_entry is not None:
                 seq, entry = first_entry
                 hits.append(hit_of_entry(Entries(reader), "", thread, seq, entry, score=0.0, why="said on that day"))
-    return sorted(hits, key=lambda hit: hit.at or "", reverse=True)[:limit]
+    distinct = {(hit.at, hit.passage): hit for hit in hits}  # a session that was resumed has the same words again
+    return sorted(distinct.values(), key=lambda hit: hit.at or "", reverse=True)[:limit]
 
 
 def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapping[str, Any]] | None:
