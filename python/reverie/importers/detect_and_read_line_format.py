@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "bad_entry",
     "folder_of",
+    "is_of_subagent",
     "is_record",
     "is_understood",
     "json_object_of",
@@ -116,6 +117,16 @@ def request_tokens_of(extra: dict[str, Any]) -> int:
     last = info.get("last_token_usage") if isinstance(info, dict) else None
     tokens = last.get("total_tokens") if isinstance(last, dict) else None
     return tokens if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX else 0
+
+
+def is_of_subagent(extra: dict[str, Any]) -> bool:
+    """Return True for the first line of a session that another agent started (Codex); Claude Code's have a file name.
+
+    Example: `{"type": "session_meta", "payload": {"source": {"subagent": {"thread_spawn": …}}}}`; a person's is "cli".
+    """
+    payload = extra.get("payload")
+    source = payload.get("source") if extra.get("type") == "session_meta" and isinstance(payload, dict) else None
+    return isinstance(source, dict) and "subagent" in source
 
 
 def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:
