@@ -25,6 +25,7 @@ __all__ = [
     "locate",
     "main_folder",
     "normalized_remote",
+    "posix_folder",
     "readable_names",
     "remotes_in",
     "slug",
@@ -47,6 +48,12 @@ _DEFAULT_PORTS: Final = {"ssh": 22, "git": 9418, "http": 80, "https": 443}
 _WORKTREE_FOLDERS: Final = (".worktrees", "worktrees")
 _WORKTREE_SIBLING: Final = lazy_regex(r"(?P<repository>.+)[-._]worktrees")
 _WORDS: Final = lazy_regex(r"[^\w.-]+|_*-[-_]*")
+# `C:\x`, `\\?\C:\x`, `\\wsl$\Ubuntu\x`, `\\server\share\x`
+_WINDOWS: Final = lazy_regex(
+    r"(?:[\\/]{2}[?.][\\/])?(?:(?P<drive>[A-Za-z]):(?:[\\/]|$)|(?:[\\/]{2}|UNC[\\/])(?:wsl(?:\$|\.localhost)[\\/][^\\/]+)?)"
+    r"(?P<rest>.*)",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,21 @@ def locate(folder: str) -> Checkout:
     return Checkout("", (candidates[-1],), is_repository=False, exists=exists)
 
 
+def posix_folder(path: str) -> str | None:
+    r"""Return the absolute path by which a folder is known here, one of Windows as WSL mounts it; None for another.
+
+    Examples: `C:\Users\ann\harbour` is `/mnt/c/Users/ann/harbour`, and `\\wsl$\Ubuntu\home\ann\harbour` is
+    `/home/ann/harbour`.
+    """
+    if path.startswith("/") and not path.startswith("//"):
+        return path
+    match = _WINDOWS.fullmatch(path)
+    if match is None:
+        return None
+    rest = re.sub(r"[\\/]+", "/", match["rest"] or "").strip("/")
+    return f"/mnt/{match['drive'].lower()}/{rest}".rstrip("/") if match["drive"] else f"/{rest}"
+
+
 def main_folder(path: str) -> str | None:
     """Return the folder that a path of the shape of a worktree was made from, by its name alone; None for others.
 
@@ -118,6 +140,8 @@ def is_shared_folder(path: str) -> bool:
     Example: `/home/ann` may be a repository of dotfiles, and `/home/ann/harbour` is still no part of it.
     """
     parts = PurePosixPath(path).parts
+    if parts[1:2] == ("mnt",) and len(parts) > 2 and len(parts[2]) == 1:  # a drive of Windows
+        return len(parts) <= 3 or (parts[3].lower() == "users" and len(parts) <= 5)
     return len(parts) <= 2 or (parts[1] in {"home", "Users"} and len(parts) <= 3) or parts[:3] == ("/", "var", "tmp")
 
 

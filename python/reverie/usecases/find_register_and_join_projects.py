@@ -35,6 +35,7 @@ __all__ = [
     "FOLDERS_MAX",
     "counts",
     "find",
+    "is_homeless",
     "join",
     "known",
     "left_without_folders",
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
+_IN_FOLDERS: Final = frozenset({"claude-code", "codex", "pi"})
 _NAMES_MAX: Final = 10_000  # of the names tried for one project
 
 
@@ -114,6 +116,11 @@ def of_thread(thread: ThreadRecord) -> str | None:
     A thread of an older release has the name of a folder there, such as `My App`: its slug counts.
     """
     return slug(thread.project or "") or None
+
+
+def is_homeless(thread: ThreadRecord) -> bool:
+    """Return True for a session of a client that works in folders, which names none: its project is not known."""
+    return of_thread(thread) is None and thread.agent in _IN_FOLDERS
 
 
 def counts(reader: Reader) -> tuple[Counter[str], Counter[str]]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, NotFound
+from reverie.git_repositories import posix_folder
 from reverie.importers import PartialLine, plan_chunk
 from reverie.importers.detect_and_read_line_format import folder_of, is_of_subagent, model_named_in, request_tokens_of
 from reverie.models import Entry, EntryKind
@@ -265,6 +266,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
     )
     _describe_thread(plan, new)
     plan.remote = remote_of(job.data[: chunk.consumed], chunk.entries, plan.folder)
+    plan.folder = posix_folder(plan.folder) if plan.folder is not None else None
     return plan
 
 
@@ -274,7 +276,7 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
     for index, entry in enumerate(entries):
         if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
             plan.summaries.append((index, _text(entry.content), entry.at))
-        if plan.folder is None and (folder := folder_of(entry.extra)) is not None and folder.startswith("/"):
+        if plan.folder is None and (folder := folder_of(entry.extra)) is not None and posix_folder(folder):
             plan.folder = folder
         plan.model = model_named_in(entry) or plan.model
         plan.subagent = plan.subagent or (entry.line == 1 and is_of_subagent(entry.extra))

@@ -15,6 +15,7 @@ from reverie.git_repositories import (
     locate,
     main_folder,
     normalized_remote,
+    posix_folder,
     readable_names,
     remotes_in,
     slug,
@@ -175,6 +176,32 @@ def test_home_folders_are_shared() -> None:
     """`/`, `/tmp` and home folders are shared by many projects; a folder below them is not."""
     assert all(map(is_shared_folder, ("/", "/home", "/home/ann", "/Users/ann", "/root", "/tmp", "/var/tmp")))  # noqa: S108
     assert not any(map(is_shared_folder, ("/home/ann/harbour", "/srv/harbour")))
+    assert all(map(is_shared_folder, ("/mnt/c", "/mnt/c/Users", "/mnt/c/Users/ann")))
+    assert not any(map(is_shared_folder, ("/mnt/c/harbour", "/mnt/c/Users/ann/harbour", "/mnt/data/harbour")))
+
+
+@pytest.mark.parametrize(
+    ("given", "here"),
+    [
+        ("/home/ann/harbour", "/home/ann/harbour"),
+        (r"C:\Users\ann\harbour", "/mnt/c/Users/ann/harbour"),
+        ("d:/work/harbour/", "/mnt/d/work/harbour"),
+        ("C:\\", "/mnt/c"),
+        (r"\\?\C:\Users\ann", "/mnt/c/Users/ann"),
+        (r"\\wsl$\Ubuntu\home\ann\harbour", "/home/ann/harbour"),
+        (r"\\wsl.localhost\Debian\srv\harbour", "/srv/harbour"),
+        ("//wsl$/Ubuntu/home/ann", "/home/ann"),
+        (r"\\?\UNC\wsl.localhost\Ubuntu\home\ann", "/home/ann"),
+        (r"\\server\share\harbour", "/server/share/harbour"),
+        ("harbour", None),
+        ("C:harbour", None),
+        ("~/harbour", None),
+        ("", None),
+    ],
+)
+def test_a_folder_of_windows_has_the_path_by_which_wsl_knows_it(given: str, here: str | None) -> None:
+    """Drives are mounted below /mnt; a path into WSL is one of Linux; what is relative is no folder."""
+    assert posix_folder(given) == here
 
 
 def test_names_are_readable() -> None:
