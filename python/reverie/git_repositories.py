@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import re
 import stat
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 from reverie.lazy_regex import lazy_regex
+from reverie.path_validation import DOCUMENT_SUFFIXES, segment_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +28,7 @@ __all__ = [
     "main_folder",
     "normalized_remote",
     "posix_folder",
+    "project_name",
     "readable_names",
     "remotes_in",
     "slug",
@@ -191,17 +194,37 @@ def readable_names(checkout: Checkout) -> Iterator[str]:
     parts[-1:] = [part.removesuffix(".git") or part for part in parts[-1:]]
     shortest = next((size for size in range(1, len(parts)) if re.search(r"[^\W\d_]", "".join(parts[-size:]))), 1)
     for size in range(shortest, min(len(parts), shortest + 2) + 1):
-        yield slug("-".join(parts[-size:]))
+        yield project_name("-".join(parts[-size:]))
     number = 2
     while True:
-        yield f"{slug('-'.join(parts[-shortest:])) or 'project'}-{number}"
+        yield f"{project_name('-'.join(parts[-shortest:])) or 'project'}-{number}"
         number += 1
 
 
 def slug(text: str) -> str:
     """Return a text as the name of a project and of its folder: lower case letters, digits and `. _ -`."""
-    name = _WORDS.sub("-", text.casefold()).strip(".-_ ")
-    return name[:_SLUG_CHARS_MAX].rstrip(".-_")
+    name = (
+        text.casefold()
+        if text.isascii()
+        else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    )
+    return _WORDS.sub("-", name).strip(".-_ ")[:_SLUG_CHARS_MAX].rstrip(".-_")
+
+
+def project_name(text: str) -> str:
+    """Return a text as the name of a new project: its slug, in other words where no folder can be called so.
+
+    Examples: `con`, which Windows has for a device, is `con-project`; `agents.md`, a file's name, is `agents-md`.
+    """
+    name = slug(text)
+    if name and not _can_be_folder(name):
+        name = name.replace(".", "-")
+        name = name if _can_be_folder(name) else f"{name}-project"
+    return name
+
+
+def _can_be_folder(name: str) -> bool:
+    return segment_error(name) is None and not name.endswith(tuple(DOCUMENT_SUFFIXES))
 
 
 def _real(folder: str) -> str:

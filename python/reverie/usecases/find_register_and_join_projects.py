@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.errors import NotFound, ValidationError
-from reverie.git_repositories import Checkout, is_shared_folder, readable_names, slug
+from reverie.git_repositories import Checkout, is_shared_folder, project_name, readable_names, slug
 from reverie.store import (
     DocumentRecord,
     MemoriesCursor,
@@ -62,8 +62,8 @@ def named(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord | None:
 
     The name of a project that was joined to another one is that one's second name.
     """
-    wanted = slug(name)
-    match = next((project for project in projects if project.name == wanted), None)
+    wanted = {slug(name), project_name(name)}
+    match = next((project for project in projects if project.name in wanted), None)
     if match is None or not match.joined:
         return match
     return next((project for project in projects if project.name == match.joined), match)
@@ -172,7 +172,7 @@ def register(
     def body(writer: Writer) -> str:
         projects = known(writer)
         if checkout is None:
-            project = named(projects, name) or ProjectRecord(name=slug(name))
+            project = named(projects, name) or ProjectRecord(name=project_name(name))
         else:
             existing = find(projects, checkout)
             project = _with_checkout(existing or _new(projects, checkout, paths), checkout)
