@@ -336,7 +336,8 @@ class SpaceFolder:
 
     def refusal(self, path: str) -> Refusal | None:
         """Return why no file can be at a path, as of the last scan; None where it is read later: what agents write
-        meanwhile is merged with it."""
+        meanwhile is merged with it.
+        """
         refusal = self._index.covering(path)
         return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
 

@@ -76,6 +76,7 @@ class DistillJob(msgspec.Struct):
     literals: list[str] = []
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
+    homeless: bool = False
 
 
 class DistillPlan(msgspec.Struct):
@@ -142,6 +143,7 @@ def snapshot(
     return DistillJob(
         thread=thread_id,
         project=find_register_and_join_projects.of_thread(thread),
+        homeless=find_register_and_join_projects.is_homeless(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,
