@@ -89,7 +89,7 @@ class _Shown:
     making: asyncio.Task[None] | None = None  # of the texts for after a compaction, until a turn ends
     parts: dict[str, float] = field(default_factory=dict)
     memories: set[str] = field(default_factory=set)
-    missed: dict[str, asyncio.Task[str]] = field(default_factory=dict)
+    missed: dict[str, asyncio.Task[str | None]] = field(default_factory=dict)
     compaction: wire.LateCompaction | None = None
 
 
@@ -278,7 +278,7 @@ async def _session_start(hook: _Hook) -> str:
     )
 
 
-async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str], *, is_compacted: bool = False) -> str:
+async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str | None], *, is_compacted: bool = False) -> str:
     """Return the text of a part; where it takes too long, an empty text, and the next prompt's hook may show it."""
     shown = hook.shown
 
@@ -340,9 +340,10 @@ async def _opening(hook: _Hook, task: asyncio.Task[Start]) -> str:
     return await _now_or_next(hook, "state", _background(hook, text()))
 
 
-async def _part(hook: _Hook, part: str, *, is_compacted: bool) -> str:
-    """Return a part of the session's own thread below its label; the state also says what the agent can do.
+async def _part(hook: _Hook, part: str, *, is_compacted: bool) -> str | None:
+    """Return a part of the session's own thread below its label, None where it could not be made now.
 
+    The state also says what the agent can do.
     After a compaction it is of all that was said before, also where the hook of its beginning never came.
     """
     services, space, shown = hook.services, hook.space, hook.shown
@@ -350,9 +351,9 @@ async def _part(hook: _Hook, part: str, *, is_compacted: bool) -> str:
         shown.making = shown.making or _background(hook, _prepare(hook))
         await shown.making
     ready = services.texts.ready(space, hook.thread)
-    text = (ready or await services.texts.make(services, space, hook.thread)).get(part, "")
+    text = (ready or await services.texts.make(services, space, hook.thread)).get(part)
     if not text:
-        return ""
+        return text
     lines = [f"# Reverie, part {PARTS.index(part) + 1} of {len(PARTS)}: {_TITLES[part]}"]
     lines += [TOOLS] if part == "state" else []
     return fitted("\n\n".join([*lines, "From this thread:", text]), in_bytes=hook.client == "codex")
@@ -458,7 +459,7 @@ async def _last_state(hook: _Hook, prompt: str) -> str:
     parts = services.texts.ready(space, last.thread) or await _in_time(
         hook, services.texts.make(services, space, last.thread)
     )
-    state = "" if parts is None else parts["state"]
+    state = "" if parts is None else parts.get("state", "")
     head = f"# Reverie: where the last session of this project stopped ({last.agent}, {last.at[:16]}Z)"
     return f"{head}\n\n{state}" if state else ""
 
