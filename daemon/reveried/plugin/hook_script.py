@@ -36,7 +36,7 @@ def main(words: list[str], env: Mapping[str, str]) -> None:
     mark = os.path.join(os.path.dirname(path), f"hook.late.{pid % MARKS}")
     is_late = words[1:2] != ["SessionStart"] and 0 <= time.time() - changed_at(mark) < BACK_OFF_S
     wait = WAIT_AGAIN_S if is_late else WAIT_S
-    until, is_asked = time.time() + wait, False
+    end, is_asked = time.time() + WAIT_S, False
 
     def give_up(*_: object) -> None:
         if is_asked:
@@ -44,11 +44,12 @@ def main(words: list[str], env: Mapping[str, str]) -> None:
         os._exit(0)
 
     signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, wait)
+    signal.setitimer(signal.ITIMER_REAL, WAIT_S)
     body = sys.stdin.buffer.read()
     if MODEL_CALL in env:
         return
     is_asked = True
+    until = min(end, time.time() + wait)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
         peer.connect(path)
         peer.sendall(request(target(words, pid, until), body, env.get("REVERIE_TOKEN", "")))

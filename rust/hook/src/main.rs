@@ -53,13 +53,13 @@ fn main() {
     let mark = socket.with_file_name(format!("hook.late.{}", pid % MARKS));
     let opens = words.get(1).is_some_and(|event| event == "SessionStart");
     let wait = if !opens && is_younger(&mark, BACK_OFF) { WAIT_AGAIN } else { WAIT };
-    let until = Instant::now() + wait;
-    let target = target(client, words.get(2), pid, SystemTime::now() + wait);
+    let target = target(client, words.get(2), pid);
+    let end = Instant::now() + WAIT;
     let (requests, request) = mpsc::channel();
     // Reading the input, connecting and writing may each block for ever, so they are done beside the clock.
-    thread::spawn(move || requests.send(ask(&socket, &target)));
-    let answer = match request.recv_timeout(wait) {
-        Ok(sent) => sent.and_then(|peer| read(peer, until)),
+    thread::spawn(move || requests.send(ask(&socket, &target, wait, end)));
+    let answer = match request.recv_timeout(WAIT) {
+        Ok(sent) => sent.and_then(|(peer, until)| read(peer, until)),
         Err(_) if ASKED.load(Ordering::Relaxed) => Err(ErrorKind::TimedOut.into()),
         Err(_) => process::exit(0),
     };
@@ -82,37 +82,40 @@ fn client_process() -> u32 {
     named.unwrap_or_else(parent_id)
 }
 
-/// Return the request's target; `until` is when its answer is no longer read.
-fn target(client: &str, part: Option<&String>, pid: u32, until: SystemTime) -> String {
+/// Return the request's target, at whose end is to stand until when its answer is read.
+fn target(client: &str, part: Option<&String>, pid: u32) -> String {
     let name: String = client.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
     let part = part.map(String::as_str).filter(|part| PARTS.contains(part));
     let part = part.map_or_else(String::new, |part| format!("&part={part}"));
-    let until = until.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    format!("/v1/hooks/{name}?pid={pid}&until={until}{part}")
+    format!("/v1/hooks/{name}?pid={pid}{part}&until=")
 }
 
-/// Send the request; return the connection on which its answer comes.
+/// Send the request; return the connection on which its answer comes, and until when it is read: for `wait`, and not
+/// after `end`.
 ///
 /// The input is read in any case: the client may take a pipe that is closed early for a failure.
-fn ask(socket: &Path, target: &str) -> io::Result<UnixStream> {
+fn ask(socket: &Path, target: &str, wait: Duration, end: Instant) -> io::Result<(UnixStream, Instant)> {
     let mut body = Vec::new();
     io::stdin().read_to_end(&mut body)?;
     if env::var_os(MODEL_CALL).is_some() {
         return Err(ErrorKind::Unsupported.into());
     }
     ASKED.store(true, Ordering::Relaxed);
+    let left = end.saturating_duration_since(Instant::now()).min(wait);
+    let (until, until_date) = (Instant::now() + left, SystemTime::now() + left);
+    let until_ms = until_date.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let mut peer = UnixStream::connect(socket)?;
     let token = env::var("REVERIE_TOKEN")
         .ok()
         .filter(|token| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()));
     let token = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
     let head = format!(
-        "POST {target} HTTP/1.1\r\nHost: reverie\r\nConnection: close\r\n{token}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        "POST {target}{until_ms} HTTP/1.1\r\nHost: reverie\r\nConnection: close\r\n{token}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     peer.write_all(head.as_bytes())?;
     peer.write_all(&body)?;
-    Ok(peer)
+    Ok((peer, until))
 }
 
 /// Return the daemon's answer; empty where it is no success. An error is `TimedOut` where it is not there in time.

@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from reverie import hook_program_bytes
@@ -57,13 +58,11 @@ class Agent:
         """Start a hook."""
         words = [str(self.program), "claude-code", event, *filter(None, [part])]
         env = {"PATH": os.environ["PATH"], "REVERIE_HOME": str(self.daemon.home), "CLAUDE_PID": str(self.client.pid)}
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(self.session.hook(event, **fields)).encode())
-        process.stdin.close()
-        process.stdin = None
-        self.seen["hooks"] += 1
-        return process
+        with TemporaryFile() as given:  # a busy machine may write a pipe too late
+            given.write(json.dumps(self.session.hook(event, **fields)).encode())
+            given.seek(0)
+            self.seen["hooks"] += 1
+            return subprocess.Popen(words, stdin=given, stdout=subprocess.PIPE, env=env)
 
     def printed(self, process: subprocess.Popen[bytes]) -> str:
         """Return what a hook prints at its end."""
