@@ -14,14 +14,16 @@ import typer
 from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import daemon_client_and_paths
-from reveried.cli.output import print_json, say, size
+from reveried.cli.output import counted, print_json, say, size
+from reveried.cli.print_answers_of_status_recall_remember_note import late_line
 from reveried.cli.shared_options import Json
-from reveried.plugin import hook_script, installation
+from reveried.plugin import installation
 
 __all__ = ["Finding", "doctor", "findings"]
 
 Verdict: TypeAlias = Literal["good", "note", "bad"]
 FREE_MIN_BYTES = 512 * 1024 * 1024  # a disk with less is nearly full
+LATE_S = 60.0  # for which a hook without an answer is told of, unless one has had an answer since
 _MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 _SAMPLES = (  # what tokenizers disagree on: nothing, code, other scripts, a long run, a special token, odd white space
     "",
@@ -172,17 +174,31 @@ def _check_daemon() -> Finding:
 
 def _check_agents() -> Finding:
     """Check that the hooks of agents' clients run, and that they get answers."""
-    quiet = daemon_client_and_paths.socket_path().with_name("hook.quiet")
-    if quiet.exists() and time.time() - quiet.stat().st_mtime < hook_script.QUIET_S:
-        return Finding(
-            "agents", "bad", "two hooks in a row got no answer in time, less than a minute ago", "read `reverie logs`"
-        )
+    late = _late_hooks()
+    if late is not None:
+        return late
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     untrusted = installation.untrusted_hooks(home / "config.toml")
     if untrusted:
         message = f"Codex runs {untrusted} of {len(plugin.HOOKS)} hooks of Reverie only after you have trusted them"
         return Finding("agents", "bad", message, "start codex, type /hooks, and trust them")
     return Finding("agents", "good", "no hook waits for trust, or for an answer")
+
+
+def _late_hooks() -> Finding | None:
+    """Return the finding on hooks without an answer in time: now by the marks of their program, else by the daemon."""
+    marks = [path.stat().st_mtime for path in daemon_client_and_paths.socket_path().parent.glob("hook.late.*")]
+    recent = [at for at in marks if time.time() - at < LATE_S]
+    if recent:
+        last = f"the last one {time.time() - max(recent):.0f} s ago"
+        message = f"hooks of {counted(len(recent), 'agent')} got no answer in time, {last}; what they report is kept"
+        return Finding("agents", "bad", message, "read `reverie logs`")
+    try:
+        with daemon_client_and_paths.client(timeout_s=daemon_client_and_paths.HEALTH_S) as client:
+            late = client.status().late_hooks
+    except ReverieError:
+        return None  # the check of the daemon says why
+    return None if late is None else Finding("agents", "note", late_line(late), "reverie status")
 
 
 def _check_store() -> Finding:

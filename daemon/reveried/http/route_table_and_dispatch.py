@@ -199,6 +199,8 @@ async def _send_answer(answer: Reply | Stream, response: Response) -> int:
     if answer.status != 204:
         headers += [(b"content-type", answer.media.encode()), (b"content-length", b"%d" % len(body))]
     await response.send(answer.status, headers, body)
+    if answer.sent is not None:
+        answer.sent()
     return answer.status
 
 
