@@ -331,8 +331,7 @@ class SpaceFolder:
             return projections.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Return why no file can be at a path, as of the last scan; None where it is read later: what agents write
-        meanwhile is merged with it."""
+        """Return why no file can be at a path, as of the last scan; None for one that is read later, then merged."""
         refusal = self._index.covering(path)
         return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
 
