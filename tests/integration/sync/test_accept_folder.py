@@ -147,13 +147,12 @@ def test_files_that_differ_lose_nothing_of_either_side() -> None:
         assert own.client.conflicts().items == []
 
 
-@pytest.mark.parametrize("field", ["space", "store"])
-def test_a_folder_of_another_is_refused_until_its_mark_is_removed(field: str) -> None:
+def test_a_folder_of_another_is_refused_until_its_mark_is_removed() -> None:
     """Another space's folder is not accepted until its mark is removed by the `rm` command in the hint."""
     with tree() as own:
         filled(own)
         mark = own.path(MARK)
-        mark.write_text(json.dumps({**json.loads(mark.read_text()), field: "another"}))
+        mark.write_text(json.dumps({**json.loads(mark.read_text()), "space": "another"}))
         own.path(NAMES[0]).unlink()
 
         with pytest.raises(Conflict) as stopped:
