@@ -8,11 +8,16 @@ rule of `merge_base_search_by_lines_not_yet_seen`, among the texts that the disk
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
-from reverie.sync.merge_base_search_by_lines_not_yet_seen import Candidate, find_base, have_common_lines
+from reverie.sync.merge_base_search_by_lines_not_yet_seen import (
+    Candidate,
+    find_base,
+    have_common_lines,
+    without_unsure_lines,
+)
 from reverie.sync.sync_input_types import Save, Version, sha256
 
 if TYPE_CHECKING:
@@ -118,6 +123,9 @@ def merge_base(
         return MergeBase(last, last, versions[base_match.base])
     base = versions[base_match.base]
     oldest = versions[base_match.oldest] if base_match.oldest != base_match.base else None
+    if oldest is not None:
+        for at in base_match.buffers:
+            oldest = replace(oldest, text=without_unsure_lines(oldest.text, versions[at].text))
     return MergeBase(_unless_former(base, baseline), last, oldest, "\n".join(base_match.edited))
 
 

@@ -131,3 +131,17 @@ def test_the_last_five_merged_saves_are_kept() -> None:
     assert known.saved == Save(9)
     assert [each.text for each in known.earlier] == ["text 3", "text 7", "text 6", "text 5"]
     assert known.with_save(Save(10, "text 6")).earlier == tuple(each for each in known.earlier if each.text != "text 6")
+
+
+def test_lines_that_a_merged_save_never_had_are_named_when_its_editor_rewrites_it() -> None:
+    """An editor whose first save was merged with an agent's lines rewrites nearly all of its buffer: they are named."""
+    sides = Sides()
+    sides.put(PATH, "# T\n\n- w1 of agents\n- w2 of agents\n")
+    sides.save(PATH, "# T\n\n- nine ten\n- more\n")
+    sides.settle()
+    sides.now_ms += 5_000
+
+    text_after_save(sides, "# T\n\n- nine eleven\n- less of it\n")
+
+    there = sides.text(PATH) or ""
+    assert {"w1", "w2"} <= sides.named() | set(there.split())
