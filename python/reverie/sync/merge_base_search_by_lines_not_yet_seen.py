@@ -36,7 +36,15 @@ from reverie.text_caches import text_cache
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Candidate", "Found", "find_base", "have_common_lines", "lines_beyond", "without_unsure_lines"]
+__all__ = [
+    "Candidate",
+    "Found",
+    "find_base",
+    "have_common_lines",
+    "lines_beyond",
+    "lines_only_in",
+    "without_unsure_lines",
+]
 
 _DISTINCTIVE_WORDS = 4
 """Words from which on a line is distinctive: two people do not write four equal words in a row by chance."""
@@ -165,7 +173,12 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
 
 def lines_beyond(text: str, *others: str) -> int:
     """Return how many lines of a text, without blank ones and headers, are in none of the others."""
-    return _with_words(_Lines(text).counts, *(_Lines(other).counts for other in others)).total()
+    return len(lines_only_in(text, *others))
+
+
+def lines_only_in(text: str, *others: str) -> list[str]:
+    """Return the lines of a text, without blank ones and headers, that are in none of the others; in their order."""
+    return list(_with_words(_Lines(text).counts, *(_Lines(other).counts for other in others)).elements())
 
 
 def have_common_lines(one: str, other: str) -> bool:

@@ -175,7 +175,9 @@ def test_what_is_left_out_is_named_and_an_undo_brings_it_back(aged: Aged) -> Non
     aged.client.put_document(f"notes/after-{events}.md", "# Last\n")  # an event behind those that are read
     assert aged.announced(events) == [("lines.left_out", {"path": name, "lines": 2})]
     assert left_out.undo in aged.reverie("sync", "status")
-    assert f"2 lines of {name}, by a save; to bring back: {left_out.undo}" in " ".join(aged.reverie("status").split())
+    assert left_out.first == "three of an agent"
+    said = f'2 lines of {name}, by a save ("three of an agent", …); to bring back: {left_out.undo}'
+    assert said in " ".join(aged.reverie("status").split())
     printed = orjson.loads(aged.reverie("sync", "status", "--json"))["leftOut"]
     assert [item["undo"] for item in printed if item["path"] == name] == [left_out.undo]
     assert left_out.undo in aged.daemon.log.read_text()
