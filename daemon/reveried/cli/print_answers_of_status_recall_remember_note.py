@@ -82,7 +82,9 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
     for left_out in (status.sync.left_out or [])[:_LEFT_OUT_SHOWN] if status.sync is not None else ():
         lines = counted(left_out.lines, "line")
-        pairs.append(("Left out", f"{lines} of {left_out.path}, by a save; to bring back: {left_out.undo}"))
+        what = f'{lines} of {left_out.path}, by a save ("{left_out.first}"'
+        what += ", …)" if left_out.lines > 1 else ")"
+        pairs.append(("Left out", f"{what}; to bring back: {left_out.undo}"))
     if status.sync is not None and status.sync.watching_hint:
         pairs.append(("Changes from", f"periodic scans: {status.sync.watching_hint}"))
     if status.late_hooks is not None:

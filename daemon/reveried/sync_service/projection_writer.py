@@ -74,9 +74,10 @@ class ProjectionWriter:
                 if holds((self._path / aside).read_text("utf-8", "replace")):
                     (self._path / aside).unlink()
 
-    def update(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
+    def update(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int, is_owner: bool) -> int:
         """Write the projections that are not up to date; return how many. `failed` has those that could not be written.
 
+        Where another store is the folder's owner only archives are written: two would write the others again for ever.
         Raises Conflict as `write_file`, and what writing the journal raises.
         """
         operation = reader.operation()
@@ -84,7 +85,9 @@ class ProjectionWriter:
             return 0
         entries = listing.entries()
         written = any((self._path / path).exists() for path in (projections.INDEX, projections.MEMORIES))
-        texts = projections.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
+        texts: dict[str, bytes] = {}
+        if is_owner:
+            texts = projections.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
         count = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self._archives = _archives_in(self._path / "archives")

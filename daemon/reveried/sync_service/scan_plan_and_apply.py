@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import KnownRoot, Root
     from reverie.sync.sync_input_types import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
@@ -86,7 +86,16 @@ class SpaceFolder:
         self._config = config
         self._now_ms = now_ms
         self._random = random
-        self._binding = RootBinding(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
+        self.recorded_root: KnownRoot | None = None  # as the store has it, once it was read
+        self._binding = RootBinding(
+            path,
+            self.late,
+            space=space,
+            store_id=store_id,
+            known=self._read_known_root,
+            stamp=self._stamp,
+            now_ms=now_ms,
+        )
         self._projection = ProjectionWriter(path)
         self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
         self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
@@ -177,12 +186,24 @@ class SpaceFolder:
         documents = {*self.baselines.by_path, *self.listing.documents}
         return self._binding.open(documents, fresh=fresh, operation=self.listing.operation or 0)
 
-    def needs_acceptance(self) -> bool:
-        """Return True if another folder is at the path and may be taken over: as `RootBinding.needs_acceptance`."""
+    def _read_known_root(self) -> KnownRoot | None:
+        """Return the folder that the store knows as the space's."""
+        with self._store.reader(self.space) as reader:
+            self.recorded_root = sync_snapshot_and_commit.known_root(reader)
+        return self.recorded_root
+
+    @property
+    def root_to_record(self) -> KnownRoot | None:
+        """The open root if the store does not know it yet."""
+        root = self._binding.root
+        return None if root is None or root.known == self.recorded_root else root.known
+
+    def to_accept(self) -> KnownRoot | None:
+        """Return another folder that is at the path and may be taken over: as `RootBinding.to_accept`."""
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
         documents = {*self.baselines.by_path, *self.listing.documents}
-        return self._binding.needs_acceptance(
+        return self._binding.to_accept(
             documents, fresh=not self.baselines.file_count, operation=self.listing.operation or 0
         )
 
@@ -297,7 +318,9 @@ class SpaceFolder:
         self._binding.root.verify()
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-            self._projection.update(reader, self._binding.root, self.listing, now_ms=self._now_ms())
+            self._projection.update(
+                reader, self._binding.root, self.listing, now_ms=self._now_ms(), is_owner=self._binding.is_owner
+            )
         return next(iter(self._projection.failed.values()), None)
 
     def take_removed_archives(self) -> set[str]:
@@ -312,6 +335,8 @@ class SpaceFolder:
 
     def entries_to_list(self) -> list[DocumentEntry] | None:
         """Return the documents that MEMORY.md should list, or None if it lists them already."""
+        if not self._binding.is_owner:
+            return None
         with self._store.reader(self.space) as reader:
             operation = self._dirty.catch_up(reader)
             if operation == self._listed_at:
@@ -335,9 +360,7 @@ class SpaceFolder:
             return projections.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Return why no file can be at a path, as of the last scan; None where it is read later: what agents write
-        meanwhile is merged with it.
-        """
+        """Return why no file can be at a path, as of the last scan; None for one that is read later, then merged."""
         refusal = self._index.covering(path)
         return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
 

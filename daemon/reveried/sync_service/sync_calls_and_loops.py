@@ -214,14 +214,15 @@ class SyncService:
         look like deletions.
 
         Raises:
-            Conflict: the folder there is another space's or store's.
+            Conflict: the folder there is another space's.
             ReverieError: it cannot be made or read.
         """
         async with keyed_lock("files", space), keyed_lock("records", space):
             before = self.folder(space)
-            if not await self._in_thread(space, before.needs_acceptance):
+            root = await self._in_thread(space, before.to_accept)
+            if root is None:
                 return
-            await self._submit(syncing.reset_baselines(space, at=self._clock()))
+            await self._submit(syncing.reset_baselines(space, root, at=self._clock()))
             self._folders[space] = accepted = self._new_folder(space)
             accepted.late.take_over(before.late)
             await self._in_thread(space, before.close)
@@ -291,10 +292,13 @@ class SyncService:
             baselines = folder.baselines
             with recorded_failure(folder, "records"):
                 unsaved, removed = baselines.unsaved()
-                if unsaved or removed:
+                root = folder.root_to_record
+                if unsaved or removed or root is not None:
                     # First the folder: a baseline must not say that a file is there which a power loss can take back.
                     await self._in_thread(space, folder.flush)
-                    await self._submit(syncing.save_baselines(space, unsaved, removed, at=self._clock()), bulk=True)
+                    write = syncing.save_baselines(space, unsaved, removed, at=self._clock(), root=root)
+                    await self._submit(write, bulk=True)
+                    folder.recorded_root = root or folder.recorded_root
                     baselines.mark_saved(unsaved, removed)
 
     async def update_projections(self, space: str) -> ReverieError | None:
