@@ -17,7 +17,7 @@ import orjson
 
 from reverie import atomic_no_symlink_file_io
 from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
-from reverie.errors import Conflict, ReverieError
+from reverie.errors import Conflict, ReverieError, failure_of
 from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file
 from reverie.sync.write_and_remove_files_by_atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.thread_safe_typed_decoding import from_json
@@ -97,8 +97,8 @@ class ProjectionWriter:
                 result = remove_file(root, path, expected=address)
             except Conflict:
                 raise
-            except ReverieError as error:
-                self.failed[path] = error
+            except BaseException as error:  # noqa: BLE001 - this file alone fails
+                self.failed[path] = failure_of(error)
                 continue
             self.failed.pop(path, None)
             if isinstance(result, Removed):
@@ -140,8 +140,8 @@ class ProjectionWriter:
                 written += self._write_one(root, path, data, journal.get(path, ()), now_ms)
             except Conflict:
                 raise
-            except ReverieError as error:
-                self.failed[path] = error
+            except BaseException as error:  # noqa: BLE001 - as above
+                self.failed[path] = failure_of(error)
             else:
                 self.failed.pop(path, None)  # not before: a status meanwhile names what could not be written
         return written
