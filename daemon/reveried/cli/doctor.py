@@ -15,6 +15,7 @@ from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say, size
+from reveried.cli.print_answers_of_status_recall_remember_note import UNSYNCED
 from reveried.cli.shared_options import Json
 from reveried.plugin import hook_script, installation
 
@@ -73,17 +74,8 @@ def findings(*, model: bool = False) -> Iterator[Finding]:
     if unusable := _unusable_location():
         yield unusable  # all checks but the native core's would report this again, each in other words
     else:
-        store_checks = (_check_store, _check_embedder)
-        checks = (
-            _check_settings,
-            _check_folders,
-            _check_room,
-            _check_daemon,
-            _check_sync,
-            _check_agents,
-            *store_checks,
-            *checks,
-        )
+        of_daemon, of_store = (_check_daemon, _check_sync, _check_agents), (_check_store, _check_embedder)
+        checks = (_check_settings, _check_folders, _check_room, *of_daemon, *of_store, *checks)
     if os.environ.get("TIKTOKEN_CACHE_DIR"):
         # Nothing needs tiktoken; where its vocabulary is on the disk, it is a second opinion.
         checks = (*checks, _check_tokens)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-import pytest
 
 from reverie import _native
 from reverie.importers import plan_chunk, split_chunks_into_entries
 from reverie.models import EntryKind
 from reverie.usecases import imports
+
+if TYPE_CHECKING:
+    import pytest
 
 LINES = [orjson.dumps({"role": "user", "content": words}) for words in ("one", "two BREAKS", "three")]
 DATA = b"\n".join(LINES) + b"\n"
