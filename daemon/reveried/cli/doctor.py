@@ -15,7 +15,7 @@ from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, say, size
-from reveried.cli.print_answers_of_status_recall_remember_note import late_line
+from reveried.cli.print_answers_of_status_recall_remember_note import UNSYNCED, late_line
 from reveried.cli.shared_options import Json
 from reveried.plugin import installation
 
@@ -75,8 +75,8 @@ def findings(*, model: bool = False) -> Iterator[Finding]:
     if unusable := _unusable_location():
         yield unusable  # all checks but the native core's would report this again, each in other words
     else:
-        store_checks = (_check_store, _check_embedder)
-        checks = (_check_settings, _check_folders, _check_room, _check_daemon, _check_agents, *store_checks, *checks)
+        of_daemon, of_store = (_check_daemon, _check_sync, _check_agents), (_check_store, _check_embedder)
+        checks = (_check_settings, _check_folders, _check_room, *of_daemon, *of_store, *checks)
     if os.environ.get("TIKTOKEN_CACHE_DIR"):
         # Nothing needs tiktoken; where its vocabulary is on the disk, it is a second opinion.
         checks = (*checks, _check_tokens)
@@ -170,6 +170,23 @@ def _check_daemon() -> Finding:
             "reverie down, then reverie up",
         )
     return Finding("daemon", "good", f"version {health.version} answers at {socket}")
+
+
+def _check_sync() -> Finding:
+    """Return the finding on whether the folder is synced, and every file of it was taken."""
+    try:
+        with daemon_client_and_paths.client() as client:
+            status = client.sync_status()
+    except DaemonNotRunning as error:
+        return Finding("sync", "note", "not running, so no file is read or written", error.hint)
+    if status.state in UNSYNCED:
+        return Finding("sync", "bad", f"{status.state}: {status.reason}", status.hint)
+    if status.refused:
+        first = status.refused[0]
+        more = f", and {len(status.refused) - 1} more" if status.refused[1:] else ""
+        why = first.reason.replace("_", " ")
+        return Finding("sync", "bad", f"{first.path} was not taken or written: {why}{more}", first.hint)
+    return Finding("sync", "good", f"every file of {status.root} was taken")
 
 
 def _check_agents() -> Finding:

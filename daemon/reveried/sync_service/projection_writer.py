@@ -18,7 +18,7 @@ import orjson
 
 from reverie import atomic_no_symlink_file_io
 from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
-from reverie.errors import Conflict, ReverieError
+from reverie.errors import Conflict, ReverieError, failure_of
 from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file
 from reverie.sync.write_and_remove_files_by_atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.thread_safe_typed_decoding import from_json
@@ -112,8 +112,8 @@ class ProjectionWriter:
                 result = None if content is None else remove_file(root, path, expected=content.sha256)
             except Conflict:
                 raise
-            except ReverieError as error:
-                self.failed[path] = error
+            except BaseException as error:  # noqa: BLE001 - this file alone fails
+                self.failed[path] = failure_of(error)
                 continue
             self.failed.pop(path, None)
             self.blocked.pop(path, None)
@@ -158,8 +158,8 @@ class ProjectionWriter:
                 written += self._write_one(root, path, data, journal.get(path, ()), now_ms)
             except Conflict:
                 raise
-            except ReverieError as error:
-                self.failed[path] = error
+            except BaseException as error:  # noqa: BLE001 - as above
+                self.failed[path] = failure_of(error)
             else:
                 self.failed.pop(path, None)  # not before: a status meanwhile names what could not be written
         return written

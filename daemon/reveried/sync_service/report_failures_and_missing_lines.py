@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
-from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
+from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, failure_of
 from reverie.store import DocumentRecord
 from reverie.store.redact_encode_and_checksum_records import from_ms
 from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_only_in
@@ -51,8 +51,8 @@ def recorded_failure(folder: SpaceFolder, what: str) -> Iterator[None]:
     """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""
     try:
         yield
-    except Exception as error:
-        folder.unsaved[what] = error if isinstance(error, ReverieError) else unexpected(error)
+    except BaseException as error:
+        folder.unsaved[what] = failure_of(error)
         raise
     folder.unsaved.pop(what, None)
 
@@ -64,19 +64,19 @@ def retry_parts(space: str, part: Plan, error: BaseException, committed: CommitR
     full disk, a busy writer.
     """
     stale = isinstance(error, Conflict) and error.details.get("stale")
-    if stale or not isinstance(error, Exception) or isinstance(error, (StorageFailed, DiskFull, Busy)):
+    failure = failure_of(error)
+    if stale or isinstance(error, (StorageFailed, DiskFull, Busy)):
         raise error
     single_paths = list(syncing.split_plan(part, most=1))
     if len(single_paths) > 1:
         return single_paths
     if not isinstance(error, ReverieError):
         logger("reveried.sync_service").error("a file was not taken in", exc_info=error, space=space)
-        error = unexpected(error)
-    committed.failed |= dict.fromkeys(part.paths, error)
+    committed.failed |= dict.fromkeys(part.paths, failure)
     return []
 
 
-def log_failure(space: str, error: Exception, event: str = "files were not written") -> None:
+def log_failure(space: str, error: BaseException, event: str = "files were not written") -> None:
     """Log an error of a space's folder."""
     code = error.code if isinstance(error, ReverieError) else type(error).__name__
     logger("reveried.sync_service").error(event, space=space, code=code, why=str(error))

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from reverie.errors import ReverieError, unexpected
+from reverie.errors import ReverieError, failure_of
 from reverie.store import Kind
 from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
 from reverie.sync.reconcile import reconcile
@@ -23,6 +23,7 @@ from reverie.sync.sync_input_types import PathState, Rules, sha256
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, sync_snapshot_and_commit
 from reverie.usecases.projections import Listing
+from reveried.log import logger
 from reveried.sync_service.folder_status import folder_condition, sync_status
 from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.in_memory_folder_state import (
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from reverie.store import DocumentRecord, Reader, Store
     from reverie.sync.open_and_verify_root_folder import KnownRoot, Root
     from reverie.sync.sync_input_types import Answer, Baseline
+    from reverie.sync.sync_plan_types import Plan
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
     from reveried.sync_service.folder_status import Condition
@@ -137,8 +139,8 @@ class SpaceFolder:
         """
         try:
             result = self._scan_and_plan(paths, deep=deep, answer=answer)
-        except Exception as error:
-            self.problem = error if isinstance(error, ReverieError) else unexpected(error)
+        except BaseException as error:
+            self.problem = failure_of(error)
             raise
         self.problem = None
         return result
@@ -165,6 +167,8 @@ class SpaceFolder:
                 # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
                 self._guard.recheck |= not missing <= self._guard.stopped
                 missing.clear()
+            gone = self._writer.failed.keys() - stamps.keys() - dirty - self.late.paths
+            self._writer.forget(gone if wanted is None else gone & wanted)
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
             suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
@@ -229,17 +233,33 @@ class SpaceFolder:
         result.paths = {state.path for state in states}
         is_one = len(states) == 1 and not is_full
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
-        result.plan = reconcile(
-            [self._compared(reader, state, redact, is_one=is_one) for state in states],
-            redact=redact,
-            now_ms=self._now_ms(),
-            stamp=self._stamp(),
-            new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
-            rules=rules,
-            files=self.baselines.file_count,
-            held=self._guard.older,
-            is_full=is_full,
-        )
+
+        def plan_of(states: list[PathState]) -> Plan:
+            return reconcile(
+                [self._compared(reader, state, redact, is_one=is_one) for state in states],
+                redact=redact,
+                now_ms=self._now_ms(),
+                stamp=self._stamp(),
+                new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+                rules=rules,
+                files=self.baselines.file_count,
+                held=self._guard.older,
+                is_full=is_full,
+            )
+
+        try:
+            result.plan = plan_of(states)
+        except BaseException as error:
+            failure = failure_of(error)
+            failed = {state.path: why for state in states if (why := _failure(plan_of, state)) is not None}
+            if not failed:  # only together
+                raise
+            logger("reveried.sync_service").error(
+                "a file was not taken in", space=self.space, paths=sorted(failed), code=failure.code, exc_info=error
+            )
+            self._writer.failed |= failed
+            result.paths -= failed.keys()
+            result.plan = plan_of([state for state in states if state.path not in failed])
         self._guard.note(result.plan, stamps, is_full=is_full)
         return result
 
@@ -285,8 +305,8 @@ class SpaceFolder:
             result.stamps[path] = content.stamp
         try:
             late = self.late.to_merge(root, path, data, stamp=self._stamp())
-        except ReverieError as error:  # the late write waits, and the status names it; all other paths are handled
-            self._writer.failed[path] = error
+        except BaseException as error:  # noqa: BLE001 - it waits, and the status names it; all other paths are handled
+            self._writer.failed[path] = failure_of(error)
             return None
         state_of = partial(
             sync_snapshot_and_commit.path_state, reader, path, baseline, versions_max=Rules().versions_max
@@ -413,6 +433,15 @@ class SpaceFolder:
     def _stamp(self) -> str:
         """Return the time that names conflict copies, UTC: `20261121-093000`."""
         return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _failure(plan_of: Callable[[list[PathState]], Plan], state: PathState) -> ReverieError | None:
+    """Return why no plan can be made for this path alone, None where one can."""
+    try:
+        plan_of([state])
+    except BaseException as error:  # noqa: BLE001 - it is returned
+        return failure_of(error)
+    return None
 
 
 def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from reverie.errors import Conflict, ReverieError
+from reverie.errors import Conflict, ReverieError, failure_of
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
@@ -169,7 +169,8 @@ class SyncService:
         await self._sync_and_log(space, None)
         try:
             await self.update_projections(space)
-        except (ReverieError, OSError) as error:
+        except BaseException as error:  # noqa: BLE001 - as above
+            failure_of(error)
             log_failure(space, error)
 
     async def sync(
@@ -343,7 +344,8 @@ class SyncService:
         """Sync these paths, or all; errors are logged, not raised."""
         try:
             await self.sync(space, paths, whole=whole)
-        except (ReverieError, OSError) as error:
+        except BaseException as error:  # noqa: BLE001 - the status names it, and agents are served without the folder
+            failure_of(error)
             log_failure(space, error)
 
     def _schedule_upkeep(self, space: str) -> None:
@@ -371,7 +373,8 @@ class SyncService:
                 continue
             try:
                 await self._finish(space, folder)
-            except Exception as error:  # noqa: BLE001 - the other folders have to be closed; the next start compares this
+            except BaseException as error:  # noqa: BLE001 - the other folders have to be closed; the next start compares this
+                failure_of(error)
                 log_failure(space, error, "a folder was not recorded")
             await asyncio.to_thread(folder.close)
 

@@ -12,10 +12,17 @@ import orjson
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.errors import Conflict, NotFound
+from reverie.errors import Conflict, NotFound, failure_of
 from reverie.git_repositories import posix_folder
 from reverie.importers import PartialLine, plan_chunk
-from reverie.importers.detect_and_read_line_format import folder_of, is_of_subagent, model_named_in, request_tokens_of
+from reverie.importers.detect_and_read_line_format import (
+    bad_entry,
+    folder_of,
+    is_of_subagent,
+    model_named_in,
+    request_tokens_of,
+)
+from reverie.importers.split_chunks_into_entries import why_not
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
@@ -237,16 +244,26 @@ def decide(job: ChunkJob) -> ChunkPlan:
     identities = set(job.known)
     new: list[Entry] = []
     sealed: list[Sealed] = []
+    problems = [*chunk.problems]
     duplicates = 0
     for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
-        record = entry_record(entry)
-        # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
-        if identities and (identity := _stored_identity(record, redactor)) in identities:
-            identities.discard(identity)
-            duplicates += 1
-            continue
-        new.append(entry)
-        sealed.append(seal(record, redactor))
+        try:
+            record = entry_record(entry)
+            # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
+            if identities and (identity := _stored_identity(record, redactor)) in identities:
+                identities.discard(identity)
+                duplicates += 1
+                continue
+            item = seal(record, redactor)
+        except BaseException as error:  # noqa: BLE001 - this line alone is left out; unredacted it is not stored
+            why = f"{why_not(failure_of(error))}; its text is not stored"
+            untaken, problem = bad_entry(b"", entry.line or 0, why)
+            problems.append(problem)
+            new.append(untaken)
+            sealed.append(seal(entry_record(untaken), redactor))
+        else:
+            new.append(entry)
+            sealed.append(item)
     plan = ChunkPlan(
         sealed=[item.data for item in sealed],
         position=job.position,
@@ -257,7 +274,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
         duplicates=duplicates,
         redacted=sum(item.redacted for item in sealed),
         counts=dict(Counter(entry.kind.value for entry in new)),
-        problems=[wire.Problem(line=problem.line, why=problem.why) for problem in chunk.problems[:PROBLEMS_MAX]],
+        problems=[wire.Problem(line=problem.line, why=problem.why) for problem in problems[:PROBLEMS_MAX]],
         tokens=sum(entry.tokens for entry in new if entry.kind is EntryKind.SPEECH),
         sha256=hashlib.sha256(job.data[: chunk.consumed]).hexdigest(),
         reply=job.reply,
