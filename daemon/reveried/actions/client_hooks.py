@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -78,28 +78,26 @@ class _Shown:
     """What a session was shown: parts (with their time), memories, the text of its start; and parts that were late.
 
     `is_new` where its conversation did not begin with that of another one; `threads` are those of the sessions that it
-    was forked from; `compaction` is one of which parts were late, until a prompt has named it.
+    was forked from. `making` makes the texts for after a compaction, from its beginning until a turn has ended.
     """
 
-    compacting: bool = False
     is_new: bool = False
     prompted: bool = False
     threads: frozenset[str] = frozenset()
     start: asyncio.Task[Start] | None = None
-    making: asyncio.Task[None] | None = None  # of the texts for after a compaction, until a turn ends
+    making: asyncio.Task[None] | None = None
     parts: dict[str, float] = field(default_factory=dict)
     memories: set[str] = field(default_factory=set)
     missed: dict[str, asyncio.Task[str | None]] = field(default_factory=dict)
-    compaction: wire.LateCompaction | None = None
 
 
 @dataclass(slots=True)
 class _Late:
-    """The hooks of a space that were answered too late, and the compactions of which something was late."""
+    """The hooks of a space that were answered too late, and by thread the compactions of which something was late."""
 
     count: int = 0
     last_at: str | None = None
-    compactions: deque[wire.LateCompaction] = field(default_factory=lambda: deque(maxlen=COMPACTIONS_MAX))
+    compactions: dict[str, wire.LateCompaction] = field(default_factory=dict)
 
 
 class SessionMemory:
@@ -136,7 +134,7 @@ class SessionMemory:
         late = self.late_of(space)
         if not late.count and not late.compactions:
             return None
-        return wire.LateHooks(count=late.count, last_at=late.last_at, compactions=list(late.compactions))
+        return wire.LateHooks(count=late.count, last_at=late.last_at, compactions=list(late.compactions.values()))
 
     async def close(self) -> None:
         """Wait for the tasks that hooks have begun."""
@@ -267,26 +265,26 @@ async def _session_start(hook: _Hook) -> str:
         return await _opening(hook, shown.start) if shown.is_new and shown.start and part == "state" else ""
     if now - shown.parts.get(part, -TWICE_S) < TWICE_S and part not in shown.missed:
         return ""
-    is_compacted = source == "compact" or shown.compacting
-    if not is_compacted and part != "state":
+    if source == "compact" and shown.making is None:  # the hook of its beginning never came
+        shown.making = _background(hook, _prepare(hook))
+    if shown.making is None and part != "state":
         return ""  # the conversation itself comes back
-    if is_compacted and set(PARTS) - {part} <= shown.parts.keys():
-        shown.compacting = False
     shown.parts[part] = now
-    return await _now_or_next(
-        hook, part, _background(hook, _part(hook, part, is_compacted=is_compacted)), is_compacted=is_compacted
-    )
+    return await _now_or_next(hook, part, _background(hook, _part(hook, part)))
 
 
-async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str | None], *, is_compacted: bool = False) -> str:
+async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str | None]) -> str:
     """Return the text of a part; where it takes too long, an empty text, and the next prompt's hook may show it."""
-    shown = hook.shown
+    shown, is_compacted = hook.shown, hook.shown.making is not None
 
     def missed() -> None:
         shown.missed[part] = task
-        if is_compacted and shown.compaction is None:
-            shown.compaction = wire.LateCompaction(hook.client, hook.event.session_id, hook.services.clock())
-            hook.services.hooks.late_of(hook.space).compactions.append(shown.compaction)
+        if is_compacted and _late_compaction(hook) is None:
+            compactions = hook.services.hooks.late_of(hook.space).compactions
+            compactions.pop(hook.thread, None)
+            compactions[hook.thread] = wire.LateCompaction(hook.client, hook.event.session_id, hook.services.clock())
+            if len(compactions) > COMPACTIONS_MAX:
+                del compactions[next(iter(compactions))]
 
     def read() -> None:
         shown.missed.pop(part, None)
@@ -302,15 +300,17 @@ async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str | None], *
     return text
 
 
+def _late_compaction(hook: _Hook) -> wire.LateCompaction | None:
+    """Return the session's compaction of which something was late, until it is named."""
+    compaction = hook.services.hooks.late_of(hook.space).compactions.get(hook.thread)
+    return None if compaction is None or compaction.named_at is not None else compaction
+
+
 def _name(hook: _Hook) -> None:
     """Note that what was late of a compaction was shown, or the compaction named."""
-    compaction, hook.shown.compaction = hook.shown.compaction, None
-    if compaction is not None:
-        compactions = hook.services.hooks.late_of(hook.space).compactions
+    if (compaction := _late_compaction(hook)) is not None:
         named = msgspec.structs.replace(compaction, named_at=hook.services.clock())
-        for number, other in enumerate(compactions):
-            if other is compaction:
-                compactions[number] = named
+        hook.services.hooks.late_of(hook.space).compactions[hook.thread] = named
 
 
 async def _start(hook: _Hook) -> asyncio.Task[Start]:
@@ -340,16 +340,14 @@ async def _opening(hook: _Hook, task: asyncio.Task[Start]) -> str:
     return await _now_or_next(hook, "state", _background(hook, text()))
 
 
-async def _part(hook: _Hook, part: str, *, is_compacted: bool) -> str | None:
+async def _part(hook: _Hook, part: str) -> str | None:
     """Return a part of the session's own thread below its label, None where it could not be made now.
 
-    The state also says what the agent can do.
-    After a compaction it is of all that was said before, also where the hook of its beginning never came.
+    After a compaction it is of all that was said before. The state also says what the agent can do.
     """
-    services, space, shown = hook.services, hook.space, hook.shown
-    if is_compacted:
-        shown.making = shown.making or _background(hook, _prepare(hook))
-        await shown.making
+    services, space, making = hook.services, hook.space, hook.shown.making
+    if making is not None:
+        await making
     ready = services.texts.ready(space, hook.thread)
     text = (ready or await services.texts.make(services, space, hook.thread)).get(part)
     if not text:
@@ -423,7 +421,7 @@ async def _prompt(hook: _Hook) -> str:
 async def _late(hook: _Hook) -> list[str]:
     """Return the parts that were late; of a compaction behind a line that names it, and what is still missing of it."""
     shown, in_bytes = hook.shown, hook.client == "codex"
-    missed, shown.missed, compaction = shown.missed, {}, shown.compaction
+    missed, shown.missed, compaction = shown.missed, {}, _late_compaction(hook)
     hook.if_late.append(lambda: shown.missed.update(missed | shown.missed))
     texts = [(part, await _in_time(hook, missed[part])) for part in PARTS if part in missed]
     if compaction is None:
@@ -509,7 +507,6 @@ async def _stop(hook: _Hook) -> str:
 
 async def _pre_compact(hook: _Hook) -> str:
     """Precompute the texts for after the compaction; return a request for the content that the summary must keep."""
-    hook.shown.compacting = True
     hook.shown.parts.clear()
     hook.shown.making = _background(hook, _prepare(hook))
     await _in_time(hook, hook.shown.making)
@@ -536,6 +533,7 @@ async def _post_compact(hook: _Hook) -> str:
 
 async def _session_end(hook: _Hook) -> str:
     """End the session, and make the texts for the next one of the project."""
+    hook.shown.making = None
     # One that no hook was answered for has its file; without a process, whose next session may have begun already.
     if await _known(hook) is None:
         hook = replace(hook, query=msgspec.structs.replace(hook.query, pid=None))

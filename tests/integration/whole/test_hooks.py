@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
+import sys
 from contextlib import ExitStack
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -321,6 +324,13 @@ def test_a_compaction_that_was_answered_too_late_is_served_by_the_next_prompt(
     late = client.status().late_hooks
     assert late is not None
     assert late.count >= 4
+
+    def said(command: str) -> str:
+        words = [sys.executable, "-m", "reveried.cli", command]
+        return subprocess.run(words, env=daemon.env, capture_output=True, text=True, check=False).stdout
+
+    assert re.search(rf"Hooks .*answered too late.*\n.*{session.id}.*shown or named", said("status"))
+    assert re.search(r"note  agents: .*hooks of agents answered too late", said("doctor"))
 
 
 def test_a_memory_that_nobody_has_read_is_shown_again(daemon: Daemon, tmp_path: Path, project: Path) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from support.daemon import Daemon
 
-SESSIONS = count(24, 600)
+SESSIONS = count(24, 400)
 AT_ONCE = 6
 STOP_S = 0.7
 BETWEEN_S = 3.0  # at most from the end of one stop to the next
