@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError, failure_of
 from reverie.store import Kind
 from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
-from reverie.sync.reconcile import reconcile
+from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.scan_and_read_files import FileContent, Limits
@@ -104,6 +104,7 @@ class SpaceFolder:
         self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
         self._writer = FolderWriter(self.late, self._dirty, now_ms)
         self._guard = Guard()
+        self._recent = RecentSaves()
         self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
 
     @property
@@ -230,9 +231,12 @@ class SpaceFolder:
         if not is_full:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]
+        redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
+        pasted = (line for state in states if is_saved(state) for line in lines_pasted(state, redact))
+        there = self._scan(root, self._recent.sources(pasted) - {state.path for state in states})
+        states += [state for path in there if (state := self._state(reader, root, path, there, result)) is not None]
         result.paths = {state.path for state in states}
         is_one = len(states) == 1 and not is_full
-        redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
 
         def plan_of(states: list[PathState]) -> Plan:
             return reconcile(
@@ -245,6 +249,7 @@ class SpaceFolder:
                 files=self.baselines.file_count,
                 held=self._guard.older,
                 is_full=is_full,
+                recent=self._recent,
             )
 
         try:
@@ -281,7 +286,9 @@ class SpaceFolder:
         base = self.baselines.by_path
         digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
         new = {path: digest for path, digest in digests.items() if path not in base or base[path].sha256 != digest}
-        sources = self.baselines.sources(new) - {state.path for state in states} if new else set()
+        # Files that were found missing a moment ago as well: one may have been edited before it was moved.
+        gone = {path for path in self.baselines.missing() if path not in self._guard.stopped}
+        sources = (self.baselines.sources(new) | gone) - {state.path for state in states} if new else set()
         there = self._scan(root, sources)
         return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
 

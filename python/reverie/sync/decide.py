@@ -44,6 +44,8 @@ from reverie.sync.plan_file_and_document_merge import (
     merge_without_base,
     three_way_merge,
     with_notice,
+    without_lines,
+    without_moved,
 )
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.sync_input_types import Baseline, Save, is_own_write, sha256
@@ -154,9 +156,16 @@ def _unchanged_file(state: PathState, data: bytes, document: StoredDocument, con
     """Return the plan for a file that no person changed: changes of the store are written to it."""
     baseline, file_sha256 = state.baseline, sha256(data)
     assert baseline is not None
+    # What a save a moment ago had lacked, and the merge kept, may turn up in the file that it was moved to.
+    moved = context.moved_from(state.path, context.kept.get(state.path, ()))
     # The common case of a full scan. `intended` must be empty: with a write under way the bytes are known, but not yet
     # recorded as agreed.
-    if baseline.sha256 == file_sha256 and baseline.operation == document.operation and not baseline.intended:
+    if (
+        not moved
+        and baseline.sha256 == file_sha256
+        and baseline.operation == document.operation
+        and not baseline.intended
+    ):
         return Plan(baselines=if_changed(replace(baseline, missing_since=None), state))
     raw = data.decode()
     # A text that the store has word for word is no only copy of a secret, so nothing in it needs protection. Example: a
@@ -164,9 +173,9 @@ def _unchanged_file(state: PathState, data: bytes, document: StoredDocument, con
     # Were its line kept, it would come back beside each new one, and for ever into a list that is written anew.
     stored = any(version.text == raw for version in state.versions)
     view = RedactionView(raw) if stored else context.redact(raw)
-    if view.text == document.text:  # our write was not recorded, or the store got this text
+    if view.text == document.text and not moved:  # our write was not recorded, or the store got this text
         return Plan(baselines=(_agreed_baseline(state, file_sha256, document, context),))
-    return converge(state, view, document, document.text, context)
+    return converge(state, view, document, without_lines(document.text, moved), context)
 
 
 def _saved_file(state: PathState, data: bytes, document: StoredDocument, context: ScanContext) -> Plan:
@@ -223,6 +232,7 @@ def _merged(state: PathState, view: RedactionView, document: StoredDocument, con
         merged = both
     else:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
         return converge(state, view, document, view.text, context, save=file_sha256, conflict=())
+    merged = without_moved(state.path, merged, view.text, context)
     plan = converge(state, view, document, merged.text, context, save=file_sha256, conflict=merged.regions or None)
     notice, before = _notice(state.path, base, document.text, view.text, merged.text)
     return plan if notice is None else with_notice(plan, notice, before, context.now_ms)

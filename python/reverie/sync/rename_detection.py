@@ -20,6 +20,7 @@ from reverie.sync.plan_file_and_document_merge import (
     merge_without_base,
     relocated,
     three_way_merge,
+    without_moved,
 )
 from reverie.sync.sync_input_types import Baseline, PathState, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, Write
@@ -227,6 +228,7 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         merged: MergedText | None = three_way_merge(base.text, document.text, view.text)
     else:
         merged = None if merge_base_of_file.is_lost else merge_without_base(rename.new.path, document.text, view.text)
+    merged = None if merged is None else without_moved(rename.new.path, merged, view.text, context)
     after = None if merged is None else applied(view, merged.text, context)
     if merged is None or after is None:
         return plan.joined(conflict_plan(rename.new.path, document.text, (), context))
