@@ -150,7 +150,7 @@ async def append(
     with failures_logged("append", thread=thread_id):
         services.background_state.schedule(services, space, thread_id)
         told = await _distilled_if_full(services, space, thread_id, answer, who=who)
-    return told
+    return told  # noqa: RET504 - after an error, which `with` logs, it is the first answer
 
 
 async def rewind(

@@ -340,26 +340,3 @@ def test_a_message_with_no_real_time_is_refused(daemon: Daemon, client: Client, 
     check_refused(answer, 400, "validation_error")
     assert answer.json()["details"]["field"] == "messages[1].at"
     assert client.thread(thread).message_count == 0
-
-
-def test_a_budgeted_distillation_says_its_budget_and_keeps_to_the_maximum(client: Client) -> None:
-    """Its event has what was used of the budget, which is at most the advertised maximum; another has none."""
-    most = client.status().distillation.max_token_budget
-    for thread, budget, expected in (("small", 50_000, 50_000), ("large", 40 * most, most), ("free", None, None)):
-        client.create_thread(id=thread)
-        client.append(
-            thread, alternate(*(f"{thread}: step {n} of the plan is done in src/m{n}.py." for n in range(60)))
-        )
-        client.distill(thread, token_budget=budget)
-        (event,) = [
-            event
-            for event in all_items(client.past_events)
-            if event.type == "memory.compacted" and event.data["memoryRef"] == f"thread:{thread}"
-        ]
-        used = event.data.get("distillation")
-        if expected is None:
-            assert used is None
-            continue
-        assert used is not None
-        assert (used["tokenBudget"], used["indexUpdated"]) == (expected, True)
-        assert 0 < used["tokensUsed"] <= expected
