@@ -250,6 +250,7 @@ def test_down_waits_as_long_as_work_goes_on(
     working.stdout.readline()
     note.say("2 jobs (dream, import)")
     daemon.stop_daemon(working.pid)
+    working.wait()
     working.stdout.close()
     assert "Waiting for 2 jobs (dream, import)" in capsys.readouterr().err
     note.remove()
