@@ -173,6 +173,11 @@ class Jobs:
         """Return the number of running jobs."""
         return len(self._tasks)
 
+    def described(self) -> str:
+        """Return what runs, for a person who waits for its end: `2 jobs (dream, import)`."""
+        kinds = sorted({job.kind for job in self._jobs.values() if job.state == "running"})
+        return f"{len(self._tasks)} job{'s' if len(self._tasks) != 1 else ''} ({', '.join(kinds)})" if kinds else "jobs"
+
     async def close(self, seconds: float) -> None:
         """Wait up to `seconds` for running jobs, then cancel them."""
         if self._tasks:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reverie import atomic_no_symlink_file_io
 from reverie.errors import NotFound, ReverieError, StorageFailed
+from reverie.private_folder import make_private
 from reveried.cli.output import print_fields, print_json, say
 from reveried.cli.shared_options import Json
 
@@ -47,7 +48,7 @@ def service_install(json: Json = False) -> None:
     # Fails without a user session: nothing would ever start the units, so none is written.
     systemctl("show", "--property=Version", "--value")
     folder = unit_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     for unit in UNITS:
         atomic_no_symlink_file_io.write_atomic(folder / unit, unit_text(unit).encode(), mode=0o644)
     systemctl("daemon-reload")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import hook_program_bytes
 from reverie.atomic_no_symlink_file_io import translate_os_error, write_atomic
+from reverie.private_folder import make_private
 from reveried import __version__
 from reveried.plugin import hook_script
 
@@ -100,7 +101,7 @@ def write(folder: Path, contents: Mapping[str, bytes]) -> None:
     for name, data in contents.items():
         path = folder / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(path.parent)
         except OSError as error:
             raise translate_os_error("make", path.parent, error) from error
         write_atomic(path, data, mode=0o755 if name == "bin/reverie-hook" else 0o644)

@@ -15,6 +15,7 @@ import orjson
 from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Conflict, Forbidden, ValidationError
 from reverie.lazy_regex import lazy_regex
+from reverie.private_folder import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -287,7 +288,7 @@ def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:
     real = Path(os.path.realpath(path))
     try:
         if make:
-            real.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(real)
         return real, os.open(real, _FOLDER_FLAGS | os.O_NOFOLLOW)
     except (NotADirectoryError, FileExistsError) as error:
         raise _stopped("root_missing", real, "is not a folder", first="or move away what is there") from error

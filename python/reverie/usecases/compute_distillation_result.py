@@ -239,6 +239,7 @@ def _plan(
         memories=memories,
         counts=counts,
         learnt_seq=learnt_seq,
+        budget=job.bounds.token_budget if job.bounds.is_budgeted else None,
     )
 
 

@@ -31,6 +31,7 @@ from reverie.usecases.token_usage_ledger import record_use
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.models import Json
     from reverie.store import ArchiveRecord, Reader, Writer
 
 __all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "distillation_of", "last_own", "past_answer", "snapshot"]
@@ -42,6 +43,7 @@ class Bounds(msgspec.Struct):
     preserve_messages: int = 10
     preserve_tokens: int = 12_000
     token_budget: int = 2_000_000
+    is_budgeted: bool = False  # by the caller
 
 
 class DistillJob(msgspec.Struct):
@@ -112,6 +114,7 @@ class DistillPlan(msgspec.Struct):
     fallback: str = ""
     by_model: bool = False
     model_tokens: int = 0
+    budget: int | None = None  # that the caller set
 
 
 def snapshot(
@@ -187,7 +190,7 @@ def commit(
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
         changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
-        archive, _ = consolidation_snapshot_and_commit.save_archive(
+        archive, indexed = consolidation_snapshot_and_commit.save_archive(
             writer,
             plan.archive,
             kind="thread",
@@ -224,7 +227,7 @@ def commit(
             usage=None,
         )
         writer.save(after, (plan.thread,))
-        _announce(writer, plan, archive)
+        _announce(writer, plan, archive, indexed=indexed)
         return _distill_answer(plan, archive, changes, writer.number)
 
     return Write(
@@ -322,16 +325,17 @@ def distillation_of(stored: DistillationRecord) -> Distillation:
     )
 
 
-def _announce(writer: Writer, plan: DistillPlan, archive: ArchiveRecord) -> None:
-    """Emit the events of a distillation."""
-    writer.event(
-        "memory.compacted",
-        {
-            "memoryRef": f"thread:{plan.thread}",
-            "outputId": archive.sha256,
-            "sourceCount": plan.source_count,
-            "byteSize": archive.size,
-            "trigger": "host-managed",
-        },
-    )
+def _announce(writer: Writer, plan: DistillPlan, archive: ArchiveRecord, *, indexed: bool) -> None:
+    """Emit the events of a distillation; that of a budgeted one says the budget, and what was used of it."""
+    compacted: dict[str, Json] = {
+        "memoryRef": f"thread:{plan.thread}",
+        "outputId": archive.sha256,
+        "sourceCount": plan.source_count,
+        "byteSize": archive.size,
+        "trigger": "host-managed",
+    }
+    if plan.budget is not None:
+        used = {"tokenBudget": plan.budget, "tokensUsed": plan.tokens_used, "indexUpdated": indexed}
+        compacted["distillation"] = used
+    writer.event("memory.compacted", compacted)
     writer.event("thread.distilled", {"threadId": plan.thread, "number": plan.number})
