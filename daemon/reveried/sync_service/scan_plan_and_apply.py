@@ -232,7 +232,7 @@ class SpaceFolder:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
-        pasted = (line for state in states if is_saved(state) for line in lines_pasted(state, redact))
+        pasted = (line for state in states if is_saved(state) for line in _pasted(state, redact))
         there = self._scan(root, self._recent.sources(pasted) - {state.path for state in states})
         states += [state for path in there if (state := self._state(reader, root, path, there, result)) is not None]
         result.paths = {state.path for state in states}
@@ -440,6 +440,15 @@ class SpaceFolder:
     def _stamp(self) -> str:
         """Return the time that names conflict copies, UTC: `20261121-093000`."""
         return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _pasted(state: PathState, redact: Callable[[str], RedactionView]) -> frozenset[str]:
+    """Return the lines that a save pasted; none of a file that cannot be read, for which no plan can be made either."""
+    try:
+        return lines_pasted(state, redact)
+    except BaseException as error:  # noqa: BLE001 - the plan of the path names it
+        failure_of(error)
+        return frozenset()
 
 
 def _failure(plan_of: Callable[[list[PathState]], Plan], state: PathState) -> ReverieError | None:
