@@ -17,12 +17,7 @@ impl ZstdDecoder {
     }
 
     #[pyo3(signature = (packed, room))]
-    fn step<'py>(
-        &mut self,
-        py: Python<'py>,
-        packed: &[u8],
-        room: usize,
-    ) -> Option<(usize, Bound<'py, PyBytes>, bool)> {
+    fn step<'py>(&mut self, py: Python<'py>, packed: &[u8], room: usize) -> Option<(usize, Bound<'py, PyBytes>, bool)> {
         let step = detach_if_large(py, room, || self.0.step(packed, room)).ok()?;
         Some((step.taken, PyBytes::new(py, &step.data), step.ended))
     }
