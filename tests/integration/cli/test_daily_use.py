@@ -310,7 +310,7 @@ def test_demo_of_a_session_without_messages(cli: Cli, home: Path, monkeypatch: p
     own.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(own))
     empty = home / "a.jsonl"
-    empty.write_bytes(orjson.dumps({"type": "summary", "summary": "x"}) + b"\n")
+    empty.write_bytes(orjson.dumps({"type": "summary", "summary": "x", "leafUuid": "u"}) + b"\n")
     done = cli("demo", str(empty))
     assert done.code == 1
     assert "has no messages" in done.err
