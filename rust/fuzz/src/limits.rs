@@ -22,6 +22,7 @@ use reverie_core::redact::{
     Fingerprint, Fingerprints, ObjectKind, Redactor, Scope, Stream, continue_private, scope_of_key, scope_of_value,
 };
 use reverie_core::tokens::{ENCODINGS, Encoding};
+use reverie_core::zstd_decoder::ZstdDecoder;
 
 use crate::{WORDS, blocks, redaction};
 
@@ -315,6 +316,10 @@ pub fn packing_returns(data: &[u8]) {
     let _ = pack::unpack(&packed, limit);
     let edit = draw.damaged(pack::edit(text.as_bytes(), other.as_bytes()).unwrap_or_default());
     let _ = pack::apply(text.as_bytes(), &edit, limit);
+    if let Ok(mut decoder) = ZstdDecoder::new() {
+        let frame = draw.damaged([&[0x28, 0xb5, 0x2f, 0xfd], &packed[..]].concat());
+        let _ = decoder.step(&frame, limit);
+    }
     let _ = record::body(b"key", text.as_bytes(), limit);
     let _ = record::body(other.as_bytes(), &packed, limit);
 }

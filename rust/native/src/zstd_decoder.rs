@@ -13,12 +13,19 @@ pub(crate) struct ZstdDecoder(core::ZstdDecoder);
 impl ZstdDecoder {
     #[new]
     fn new() -> PyResult<Self> {
-        Ok(Self(core::ZstdDecoder::new()?))
+        crate::guarded("ZstdDecoder.new", || Ok(Self(core::ZstdDecoder::new()?)))
     }
 
     #[pyo3(signature = (packed, room))]
-    fn step<'py>(&mut self, py: Python<'py>, packed: &[u8], room: usize) -> Option<(usize, Bound<'py, PyBytes>, bool)> {
-        let step = detach_if_large(py, room, || self.0.step(packed, room)).ok()?;
-        Some((step.taken, PyBytes::new(py, &step.data), step.ended))
+    fn step<'py>(
+        &mut self,
+        py: Python<'py>,
+        packed: &[u8],
+        room: usize,
+    ) -> PyResult<Option<(usize, Bound<'py, PyBytes>, bool)>> {
+        crate::guarded("ZstdDecoder.step", || {
+            let step = detach_if_large(py, room, || self.0.step(packed, room)).ok();
+            Ok(step.map(|step| (step.taken, PyBytes::new(py, &step.data), step.ended)))
+        })
     }
 }
