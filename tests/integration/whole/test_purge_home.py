@@ -80,9 +80,10 @@ def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> None:
     projection = file.parents[1] / "memory" / "long-term-memory.json"
     wait_until(projection.exists, "the memories as JSON")
 
-    def is_aside() -> bool:  # it may be written by the daemon at the same moment
+    def is_aside() -> bool:  # the daemon may write it at the same moment, and looks at it after a change
         if not (text := projection.read_text("utf-8")).endswith("\n\n"):
             projection.write_text(f"{text}\n\n", "utf-8")
+            client.change_memory(ids[1], wire.ChangeMemory(content=marks.said("changed memory")))
         return bool(list(projection.parent.glob("*.sync-conflict-*")))
 
     wait_until(is_aside, "the copy of what a person edited in vain")
