@@ -79,8 +79,14 @@ def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> None:
     file.write_text(file.read_text("utf-8") + f"- {marks.said('line of a person')}\n", "utf-8")
     projection = file.parents[1] / "memory" / "long-term-memory.json"
     wait_until(projection.exists, "the memories as JSON")
-    projection.write_text(f"{projection.read_text('utf-8')}\n", "utf-8")
-    wait_until(lambda: list(projection.parent.glob("*.sync-conflict-*")), "the copy of what a person edited in vain")
+
+    def is_aside() -> bool:  # the daemon may write it at the same moment, and looks at it after a change
+        if not (text := projection.read_text("utf-8")).endswith("\n\n"):
+            projection.write_text(f"{text}\n\n", "utf-8")
+            client.change_memory(ids[1], wire.ChangeMemory(content=marks.said("changed memory")))
+        return bool(list(projection.parent.glob("*.sync-conflict-*")))
+
+    wait_until(is_aside, "the copy of what a person edited in vain")
     forgotten = client.remember(wire.CreateMemory(content=marks.said("forgotten memory"))).id
     statement = client.memory(forgotten).content
     client.forget(forgotten)
