@@ -17,7 +17,7 @@ from reverie.store import Kind
 from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
 from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
 from reverie.sync.redaction_view import RedactionView
-from reverie.sync.rename_detection import is_saved_over
+from reverie.sync.rename_detection import is_missing, is_saved_over
 from reverie.sync.scan_and_read_files import FileContent, Limits
 from reverie.sync.sync_input_types import PathState, Rules, sha256
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
@@ -228,6 +228,11 @@ class SpaceFolder:
         result = ScanResult()
         read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
         states = [state for state in read if state is not None]
+        if any(state.data is None and state.path in stamps for state in states):
+            # A file went between its scan and its reading: it may be on its way to another name, and be what is missing
+            # elsewhere. So what is missing waits for a scan that sees both.
+            states = [state for state in states if not is_missing(state)]
+            self._guard.recheck = True
         if not is_full:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]

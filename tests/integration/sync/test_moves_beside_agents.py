@@ -139,7 +139,7 @@ def counts(own: Tree) -> tuple[Counter[str], Counter[str]]:
 @pytest.mark.parametrize("seed", range(count(1, 4)))
 def test_no_word_is_lost_or_doubled(seed: int) -> None:
     """Each acknowledged line, and each of the person's, is once in the files and once in the memories."""
-    with tree(REVERIE_SYNC_DEBOUNCE_MS="20") as own:
+    with tree(REVERIE_SYNC_DEBOUNCE_MS="20", REVERIE_SYNC_DELETE_QUIET_SECONDS="2") as own:
         mover = Mover(own, seed)
         mover.begin()
         own.agree()
