@@ -182,7 +182,9 @@ def made(client: Client) -> list[str]:
     return [operation.id for operation in client.operations(limit=1000).items if operation.why != LIST]
 
 
-def test_a_file_that_does_not_tell_its_program_is_accepted(client: Client, tmp_path: Path) -> None:
-    """Lines of no known form are stored as they are, for the program that the person names."""
+def test_a_file_that_does_not_tell_its_program_is_refused(client: Client, tmp_path: Path) -> None:
+    """Lines of no known form are none of a session, whatever program the person names; no thread is made."""
     path = write(tmp_path / "plain-1.jsonl", [{"of": "no program"}])
-    assert import_file(client, path, program="codex").added == 1
+    with pytest.raises(ValidationError, match="no line of it is understood"):
+        import_file(client, path, program="codex")
+    assert client.threads().items == []

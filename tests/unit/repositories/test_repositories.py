@@ -213,7 +213,7 @@ def test_the_name_of_a_project_can_be_that_of_a_folder(text: str, name: str) -> 
     [
         ("/home/ann/harbour", "/home/ann/harbour"),
         (r"C:\Users\ann\harbour", "/mnt/c/Users/ann/harbour"),
-        ("d:/work/harbour/", "/mnt/d/work/harbour"),
+        ("d:/code/harbour/", "/mnt/d/code/harbour"),
         ("C:\\", "/mnt/c"),
         (r"\\?\C:\Users\ann", "/mnt/c/Users/ann"),
         (r"\\wsl$\Ubuntu\home\ann\harbour", "/home/ann/harbour"),
