@@ -28,15 +28,16 @@ ACTS = count(40, 2_000)
 BATCH = 10  # acts between two counts
 FILES = 6
 AGENTS = 2
+LISTED_EVERY = 5  # writes of an agent, which knows a new name only once the daemon does
 FOLDERS = ("facts", "facts/deep", "facts/far/off")
 
 
 class Agent(threading.Thread):
-    """Writes lines of one unique word to random files until it is ended; `acknowledged` were stored."""
+    """Writes lines of one unique word to files that the daemon lists, until it is ended; `acknowledged` were stored."""
 
-    def __init__(self, own: Tree, number: int, paths: list[str]) -> None:
+    def __init__(self, own: Tree, number: int) -> None:
         super().__init__()
-        self.own, self.paths, self.number = own, paths, number
+        self.own, self.number = own, number
         self.pick = random.Random(number)
         self.acknowledged: set[str] = set()
         self.tried: set[str] = set()
@@ -44,10 +45,14 @@ class Agent(threading.Thread):
 
     def run(self) -> None:
         with Client(self.own.daemon.socket) as client:
+            paths: list[str] = []
             for at in numbers():
                 if self.ended.is_set():
                     return
-                word, path = f"w{self.number}{at:06}", self.pick.choice(self.paths)
+                if at % LISTED_EVERY == 0:
+                    listed = [document.path for document in client.documents(limit=1000).items]
+                    paths = [path for path in listed if path.startswith("facts/") and COPY not in path]
+                word, path = f"w{self.number}{at:06}", self.pick.choice(paths)
                 self.tried.add(word)
                 try:
                     if self.pick.random() < 0.7:
@@ -146,7 +151,7 @@ def test_no_word_is_lost_or_doubled(seed: int) -> None:
         known: set[str] = set(counts(own)[0])
         done = 0
         while done < ACTS // count(1, 4):
-            agents = [Agent(own, 10 * (done + 1) + number, mover.paths) for number in range(AGENTS)]
+            agents = [Agent(own, 10 * (done + 1) + number) for number in range(AGENTS)]
             for agent in agents:
                 agent.start()
             for _ in range(BATCH):
