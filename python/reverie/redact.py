@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["KINDS", "Fingerprint", "Indicator", "Redactor", "Span", "indicators"]
+__all__ = ["KINDS", "RULES", "Allow", "Finding", "Fingerprint", "Indicator", "Redactor", "Span", "Taken", "indicators"]
 
 KINDS = frozenset(_native.kinds())
 """Every kind that can occur in `[REDACTED:<kind>]`."""
+
+
+RULES = frozenset(_native.rule_names())
+"""The stable name of every rule: `label`, `sentence`, `remembered`, ..., and for published formats their kinds."""
 
 
 class Span(NamedTuple):
@@ -24,6 +28,40 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+
+
+class Finding(NamedTuple):
+    """A secret in a text as `Span` has it, with what is reported of it: see `Taken`."""
+
+    start: int
+    end: int
+    kind: str
+    rule: str
+    shape: str
+    hash: bytes
+
+
+class Taken(NamedTuple):
+    """A secret that was replaced, without its value.
+
+    `shape` is its length in characters and their classes (`24:Aa0-`); `hash` its HMAC under the redactor's key.
+    """
+
+    rule: str
+    kind: str
+    shape: str
+    hash: bytes
+
+
+class Allow(NamedTuple):
+    """What stays although a rule finds it: rules switched off, values, and values by `Taken.hash` (under one key).
+
+    In `values`, `*` stands for any characters; one matches only a whole value, in the case that it has.
+    """
+
+    rules: Sequence[str] = ()
+    values: Sequence[str] = ()
+    hashes: Sequence[bytes] = ()
 
 
 class Fingerprint(NamedTuple):
@@ -78,6 +116,7 @@ class Redactor:
         fingerprints: bytes | None = None,
         forgets: bool = False,
         names: Sequence[str] = (),
+        allow: Allow | None = None,
     ) -> None:
         """Compile the rules; under the outermost keys in `names` no remembered (fingerprinted) value is replaced.
 
@@ -85,6 +124,15 @@ class Redactor:
         """
         self._native = _native.Redactor(list(literals), fingerprints=fingerprints, forgets=forgets)
         self._names = list(names)
+        if allow is not None:
+            self.allow(allow)
+
+    def allow(self, allow: Allow) -> None:
+        """Replace what is allowed, from the next text on; a fingerprint of an allowed value finds nothing.
+
+        Raises ValueError for a hash that has not 16 bytes.
+        """
+        self._native.allow(list(allow.rules), list(allow.values), list(allow.hashes))
 
     def text(self, text: str) -> str:
         """Return `text` with its secrets replaced; the same object if it has none.
@@ -102,7 +150,17 @@ class Redactor:
         `data` of an image or a document, are never changed.
         Raises ValidationError for an unpaired surrogate and for nesting beyond 1024.
         """
-        return self._native.value(value, self._names)
+        redacted, taken = self._native.value(value, self._names)
+        return redacted, len(taken)
+
+    def taken(self, value: Json) -> tuple[Json, list[Taken]]:
+        """Return what `value` returns, and of each replacement what may be told, in the order of the texts."""
+        redacted, taken = self._native.value(value, self._names)
+        return redacted, [Taken(*one) for one in taken]
+
+    def findings(self, text: str) -> list[Finding]:
+        """Return what `spans` returns, and of each secret what may be told."""
+        return [Finding(*found) for found in self._native.findings(text)]
 
     @property
     def fingerprints(self) -> bytes:
