@@ -74,7 +74,7 @@ impl Redactor {
     ) -> (Cow<'t, str>, Vec<Taken>) {
         let rules = self.rules();
         match self.memory {
-            Memory::Never => rules.redact_forgetting(text, scope, fingerprints),
+            Memory::Never(_) => rules.redact_forgetting(text, scope, fingerprints),
             Memory::Call(_) | Memory::Always(_) => rules.redact_remembering(text, scope, fingerprints),
         }
     }
@@ -93,12 +93,16 @@ impl Redactor {
         crate::guarded("Redactor.new", || {
             let rules = Arc::new(rules::Redactor::new(&literals));
             let memory = match fingerprints {
-                _ if forgets => Memory::Never,
+                None | Some(b"") if forgets => Memory::Never(Arc::default()),
                 None => Memory::Call(Arc::default()),
                 Some(b"") => Memory::Always(RwLock::default()),
                 Some(bytes) => {
                     let fingerprints = Fingerprints::from_bytes(bytes).ok_or_else(fingerprints_error)?;
-                    Memory::Always(RwLock::new(Arc::new(fingerprints)))
+                    if forgets {
+                        Memory::Never(Arc::new(Fingerprints::new(fingerprints.key())))
+                    } else {
+                        Memory::Always(RwLock::new(Arc::new(fingerprints)))
+                    }
                 }
             };
             Ok(Self { rules: RwLock::new(rules), memory })
@@ -208,7 +212,7 @@ impl Redactor {
     /// Return the secrets of a text, and remember them unless this redactor never does.
     fn found(&self, text: &str) -> Vec<Finding> {
         match self.memory {
-            Memory::Never => self.rules().spans(text, Scope::Content),
+            Memory::Never(_) => self.rules().spans(text, Scope::Content),
             Memory::Call(_) | Memory::Always(_) => self
                 .memory
                 .remembering(|fingerprints| self.rules().spans_remembering(text, Scope::Content, fingerprints)),
