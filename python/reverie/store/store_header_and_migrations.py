@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from reverie.store.lmdb_env import Environment
     from reverie.store.lock_and_rollback_guard import RollbackGuard
 
-__all__ = ["MIGRATIONS", "Header", "Migration", "m001_first_form", "m002_packed_records", "opened_header"]
+__all__ = [
+    "MIGRATIONS",
+    "Header",
+    "Migration",
+    "m001_first_form",
+    "m002_packed_records",
+    "m003_redactions",
+    "opened_header",
+]
 
 
 Migration: TypeAlias = Callable[["lmdb.Transaction[bytes]"], None]
@@ -91,7 +99,11 @@ def m002_packed_records(txn: lmdb.Transaction[bytes]) -> None:
     """
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records)
+def m003_redactions(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow records of what was redacted, which older versions do not know and would not purge."""
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records, m003_redactions)
 """Every migration in the order in which they run, stored by name once applied."""
 
 
