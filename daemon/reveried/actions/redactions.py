@@ -56,6 +56,7 @@ SETTING: Final = "redact.allow"
 TYPED: Final = "it was typed directly, and stored nowhere as it was"
 GONE: Final = "its transcript is gone"
 OTHER: Final = "its transcript has another text there"
+UNKNOWN: Final = " (whether it had such a value is not known)"
 DELETED: Final = "its thread was deleted"
 
 
@@ -84,7 +85,8 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
             await _forget_values(services, entry.removeprefix("rule:"))
         answer = wire.Allowed(allow=entries)
         for space in spaces_of(services.store):
-            await _Change(services, space, entry, who, answer).restore()
+            async with keyed_lock("purge", space):
+                await _Change(services, space, entry, who, answer).restore()
         return answer
 
 
@@ -107,7 +109,8 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
         _apply(services, entries)
         answer = wire.Allowed(allow=entries)
         for space in spaces_of(services.store):
-            await _Change(services, space, entry, who, answer).replace_again(before)
+            async with keyed_lock("purge", space):
+                await _Change(services, space, entry, who, answer).replace_again(before)
         return answer
 
 
@@ -183,7 +186,11 @@ def _concerned(reader: Reader, entry: str, *, is_older: bool) -> _Concerned:
         records = [] if record is None else [record]
     elif entry.startswith("rule:"):
         records = [record for _, record in reader.records(RedactionRecord) if f"rule:{record.rule}" == entry]
-    found = _Concerned(everywhere=is_older or entry.startswith("like:") or any(record.more for record in records))
+    found = _Concerned(
+        everywhere=entry.startswith("like:")
+        or (is_older and entry.startswith("rule:"))
+        or any(record.more for record in records)
+    )
     for place in (place for record in records for place in record.places):
         if place.kind == "thread":
             found.threads.setdefault(place.key, set()).update(place.seqs)
@@ -283,7 +290,7 @@ class _Change:
             self.answer.restored.append(_in_thread(thread, sorted(done.seqs)))
         left = sorted(named - done.met)
         if left or (marked and found.everywhere and not there):
-            why = OTHER if there else GONE if paths else TYPED
+            why = (OTHER if there else GONE if paths else TYPED) + ("" if left else UNKNOWN)
             self.answer.left.append(
                 wire.UnrestoredPlace(thread=thread.id, project=of_thread(thread), messages=left, why=why)
             )
