@@ -11,7 +11,6 @@ from reverie import wire
 from reverie.errors import Forbidden, ValidationError
 from reverie.redact import RULES
 from reverie.usecases import redactions
-from reveried.actions import redactions as actions
 from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
@@ -25,6 +24,8 @@ __all__ = ["ROUTES"]
 
 async def list_redactions(call: Call) -> Reply:
     """Return the values that were replaced, without the values, those first that were found last."""
+    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+
     query = call.query_as(wire.RedactionsQuery)
     project = None
     if query.project is not None:
@@ -38,11 +39,15 @@ async def list_redactions(call: Call) -> Reply:
 
 async def allow(call: Call) -> Reply:
     """Leave from now on what is named, and restore the texts that have transcripts."""
+    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+
     return Reply(await actions.allow(call.services, _entry(call), who=call.who))
 
 
 async def disallow(call: Call) -> Reply:
     """Take again what was allowed, also from the texts that have it by now."""
+    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+
     return Reply(await actions.disallow(call.services, _entry(call), who=call.who))
 
 

@@ -27,14 +27,14 @@ TEXTS = (LABELLED, "ok", f"the lantern form shows {WORD} twice")
 OTHER = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-def transcript(folder: Path, texts: tuple[str, ...] = TEXTS, session: str = "s1") -> Path:
-    """Write a transcript of messages of a person and an agent in turn, and return its path."""
+def transcript(folder: Path, texts: tuple[str, ...] = TEXTS, session: str = "s1", *, named: bool = True) -> Path:
+    """Write a transcript of a person and an agent in turn, whose lines have ids if `named`, and return its path."""
     path = folder / f"{session}.jsonl"
     roles = ("user", "assistant")
     lines: list[Json] = [
         {
             "type": roles[at % 2],
-            "uuid": f"{session}-{at}",
+            **({"uuid": f"{session}-{at}"} if named else {}),
             "sessionId": session,
             "cwd": "/srv/lantern",
             "timestamp": f"2026-11-20T10:0{at}:00.000Z",
@@ -148,7 +148,7 @@ def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_
 def test_a_rule_and_a_pattern_are_allowed_and_nothing_else_is(daemon: Daemon, tmp_path: Path) -> None:
     """A rule restores all that it took, second mentions among it, and no value of another rule."""
     with Client(daemon.socket) as client:
-        thread = str(import_file(client, transcript(tmp_path, (*TEXTS, f"push with {OTHER}"))).thread)
+        thread = str(import_file(client, transcript(tmp_path, (*TEXTS, f"push with {OTHER}"), named=False)).thread)
         labelled = next(item for item in client.redactions().items if item.kind != "github-token")
         client.allow_redactions(rule=labelled.rule)
         assert said(client, thread)[:3] == list(TEXTS)
