@@ -33,8 +33,8 @@ def keep(store: Store, keeper: FingerprintKeeper) -> bool:
 
 def value(number: int) -> str:
     """Return a made-up password, random enough to be remembered."""
-    digits = sha256(b"%d" % number).hexdigest()
-    return f"Kq{digits[:9]}Zw{digits[9:18]}"
+    letters = "bcdfghjkmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ23456789"
+    return "".join(letters[byte % len(letters)] for byte in sha256(b"%d" % number).digest()[:20]) + "4K"
 
 
 def learn(keeper: FingerprintKeeper, numbers: range) -> None:
