@@ -226,7 +226,7 @@ class Worker:
         outcome: Any
         try:
             outcome = alone.work()
-        except Exception as error:  # noqa: BLE001 - answered; the writer goes on
+        except BaseException as error:  # noqa: BLE001 - answered; the writer goes on
             outcome = error if isinstance(error, ReverieError) else unexpected(error)
         if not alone.loop.is_closed():
             alone.loop.call_soon_threadsafe(_resolve, alone.answer, outcome)

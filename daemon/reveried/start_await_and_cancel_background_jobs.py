@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
-from reverie.errors import Busy, Conflict, NotFound, ReverieError
+from reverie.errors import Busy, Conflict, NotFound, ReverieError, failure_of
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reveried.http.request_struct_and_response_writer import envelope_of
 from reveried.log import logger
@@ -219,6 +219,7 @@ async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
         job.state, job.progress = "done", 1.0
     except ReverieError as error:
         job.state, job.failure = "failed", _without_frames(error)
-    except Exception as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon
+    except BaseException as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon
+        failure_of(error)
         logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
         job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reverie.errors import NotFound, ReverieError
+from reverie.errors import NotFound, failure_of
 from reverie.importers import find_and_read_transcript_files
 from reverie.usecases import sessions
 from reverie.wire import CHUNK_MAX_BYTES
@@ -188,9 +188,16 @@ class Follower:
                     added += await _import(services, space, other)
                 except NotFound:
                     pass  # the client has not written it yet, or has removed it
-                except ReverieError as error:
-                    log = logger("reveried.transcript_follower")
-                    log.warning("a transcript was not read", code=error.code, why=error.message)
+                except BaseException as error:  # noqa: BLE001 - the session's other files are read
+                    failure = failure_of(error)
+                    logger("reveried.transcript_follower").warning(
+                        "a transcript was not read",
+                        work="follower",
+                        kind=type(error).__name__,
+                        code=failure.code,
+                        why=failure.message,
+                        exc_info=None if failure is error else error,
+                    )
                     continue
             followed.earlier.pop(other.path, None)
         if added:
@@ -327,5 +334,6 @@ async def _learn(services: Services, space: str, thread: str) -> None:
     """Extract memories from the lines that were added."""
     try:
         await learn(services, space, thread, who="follower")
-    except ReverieError as error:
-        logger("reveried.transcript_follower").info("a session was not learnt from", code=error.code)
+    except BaseException as error:  # noqa: BLE001 - its file is still followed
+        failure = failure_of(error)
+        logger("reveried.transcript_follower").info("a session was not learnt from", code=failure.code)

@@ -53,6 +53,7 @@ __all__ = [
     "Unauthenticated",
     "UnsupportedMedia",
     "ValidationError",
+    "failure_of",
     "from_code",
     "unexpected",
 ]
@@ -186,7 +187,7 @@ class CoreFailed(ReverieError):
         self,
         message: str = "",
         *,
-        hint: str = "report the function and line that reverie logs names",
+        hint: str = "the rest goes on without it; report the function and line that `reverie logs` names",
         function: str = "",
         at: str = "",
     ) -> None:
@@ -315,6 +316,22 @@ def from_code(code: str, message: str, details: dict[str, Any]) -> ReverieError:
     error = _BY_CODE.get(code, ReverieError)(message)
     error.details.update(details)
     return error
+
+
+def failure_of(error: BaseException) -> ReverieError:
+    """Return the error of the one item whose work raised `error`, so that the others go on.
+
+    Raises:
+        BaseException: `error` itself, where it is to end a task or the process: a cancellation, Ctrl-C, an exit.
+    """
+    if isinstance(error, ReverieError):
+        return error
+    if not isinstance(error, Exception):
+        from asyncio import CancelledError  # noqa: PLC0415 - what runs no event loop does not load one
+
+        if isinstance(error, (CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)):
+            raise error
+    return unexpected(error)
 
 
 def unexpected(error: BaseException) -> ReverieError:

@@ -78,6 +78,7 @@ async def take_chunk(
     )
     if final:
         await briefs.refresh_ended(services, space, here.thread)
+        services.texts.make_start_soon(services, space, here.thread)
     return total
 
 

@@ -26,7 +26,6 @@ import msgspec
 from reverie.errors import ModelFailed, NotFound, ReverieError
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX
 from reverie.language_model.tool_turn_request_and_calls import FACTS_HEADING
-from reverie.lazy_regex import lazy_regex
 from reveried.log import logger
 from reveried.model_transports.command_transport import prompt_text, read_output
 from reveried.model_transports.transport import COMES_LATER, NOT_SENT
@@ -52,7 +51,6 @@ LEARNT_FROM: ContextVar[tuple[str, str] | None] = ContextVar("learnt_from", defa
 """Space and thread that are being learnt from; they go into the request file, which is the transport's alone."""
 
 POLL_S = 0.25
-_ESCAPE: Final = lazy_regex(r"\\[bfnrt]")  # in JSON: no part of the word behind it
 QUIET_S = 0.5  # an answer is read when its file has not changed for so long: it may be written in place
 LEARNING_WAITS_S = 1.0  # of one call: imports wait for it; whenever the answer comes later, it is learnt from then
 PICK_UP_S = 2.0  # between two looks for answers that nobody waits for
@@ -295,22 +293,13 @@ def remove_files_with(folder: Path, holds: Callable[[str], bool], *, space: str,
     gone = 0
     for path in files:
         is_answer = path.parent.name == "answers"
-        if path.stem in doomed or (is_answer and _file_has(path, holds)):
+        if path.stem in doomed or (is_answer and holds(path.read_text("utf-8", "replace"))):
             path.unlink(missing_ok=True)
             gone += 1
     for turn in _waiting(folder):
         if (turn.space, turn.thread) == (space, thread):
             turn.path.unlink(missing_ok=True)
     return gone
-
-
-def _file_has(path: Path, holds: Callable[[str], bool]) -> bool:
-    """Return True if a text of a JSON file, or of one that has JSON in it, has words of a purge."""
-    text = path.read_text("utf-8", "replace")
-    try:
-        return any(map(holds, _texts(json.loads(text))))
-    except (ValueError, RecursionError):
-        return holds(text) or holds(_ESCAPE.sub(" ", text))
 
 
 def _request_has(path: Path, holds: Callable[[str], bool], space: str, thread: str | None) -> bool:
@@ -322,7 +311,7 @@ def _request_has(path: Path, holds: Callable[[str], bool], space: str, thread: s
         facts = content["system"].partition(FACTS_HEADING)[2] if content.get("tools") else ""
         said = "\n".join([facts, *_texts(content["messages"])])
     except (ValueError, RecursionError, TypeError, KeyError):
-        return _file_has(path, holds)
+        return holds(text)
     origin = content.get("learntFrom")
     return holds(said) or (thread is not None and origin == {"space": space, "thread": thread})
 

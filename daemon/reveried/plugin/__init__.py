@@ -65,8 +65,8 @@ If the user does not want something kept, do not write it into a note. What they
 def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, str], python: str) -> dict[str, bytes]:
     """Return the files of the plugin by their paths.
 
-    `command` starts `reverie`, `env` are the variables that the server of tools needs, and `python` is the interpreter
-    for the hook where no compiled program fits.
+    `command` starts `reverie`, `env` are the variables that the server of tools needs beside the socket's path, and
+    `python` is the interpreter for the hook where no compiled program fits.
     """
     hooks: dict[str, list[dict[str, Any]]] = {}
     for event, part in HOOKS:
@@ -77,9 +77,8 @@ def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, st
             "timeout": _TIMEOUT_S,
         }
         hooks.setdefault(event, [{"hooks": []}])[0]["hooks"].append(handler)
-    server: dict[str, Any] = {"command": command[0], "args": [*command[1:], "mcp"]} | (
-        {"env": dict(env)} if env else {}
-    )
+    # A client starts its servers with HOME and PATH alone, so that the daemon's XDG_RUNTIME_DIR is not known there.
+    server = {"command": command[0], "args": [*command[1:], "mcp"], "env": {**env, "REVERIE_SOCKET": str(socket)}}
     manifest = {"name": NAME, "version": __version__, "description": _DESCRIPTION, "author": {"name": "Reverie"}}
     listing = {"name": NAME, "source": "./", "description": _DESCRIPTION}
     program = hook_program_bytes.program()

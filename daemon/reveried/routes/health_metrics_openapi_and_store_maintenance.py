@@ -103,6 +103,7 @@ def _status(call: Call) -> wire.Status:
             operation=str(reader.operation()) if reader.operation() else None,
             candidates=services.waiting.count(reader),
             paused_since=paused[-1][0] if ignored_folders_and_recording_pauses.is_paused(paused) else None,
+            late_hooks=services.hooks.late(call.space),
         )
 
 

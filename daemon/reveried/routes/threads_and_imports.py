@@ -53,7 +53,7 @@ async def list_threads(call: Call) -> Reply:
         if project is None:  # a folder that no thread has worked in
             return Reply(wire.Page[wire.Thread]([]))
     page = threads.newest_page if query.order == "newest" else threads.page
-    collect = partial(page, window=window, limit=query.limit, after=query.after, project=project)
+    collect = partial(page, window=window, limit=query.limit, after=query.after, project=project, main=query.main)
     return Reply(await read(call.services, call.space, collect))
 
 

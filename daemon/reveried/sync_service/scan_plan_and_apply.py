@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from reverie.errors import ReverieError, unexpected
+from reverie.errors import ReverieError, failure_of
 from reverie.redact import Taken
 from reverie.store import Kind
 from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
@@ -25,6 +25,7 @@ from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, sync_snapshot_and_commit
 from reverie.usecases.projections import Listing
 from reverie.usecases.redactions import Found
+from reveried.log import logger
 from reveried.sync_service.folder_status import folder_condition, sync_status
 from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.in_memory_folder_state import (
@@ -49,8 +50,9 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import KnownRoot, Root
     from reverie.sync.sync_input_types import Answer, Baseline
+    from reverie.sync.sync_plan_types import Plan
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
     from reveried.sync_service.folder_status import Condition
@@ -88,7 +90,16 @@ class SpaceFolder:
         self._config = config
         self._now_ms = now_ms
         self._random = random
-        self._binding = RootBinding(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
+        self.recorded_root: KnownRoot | None = None  # as the store has it, once it was read
+        self._binding = RootBinding(
+            path,
+            self.late,
+            space=space,
+            store_id=store_id,
+            known=self._read_known_root,
+            stamp=self._stamp,
+            now_ms=now_ms,
+        )
         self._projection = ProjectionWriter(path)
         self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
         self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
@@ -130,8 +141,8 @@ class SpaceFolder:
         """
         try:
             result = self._scan_and_plan(paths, deep=deep, answer=answer)
-        except Exception as error:
-            self.problem = error if isinstance(error, ReverieError) else unexpected(error)
+        except BaseException as error:
+            self.problem = failure_of(error)
             raise
         self.problem = None
         return result
@@ -158,6 +169,8 @@ class SpaceFolder:
                 # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
                 self._guard.recheck |= not missing <= self._guard.stopped
                 missing.clear()
+            gone = self._writer.failed.keys() - stamps.keys() - dirty - self.late.paths
+            self._writer.forget(gone if wanted is None else gone & wanted)
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
             suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
@@ -179,12 +192,24 @@ class SpaceFolder:
         documents = {*self.baselines.by_path, *self.listing.documents}
         return self._binding.open(documents, fresh=fresh, operation=self.listing.operation or 0)
 
-    def needs_acceptance(self) -> bool:
-        """Return True if another folder is at the path and may be taken over: as `RootBinding.needs_acceptance`."""
+    def _read_known_root(self) -> KnownRoot | None:
+        """Return the folder that the store knows as the space's."""
+        with self._store.reader(self.space) as reader:
+            self.recorded_root = sync_snapshot_and_commit.known_root(reader)
+        return self.recorded_root
+
+    @property
+    def root_to_record(self) -> KnownRoot | None:
+        """The open root if the store does not know it yet."""
+        root = self._binding.root
+        return None if root is None or root.known == self.recorded_root else root.known
+
+    def to_accept(self) -> KnownRoot | None:
+        """Return another folder that is at the path and may be taken over: as `RootBinding.to_accept`."""
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
         documents = {*self.baselines.by_path, *self.listing.documents}
-        return self._binding.needs_acceptance(
+        return self._binding.to_accept(
             documents, fresh=not self.baselines.file_count, operation=self.listing.operation or 0
         )
 
@@ -210,17 +235,33 @@ class SpaceFolder:
         result.paths = {state.path for state in states}
         is_one = len(states) == 1 and not is_full
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
-        result.plan = reconcile(
-            [self._compared(reader, state, redact, is_one=is_one) for state in states],
-            redact=redact,
-            now_ms=self._now_ms(),
-            stamp=self._stamp(),
-            new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
-            rules=rules,
-            files=self.baselines.file_count,
-            held=self._guard.older,
-            is_full=is_full,
-        )
+
+        def plan_of(states: list[PathState]) -> Plan:
+            return reconcile(
+                [self._compared(reader, state, redact, is_one=is_one) for state in states],
+                redact=redact,
+                now_ms=self._now_ms(),
+                stamp=self._stamp(),
+                new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+                rules=rules,
+                files=self.baselines.file_count,
+                held=self._guard.older,
+                is_full=is_full,
+            )
+
+        try:
+            result.plan = plan_of(states)
+        except BaseException as error:
+            failure = failure_of(error)
+            failed = {state.path: why for state in states if (why := _failure(plan_of, state)) is not None}
+            if not failed:  # only together
+                raise
+            logger("reveried.sync_service").error(
+                "a file was not taken in", space=self.space, paths=sorted(failed), code=failure.code, exc_info=error
+            )
+            self._writer.failed |= failed
+            result.paths -= failed.keys()
+            result.plan = plan_of([state for state in states if state.path not in failed])
         self._guard.note(result.plan, stamps, is_full=is_full)
         return result
 
@@ -266,8 +307,8 @@ class SpaceFolder:
             result.stamps[path] = content.stamp
         try:
             late = self.late.to_merge(root, path, data, stamp=self._stamp())
-        except ReverieError as error:  # the late write waits, and the status names it; all other paths are handled
-            self._writer.failed[path] = error
+        except BaseException as error:  # noqa: BLE001 - it waits, and the status names it; all other paths are handled
+            self._writer.failed[path] = failure_of(error)
             return None
         state_of = partial(
             sync_snapshot_and_commit.path_state, reader, path, baseline, versions_max=Rules().versions_max
@@ -288,6 +329,10 @@ class SpaceFolder:
         root = self._binding.root
         return WriteResult() if root is None else self._writer.apply(root, self.baselines, scanned, committed)
 
+    def remove_set_aside(self, holds: Callable[[str], bool]) -> None:
+        """Remove the copies of projections that a person edited for whose text `holds` is true."""
+        self._projection.remove_set_aside(holds)
+
     def update_projections(self) -> ReverieError | None:
         """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
         if self._binding.root is None:
@@ -295,7 +340,9 @@ class SpaceFolder:
         self._binding.root.verify()
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-            self._projection.update(reader, self._binding.root, self.listing, now_ms=self._now_ms())
+            self._projection.update(
+                reader, self._binding.root, self.listing, now_ms=self._now_ms(), is_owner=self._binding.is_owner
+            )
         return next(iter(self._projection.failed.values()), None)
 
     def take_removed_archives(self) -> set[str]:
@@ -310,6 +357,8 @@ class SpaceFolder:
 
     def entries_to_list(self) -> list[DocumentEntry] | None:
         """Return the documents that MEMORY.md should list, or None if it lists them already."""
+        if not self._binding.is_owner:
+            return None
         with self._store.reader(self.space) as reader:
             operation = self._dirty.catch_up(reader)
             if operation == self._listed_at:
@@ -333,9 +382,7 @@ class SpaceFolder:
             return projections.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Return why no file can be at a path, as of the last scan; None where it is read later: what agents write
-        meanwhile is merged with it.
-        """
+        """Return why no file can be at a path, as of the last scan; None for one that is read later, then merged."""
         refusal = self._index.covering(path)
         return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
 
@@ -399,6 +446,15 @@ class SpaceFolder:
     def _stamp(self) -> str:
         """Return the time that names conflict copies, UTC: `20261121-093000`."""
         return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _failure(plan_of: Callable[[list[PathState]], Plan], state: PathState) -> ReverieError | None:
+    """Return why no plan can be made for this path alone, None where one can."""
+    try:
+        plan_of([state])
+    except BaseException as error:  # noqa: BLE001 - it is returned
+        return failure_of(error)
+    return None
 
 
 def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     from reverie.documents.item_and_change_types import Item
     from reverie.documents.parser import ParsedSource
+    from reverie.match_and_edit_markdown_blocks import Block
 
-__all__ = ["append_entry", "apply_changes", "is_listed", "new_document"]
+__all__ = ["append_entry", "apply_changes", "is_listed", "new_document", "with_blocks_of"]
 
 _LINE_ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 _MEMORY_LIST: Final = "MEMORY.md"
@@ -119,6 +120,37 @@ def append_entry(path: str, text: str | None, entry: str) -> str:
     if before.strip() and not _may_follow(before, lines[0]):
         before += ending
     return before + added + after
+
+
+def with_blocks_of(path: str, text: str, other: str) -> str | None:
+    """Return a file of facts or episodes with all that another text of it has and it lacks, at its end.
+
+    That is how two texts of which neither was made from the other are one: nothing was deleted. Of lines that are
+    generated (title, summary, day) it keeps its own. None for other documents, or where no block would stay one.
+    Example: "- Ann sails" and "- Bob rows" give "- Ann sails", "- Bob rows".
+    """
+    source, beside = parse_source(path, text), parse_source(path, other)
+    if source.document.kind not in {DocumentKind.FACTS, DocumentKind.EPISODES}:
+        return None
+    known = {"", *(_words_of(source, block) for block in source.blocks)}
+    title = set(f"# {heading_of(path)}".casefold().split())
+    joined, expected = text, len(source.document.items)
+    for block in beside.blocks:
+        words = _words_of(beside, block)
+        if words in known or block.kind is BlockKind.SUMMARY or is_updated_line(block):
+            continue
+        if block.kind is BlockKind.TITLE and title.issuperset(words.casefold().split()):
+            continue
+        if words.startswith("---"):
+            return None  # the front matter of one file is none in the middle of another
+        joined = append_entry(path, joined, words)
+        expected += any(item.start == block.start for item in beside.document.items)
+    return joined if len(parse_document(path, joined).items) == expected else None
+
+
+def _words_of(source: ParsedSource, block: Block) -> str:
+    """Return the text of a block without empty lines around it."""
+    return source.data[block.start : block.end].decode().strip("\ufeff\r\n").rstrip()
 
 
 def is_listed(path: str) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from msgspec import structs
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.importers.detect_and_read_line_format import program_of
+from reverie.importers.detect_and_read_line_format import is_understood, program_of
 from reverie.importers.parse_and_repair_json_line import Problem
 from reverie.importers.split_chunks_into_entries import ChunkPlan, PartialLine, plan_chunk
 from reverie.importers.unpack import unpacked
@@ -202,15 +202,16 @@ def read_identity(path: Path) -> Identity:
     """Return the session id and fingerprint of a file from its first bytes.
 
     Raises:
-        ValidationError: it holds something, and no line of its beginning starts a JSON object: it is no session.
+        ValidationError: it holds something, and no line of it is one of a session.
     """
     with open_transcript(path) as opened:
         head = _read_exactly(opened, _SESSION_BYTES)
+    program = program_of(head.splitlines())
     # A disk that lost its power leaves NUL bytes.
-    if head.strip(_BLANK) and not any(line.lstrip(_BLANK).startswith(b"{") for line in head.splitlines()):
+    if program is None and head.strip(_BLANK) and not _is_session(path):
         raise ValidationError(
-            f"{path} is not a session: no line of it begins a JSON object",
-            hint="give the .jsonl files of ~/.claude/projects, or a folder of them",
+            f"{path} is not a session: no line of it is understood",
+            hint="give the session files of Claude Code, Codex or pi, or a folder of them",
         )
     prefix = head[:PREFIX_BYTES]
     stem = path.name.removesuffix(".gz").removesuffix(".zst").removesuffix(".jsonl")
@@ -218,8 +219,14 @@ def read_identity(path: Path) -> Identity:
     named = _UUID.search(stem) if agent is None else None
     in_head = _SESSION.search(head)
     session = named.group() if named else in_head.group(1).decode("utf-8", "replace") if in_head else stem
-    program = program_of(head.splitlines())
     return Identity(session, agent, len(prefix), hashlib.sha256(prefix).hexdigest(), program)
+
+
+def _is_session(path: Path) -> bool:
+    """Return True if any line of a file is one of a session, or if its first one is still being written."""
+    entries = (entry for plan in read_chunks(path, tokens=False) for entry in plan.entries)
+    first = next(entries, None)
+    return first is None or is_understood(first) or any(map(is_understood, entries))
 
 
 def _read_exactly(opened: TranscriptStream, size: int) -> bytes:

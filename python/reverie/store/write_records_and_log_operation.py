@@ -251,9 +251,9 @@ class Writer(Reader):
         For words that must be nowhere any more: `change` gets the JSON of each version and returns it without them.
         Operations, times and deletions stay as they are, and no operation is made of it: the caller notes what it did.
         Edits are made anew, so that none of them has the words. The bytes leave the file when it is compacted. Of the
-        store's own kinds this is for events, whose tags are a memory's.
+        store's own kinds this is for the log: operations have names of documents, events these and tags of memories.
         """
-        if kind is not Kind.EVENT:
+        if kind not in {Kind.EVENT, Kind.OPERATION}:
             self._writable(kind)
         return rewrite_record(self.transaction, kind, key, change, self._redactor)
 

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from reverie.documents.create_append_and_change_items import with_blocks_of
 from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
 from reverie.lazy_regex import lazy_regex
 from reverie.sync.sync_input_types import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
@@ -27,6 +28,7 @@ __all__ = [
     "converge",
     "disk_writes",
     "if_changed",
+    "merge_without_base",
     "relocated",
     "three_way_merge",
     "with_notice",
@@ -61,6 +63,12 @@ def three_way_merge(base: str, store: str, person: str) -> MergedText:
         ConflictRegion(conflict.ours.text, conflict.theirs.text, conflict.span[0]) for conflict in merged.conflicts
     )
     return MergedText(merged.text, tuple(regions))
+
+
+def merge_without_base(path: str, store: str, person: str) -> MergedText | None:
+    """Return both texts of which neither derives from the other as one, the person's first; None if that cannot be."""
+    text = with_blocks_of(path, person, store)
+    return None if text is None else MergedText(text)
 
 
 def _with_one_summary(base: str, store: str, person: str) -> tuple[str, str, str]:

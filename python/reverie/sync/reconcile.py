@@ -22,11 +22,11 @@ from reverie.sync.rename_detection import (
     copy_plan,
     copy_renames,
     edited_renames,
+    exact_plan,
     exact_renames,
     has_baseline_file,
     is_missing,
     is_saved_over,
-    move_plan,
     rename_plan,
 )
 from reverie.sync.sync_input_types import Rules, ScanContext, sha256
@@ -107,7 +107,7 @@ def reconcile(
         plans.append(Plan(together=older.chosen | {state.path for state in missing}))
     excluded = renamed_paths | older.stopped | older.waiting | {state.path for state in put_back}
     excluded |= {state.path for state in missing} if is_mass or rules.answer == "put_back" else set()
-    plans += [move_plan(rename, redact((rename.new.data or b"").decode()).text) for rename in exact]
+    plans += [exact_plan(rename, context) for rename in exact]
     plans += [copy_plan(rename, context) for rename in copies]
     plans += [rename_plan(rename, context) for rename in edited]
     return Plan().joined(*plans, *(decide(state, context) for state in ordered if state.path not in excluded))

@@ -257,25 +257,17 @@ def _fits(reader: Reader, change: PendingChange) -> bool:
 
 
 def repeating(
-    reader: Reader,
-    *,
-    memories: Collection[str],
-    thread: str | None,
-    waiting: Callable[[Any], bool],
-    matches: Callable[[Any], bool],
+    reader: Reader, *, memories: Collection[str], thread: str | None, matches: Callable[[Any], bool]
 ) -> tuple[list[str], list[str]]:
     """Return ids of candidates and keys of forgotten statements that a purge of memories or a thread must remove.
 
-    Those that name one of the memories, candidates from the thread, and all whose texts match, in any version; of
-    candidates that wait those for which `waiting` is true.
+    Those that name one of the memories, candidates from the thread, and all whose texts match, in any version.
     """
 
     def concerns(record: CandidateRecord) -> bool:
         of_thread = any(change.provenance.get("thread", "") == thread for change in record.changes)
-        repeats = waiting if current.get(record.id) == "waiting" else matches
-        return of_thread or any(change.memory in memories for change in record.changes) or repeats(record.as_json())
+        return of_thread or any(change.memory in memories for change in record.changes) or matches(record.as_json())
 
-    current = {record.id: record.state for _, record in reader.records(CandidateRecord)}
     candidates = {*reader.keys(Kind.CANDIDATE), *reader.versioned_keys(Kind.CANDIDATE)}
     forgotten = {*reader.keys(Kind.FORGOTTEN), *reader.versioned_keys(Kind.FORGOTTEN)}
     return (

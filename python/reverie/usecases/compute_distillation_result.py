@@ -259,7 +259,7 @@ def _memories(
             redactor=redactor,
             at=job.at,
             random=job.random,
-            thread=screening.Origin(job.thread, job.project),
+            thread=screening.Origin(job.thread, job.project, job.homeless),
             messages=unlearnt,
         )
         return plan, last_seq
@@ -285,7 +285,7 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         redactor=job.redact.redactor(),
         at=job.at,
         random=job.random,
-        thread=screening.Origin(job.thread, job.project),
+        thread=screening.Origin(job.thread, job.project, job.homeless),
         reflection=job.reflection,
     )
 

@@ -75,6 +75,7 @@ class DistillJob(msgspec.Struct):
     redact: RedactRules = msgspec.field(default_factory=RedactRules)
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
+    homeless: bool = False
 
 
 class DistillPlan(msgspec.Struct):
@@ -141,6 +142,7 @@ def snapshot(
     return DistillJob(
         thread=thread_id,
         project=find_register_and_join_projects.of_thread(thread),
+        homeless=find_register_and_join_projects.is_homeless(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,

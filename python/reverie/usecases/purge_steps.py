@@ -41,7 +41,7 @@ from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_pa
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from reverie.store import Key, Writer
 
@@ -57,6 +57,7 @@ __all__ = [
     "needs_compaction",
     "remove_blocks",
     "rewrites",
+    "without_names",
     "without_words",
 ]
 
@@ -126,6 +127,36 @@ def cover_copies(space: str, who: str, found: Findings) -> Write[list[str]]:
 def _step(space: str, who: str, body: Any) -> Write[int]:
     """Return the write of one step; `body` takes the writer and returns how much it changed, 0 where it is done."""
     return Write(space=space, who=who, why=WHY, body=body)
+
+
+def without_names(
+    space: str, who: str, records: Sequence[tuple[Kind, int]], paths: Collection[str]
+) -> Iterator[Write[None]]:
+    """Yield the writes that take the paths of purged documents out of the log: operations have the hashes instead.
+
+    The last step: who follows the log has to have seen the deletions.
+    """
+
+    def without(value: dict[str, Any], gone: Collection[str]) -> dict[str, Any]:
+        if "data" in value:
+            path = value["data"]["path"]
+            return {**value, "data": {**value["data"], "path": "[purged]" if path in gone else path}}
+        changes = [
+            {**change, "key": [sha256(change["key"][0].encode()).hexdigest()]}
+            if change["kind"] == Kind.DOCUMENT and change["key"][0] in gone
+            else change
+            for change in value["changes"]
+        ]
+        return {**value, "changes": changes}
+
+    def body(writer: Writer, part: Sequence[tuple[Kind, int]]) -> None:
+        gone = {path for path in paths if not writer.exists(Kind.DOCUMENT, (path,))}  # one may be written again by now
+        for kind, number in part:
+            writer.rewrite(kind, (number,), partial(without, gone=gone))
+
+    for start in range(0, len(records), BATCH):
+        part = records[start : start + BATCH]
+        yield Write(space=space, who=who, why=WHY, body=partial(body, part=part))
 
 
 # What repeats the words

@@ -34,7 +34,7 @@ from reverie.store import (
 from reverie.usecases import candidate_review, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from reverie.models import Json
     from reverie.store import Reader
@@ -47,12 +47,14 @@ __all__ = [
     "engine_part",
     "findings",
     "lines_without",
+    "naming",
     "pending",
     "sources",
     "strings",
 ]
 
 _WORD = lazy_regex(r"\w{3,}")
+_ESCAPE = lazy_regex(r"\\[bfnrt]")  # in JSON: no part of the word behind it
 _TEXT_CHARS_MIN = 12  # of a memory's whole text to be searched for: a shorter one is part of many others
 _THREAD_KINDS = (Kind.STATE, Kind.DIGEST, Kind.NOTE, Kind.DISTILLATION)
 _ENGINE_FIELDS = {Kind.THREAD: ("index",), Kind.DREAM: ("proposals",), Kind.RUN: ("answer",)}  # the rest stays
@@ -98,6 +100,13 @@ class Matcher:
         """Return True if a string anywhere in a JSON value, a key too, has one of the words or whole texts."""
         return any(self.holds(text) for text in strings(value))
 
+    def in_file(self, text: str) -> bool:
+        """Return True if a file's text has one of the words or whole texts, also behind an escape as in JSON."""
+        try:
+            return self.in_answer(orjson.loads(text))
+        except orjson.JSONDecodeError:
+            return self.holds(text) or self.holds(_ESCAPE.sub(" ", text))
+
     def masked(self, text: str) -> str:
         """Return a text with each of the words replaced by `[purged]`."""
         for whole in self.texts:
@@ -121,7 +130,7 @@ class Findings:
     """The records of a space that have words of the sources: those to be rewritten, by kind and key.
 
     `matcher` is for words of memories and documents, `wide` also for those of a thread's messages: a long thread has
-    many words, so that what waits for a person (conflicts, candidates) is not changed for one of them.
+    many words, and a person's text in an open conflict is not changed for one of them.
     """
 
     matcher: Matcher
@@ -302,11 +311,7 @@ def findings(reader: Reader, found: Sources) -> Findings:
     _find_versions(reader, found, result)
     _find_current(reader, found, result)
     result.candidates, result.forgotten = candidate_review.repeating(
-        reader,
-        memories=found.memories,
-        thread=found.thread,
-        waiting=result.matcher.in_json,
-        matches=result.wide.in_json,
+        reader, memories=found.memories, thread=found.thread, matches=result.wide.in_json
     )
     result.events = [
         int(key[0])
@@ -333,7 +338,7 @@ def _document_texts(reader: Reader, found: Sources) -> Iterator[str]:
     for path in found.documents:
         for version in reader.record_versions(DocumentRecord, (path,)):
             if version.value is not None:
-                yield version.value.content
+                yield from (version.value.content, path)
 
 
 def _thread_texts(reader: Reader, found: Sources) -> Iterator[str]:
@@ -370,7 +375,7 @@ def _live_texts(reader: Reader, found: Sources) -> Iterator[str]:
             yield from _texts_of_memory(reader, str(name))
     for _, document in reader.records(DocumentRecord):
         if document.path not in found.documents and not is_conflict_copy(document.path):
-            yield document.content
+            yield from (document.content, document.path)
     yield from runs.texts(reader, thread=found.thread, of_it=False)
     for _, thread in reader.records(ThreadRecord):
         if thread.id == found.thread:
@@ -418,6 +423,17 @@ def _find_current(reader: Reader, found: Sources, result: Findings) -> None:
         for key, note in reader.records(NoteRecord, thread):
             if note.thread is not None and note.thread == found.thread and thread != (found.thread,):
                 result.notes.append((str(key[0]), str(key[1])))
+
+
+def naming(reader: Reader, paths: Collection[str]) -> list[tuple[Kind, int]]:
+    """Return the operations and events that name one of these documents, which are gone."""
+    found = [
+        (Kind.OPERATION, int(key[0]))
+        for key, value in reader.scan(Kind.OPERATION)
+        if any(change["kind"] == Kind.DOCUMENT and change["key"][0] in paths for change in value["changes"])
+    ]
+    events = reader.scan(Kind.EVENT)
+    return found + [(Kind.EVENT, int(key[0])) for key, value in events if value["data"].get("path") in paths]
 
 
 def _json(text: str) -> Any:

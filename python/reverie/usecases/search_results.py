@@ -17,6 +17,7 @@ from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.find_register_and_join_projects import of_thread
 from reverie.usecases.open_sealed_thread_entries import is_withdrawn
 from reverie.usecases.projections import LIST
+from reverie.usecases.thread_outline import is_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -60,20 +61,15 @@ def _distinct(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> li
     seen: set[tuple[str, str]] = set()
     places = [search.is_number_of(hit.id) for hit in hits]
     entries.read(places)
-    # A file that has a message twice is read as if it had it once, where it is first.
-    firsts: dict[tuple[str, Any], int] = {}
-    for name, seq in places:
-        key = name, (entries.get(name, seq) or {}).get("id") or seq
-        firsts[key] = min(seq, firsts.get(key, seq))
-    for hit, (name, at) in zip(hits, places, strict=True):
+    for hit, (name, seq) in zip(hits, places, strict=True):
         if len(found) == limit:
             break
-        seq = firsts[name, (entries.get(name, at) or {}).get("id") or at]
         entry, thread = entries.get(name, seq), entries.thread(name)
         if thread is None or entry is None or entry.get("role") is None or is_withdrawn(reader, name, seq, entry):
             continue
         said = (entry["role"], _text(entry))
-        if said not in seen:
+        own = entry.get("id")
+        if said not in seen and not (own and is_repeat(reader, thread, seq, own)):
             seen.add(said)
             found.append((hit, thread, seq, entry))
     entries.read(
@@ -251,7 +247,8 @@ def said_on_days(
             if first_entry is not None:
                 seq, entry = first_entry
                 hits.append(hit_of_entry(Entries(reader), "", thread, seq, entry, score=0.0, why="said on that day"))
-    return sorted(hits, key=lambda hit: hit.at or "", reverse=True)[:limit]
+    distinct = {(hit.at, hit.passage): hit for hit in hits}  # a session that was resumed has the same words again
+    return sorted(distinct.values(), key=lambda hit: hit.at or "", reverse=True)[:limit]
 
 
 def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapping[str, Any]] | None:

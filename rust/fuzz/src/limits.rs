@@ -123,12 +123,12 @@ impl<'d> Draw<'d> {
     /// Return a text of pieces, and of runs that end at a limit, counted from where the text or a piece began.
     pub fn text(&mut self) -> String {
         let mut text = String::new();
-        let mut began = 0;
+        let (mut began, mut behind) = (0, 0); // the last piece
         for _ in 0..=self.below(6) {
             match self.below(8) {
                 0 | 1 => {
                     let (length, filler) = (self.near_limit(), self.one(&FILLERS));
-                    let from = [0, began, text.len()][self.below(3)];
+                    let from = self.one(&[0, began, behind, text.len()]);
                     let missing = (from + length).saturating_sub(text.len());
                     text.push_str(&filler.repeat(missing / filler.len()));
                     text.push_str(&"y".repeat(missing % filler.len()));
@@ -142,6 +142,7 @@ impl<'d> Draw<'d> {
                 _ => {
                     began = text.len();
                     text.push_str(self.piece());
+                    behind = text.len();
                 }
             }
         }

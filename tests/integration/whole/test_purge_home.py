@@ -6,6 +6,7 @@ import json
 import random
 from contextlib import ExitStack, suppress
 from functools import partial
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SYLLABLES = ("quok", "zan", "bri", "vex", "lom", "jur", "pax", "dwi", "gno", "fth")
-FRAMES = ("The {0} of the {1} {2} is called {3}.", "We decided to keep {0} and {1} in {3}, near the {2}.")
-FORGOTTEN = "Whoever opens a {0} first turns its {1} by hand, and asks {3} about every {2} that was shut in winter."
+FRAMES = (
+    "Always keep the {0} and the {1} in {2}.",
+    "We decided to write the {0} of the {1} to {2}.",
+    "The {0} failed because {2} had no {1}.",
+)
 NOUNS = (
     "harbour ledger marble cabinet staging tide orchard lantern gravel beacon quarry saddle timber walnut copper "
     "violet saffron chimney ferry meadow pulley turbine valve magnet basket anchor violin carpet pepper glacier tunnel"
@@ -43,21 +46,26 @@ class Marks:
 
     def __call__(self, use: str) -> str:
         """Return a new word for a text of this use."""
-        word = "Zanzi" + "".join(self.chance.choices(SYLLABLES, k=5))
+        word = self._made() + "zanzi"
         self.words[word] = use
         return word
 
-    def said(self, use: str, frame: str = "") -> str:
-        """Return a sentence with a new word."""
-        return (frame or self.chance.choice(FRAMES)).format(*self.chance.sample(NOUNS.split(), 3), self(use))
+    def said(self, use: str) -> str:
+        """Return a sentence with a new word: in messages of a kind that is learnt, elsewhere like no other one."""
+        if use.endswith(("message", "reply")):
+            return self.chance.choice(FRAMES).format(*self.chance.sample(NOUNS.split(), 2), self(use))
+        return f"The {self._made()} of {self._made()} and {self._made()} is the {self._made()} {self(use)}"
+
+    def _made(self) -> str:
+        return "".join(self.chance.choices(ascii_lowercase, k=9))
 
     def left(self, home: Path) -> dict[str, list[str]]:
         """Return where words are still found, by their use."""
         return {use: found for word, use in self.words.items() if (found := files_with(home, word))}
 
 
-def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> list[str]:
-    """Write memories with tags, of several types, changed by agents and by a person; return their ids."""
+def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> None:
+    """Write memories with tags, of several types, changed by agents and by a person, and one that waits."""
     ids = []
     for type_ in ("fact", "preference", "mistake", "skill"):
         made = client.remember(
@@ -69,7 +77,11 @@ def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> list[str]:
     file = daemon.home / "root" / "default" / "facts" / "project.md"
     wait_until(file.exists, "the file")
     file.write_text(file.read_text("utf-8") + f"- {marks.said('line of a person')}\n", "utf-8")
-    forgotten = client.remember(wire.CreateMemory(content=marks.said("forgotten memory", FORGOTTEN))).id
+    projection = file.parents[1] / "memory" / "long-term-memory.json"
+    wait_until(projection.exists, "the memories as JSON")
+    projection.write_text(f"{projection.read_text('utf-8')}\n", "utf-8")
+    wait_until(lambda: list(projection.parent.glob("*.sync-conflict-*")), "the copy of what a person edited in vain")
+    forgotten = client.remember(wire.CreateMemory(content=marks.said("forgotten memory"))).id
     statement = client.memory(forgotten).content
     client.forget(forgotten)
     thread = client.create_thread(agent="eve").id
@@ -77,7 +89,6 @@ def fill_memories(daemon: Daemon, client: Client, marks: Marks) -> list[str]:
     client.learn(thread)
     with suppress(Conflict):
         client.remember(wire.CreateMemory(content=f"{statement}."))
-    return [*ids, forgotten]
 
 
 def fill_documents(daemon: Daemon, client: Client, marks: Marks) -> None:
@@ -90,11 +101,11 @@ def fill_documents(daemon: Daemon, client: Client, marks: Marks) -> None:
     wait_until(file.exists, "the file")
     file.write_text(f"# Hosts\n\n- {marks.said('conflict')}\n- The port is eighty\n", "utf-8")
     client.patch_document("facts/hosts.md", [("eighty", "ninety")])
-    client.append_entry(f"notes/{marks.chance.choice('abc')}.md", marks.said("appended entry"))
+    client.append_entry(f"notes/{marks('name of a document')}.md", marks.said("appended entry"))
 
 
-def fill_thread(client: Client, marks: Marks) -> str:
-    """Return a thread with messages, calls, a state, notes, a run, a distillation and what is learnt from it."""
+def fill_thread(client: Client, marks: Marks) -> None:
+    """Make a thread with messages, calls, a state, notes, a run, a distillation and what is learnt from it."""
     thread = client.create_thread(agent="ada", title=f"about {marks('title')}").id
     run = client.start_run(thread=thread, title=f"run of {marks('run')}").id
     call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": f"ping {marks('call')}"}}
@@ -123,7 +134,6 @@ def fill_thread(client: Client, marks: Marks) -> str:
     client.set_working_state(thread, current_task=marks.said("later state"))
     client.learn(thread)
     client.complete_run(run)
-    return thread
 
 
 def fill_session(daemon: Daemon, client: Client, marks: Marks, folder: Path) -> None:
@@ -144,7 +154,8 @@ def fill_session(daemon: Daemon, client: Client, marks: Marks, folder: Path) -> 
         return len(wishes) > 2
 
     wait_until(found, "the brief")
-    client.change_brief_line("harbour", wishes[0].id, "keep")
+    with suppress(Conflict):  # it was learnt meanwhile, and is a memory
+        client.change_brief_line("harbour", wishes[0].id, "keep")
     client.change_brief_line("harbour", wishes[1].id, "edit", text=marks.said("edited line"))
     client.change_brief_line("harbour", wishes[2].id, "drop")
 
@@ -156,25 +167,30 @@ def hook(daemon: Daemon, event: dict[str, object], query: str = "") -> str:
     return answer.body.decode()
 
 
-def purge_all(client: Client, marks: Marks, ids: list[str]) -> None:
-    """Purge every memory, document and thread, one by one in a random order, and those that come in between."""
+def purge_all(client: Client, chance: random.Random) -> None:
+    """Purge every memory, document and thread that the log names, deleted ones too, one by one in a random order."""
+    kinds: dict[str, Callable[[str], object]] = {
+        "memory": partial(client.forget, purge=True),
+        "document": partial(client.delete_document, purge=True),
+        "thread": lambda name: client.delete_thread(name, confirm=name, purge=True),
+    }
+    done = {("document", "MEMORY.md")}  # which follows
     while True:
-        ids = [*ids, *(item.id for item in client.memories(limit=1000).items)]
-        purges: list[Callable[[], object]] = [partial(client.forget, name, purge=True) for name in dict.fromkeys(ids)]
-        purges += [
-            partial(client.delete_document, item.path, purge=True)
-            for item in client.documents().items
-            if item.path.endswith(".md") and item.path != "MEMORY.md"
-        ]
-        threads = [thread.id for thread in client.threads(limit=1000).items]
-        purges += [partial(client.delete_thread, thread, confirm=thread, purge=True) for thread in threads]
-        if not purges:
+        named, after = set[tuple[str, str]](), None
+        while True:
+            page = client.operations(limit=1000, after=after)
+            changes = [change for item in page.items for change in item.changes if change.kind in kinds]
+            named |= {(change.kind, str(change.key[0])) for change in changes}
+            if (after := page.next) is None:
+                break
+        new = sorted((kind, name) for kind, name in named - done if kind != "document" or name.endswith(".md"))
+        if not new:
             return
-        marks.chance.shuffle(purges)
-        ids = []
-        for purge in purges:
+        chance.shuffle(new)
+        for kind, name in new:
             with suppress(NotFound):
-                purge()
+                kinds[kind](name)
+        done |= set(new)
 
 
 def test_purged_words_leave_the_working_states_of_others() -> None:
@@ -255,16 +271,16 @@ def test_nothing_is_left_of_a_home_in_which_everything_was_purged(tmp_path: Path
                     partial(fill_session, daemon, client, marks, folder),
                 ]
                 chance.shuffle(fills)
-                made = [fill() for fill in fills]
-                ids = [name for names in made if isinstance(names, list) for name in names]
+                for fill in fills:
+                    fill()
                 client.dream()
                 answers = home / "data" / "spool" / "answers"
                 if answers.is_dir():
                     for word in marks.words:
-                        (answers / f"{word[5:]}.json").write_text(json.dumps({"text": f"said:\n{word}\tagain"}))
+                        (answers / f"{word}.json").write_text(json.dumps({"text": f"said:\n{word}\tagain"}))
                 missing = [use for word, use in marks.words.items() if not files_with(home, word)]
                 assert missing == [], f"home {number}: texts that were never stored"
-                purge_all(client, marks, ids)
+                purge_all(client, chance)
                 assert marks.left(home) == {}, f"home {number}"
             daemon.stop()
             assert run_check(home / "data" / "store").ok

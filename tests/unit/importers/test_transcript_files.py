@@ -309,11 +309,11 @@ def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("name", "data", "session", "agent"),
     [
-        (f"{SESSION}.jsonl", b'{"sessionId":"other"}', SESSION, None),
+        (f"{SESSION}.jsonl", b'{"type":"x","sessionId":"other"}', SESSION, None),
         (f"2026-01-05-{SESSION}.jsonl", b"", SESSION, None),
-        ("mine.jsonl", b'{"type":"summary"}\n{"sessionId": "abc"}\n{"sessionId":"def"}', "abc", None),
-        ("mine.jsonl", b"{}", "mine", None),
-        ("agent-a1b2.jsonl", b'{"sessionId":"abc","agentId":"a1b2"}', "abc", "a1b2"),
+        ("mine.jsonl", b'{"type":"summary"}\n{"type":"x","sessionId": "abc"}\n{"sessionId":"def"}', "abc", None),
+        ("mine.jsonl", b'{"role":"user","content":"hello"}', "mine", None),
+        ("agent-a1b2.jsonl", b'{"type":"x","sessionId":"abc","agentId":"a1b2"}', "abc", "a1b2"),
         (f"agent-{SESSION}.jsonl", b"", f"agent-{SESSION}", SESSION),
     ],
 )
@@ -330,6 +330,27 @@ def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: 
         session, agent, len(data), hashlib.sha256(data).hexdigest(), identity.program
     )
     assert identity == expected
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"# notes\n",
+        b"{}",
+        b'{"display": "a prompt", "sessionId": "s", "project": "/home/ann"}',
+        b'{"type": "entity", "name": "lamp"}\n{"type": "progress", "done": 3}',
+        b'{"info": {"id": "m1", "role": "user"}, "parts": [{"type": "text", "text": "a"}]}',
+        b'[\n  {\n    "role": "user"\n  }\n]',
+    ],
+)
+def test_a_file_without_a_line_of_a_session_is_refused(tmp_path: Path, data: bytes) -> None:
+    """Other programs' files are refused by name, lists of prompts too; one line of a session anywhere is enough."""
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(ValidationError, match=r"history.jsonl is not a session: no line of it is understood"):
+        find_and_read_transcript_files.read_identity(path)
+    path.write_bytes(data + b"\n" + data.ljust(70_000) + b"\n" + talk(1))
+    assert find_and_read_transcript_files.read_identity(path).sha256
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import _native
-from reverie.errors import CoreFailed
+from reverie.errors import CoreFailed, ValidationError
 from reverie.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SECRET = "one-word-of-the-text"
+WORDS = "one-word-of-the-text"
 
 
 @pytest.mark.parametrize("length", range(4080, 4100))
@@ -28,13 +28,13 @@ def test_a_cookie_that_ends_at_the_limit_is_redacted(length: int, end: str) -> N
 def test_a_panic_is_an_error_that_says_where_and_not_what(capfd: pytest.CaptureFixture[str]) -> None:
     """`except Exception` catches it; the text is neither in the error nor on standard error."""
     with pytest.raises(CoreFailed) as caught:
-        _native.panic_with(SECRET)
+        _native.panic_with(WORDS)
 
     error = caught.value
     assert isinstance(error, Exception)
     assert (error.code, error.details["function"]) == ("core_failed", "panic_with")
     assert error.details["at"].startswith("rust/native/src/guard.rs:")
-    assert SECRET not in f"{error.message} {error.details}"
+    assert WORDS not in f"{error.message} {error.details}"
     assert capfd.readouterr().err == ""
 
 
@@ -54,5 +54,5 @@ def test_numbers_beyond_every_text_are_answered(call: Callable[[], object]) -> N
         call()
     except CoreFailed as failed:
         pytest.fail(f"{failed.details}")
-    except Exception as error:  # noqa: BLE001 - refused with an error that says why
-        assert str(error)
+    except (OverflowError, ValidationError):
+        return
