@@ -63,7 +63,13 @@ from reveried.services import Services
 from reveried.session_texts import warm
 from reveried.start_await_and_cancel_background_jobs import Jobs
 from reveried.stop_note import StopNote
-from reveried.stored_tokens_spaces_and_schedules import StoredCallers, StoredSchedules, spaces_of, store_id
+from reveried.stored_tokens_spaces_and_schedules import (
+    StoredCallers,
+    StoredSchedules,
+    begin_redactions,
+    spaces_of,
+    store_id,
+)
 from reveried.sync_service import SyncService
 
 if TYPE_CHECKING:
@@ -208,11 +214,13 @@ async def _assemble(
     daemon, background_state = config.daemon, BackgroundState()
     at, now_ms = _times(clock)
     events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
-    keeper = FingerprintKeeper(store, config.redact.literals)
+    keeper = FingerprintKeeper(store, config.redact.literals, config.redact.allow)
+    store.redactor = keeper.forgetful()
     worker = Worker(store, clock=at, queue_length=daemon.queue_length, on_commit=events.notify, beside=keeper.pending)
     worker.start()
     closing.push_async_callback(asyncio.to_thread, worker.stop)
     closing.callback(stop.say, "the last writes")
+    await begin_redactions(store, worker.submit, keeper.redactor.key, at())
     compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds, small_jobs=SMALL_JOBS)
     closing.push_async_callback(compute.close)
     jobs = Jobs(clock=at, now_ms=now_ms, random=secrets.token_bytes)
@@ -238,7 +246,7 @@ async def _assemble(
         config=config,
         layout=layout,
         store=store,
-        redactor=keeper.redactor,
+        keeper=keeper,
         callers=StoredCallers(store),
         submit=worker.submit,
         worker=worker,

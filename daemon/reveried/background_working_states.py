@@ -16,7 +16,6 @@ import msgspec
 
 from reverie.distill import state_text
 from reverie.errors import Conflict, ModelFailed, failure_of
-from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
 from reverie.usecases.open_sealed_thread_entries import sealed_after, spoken_messages
 from reveried.actions.contexts_states_and_notes import state as current_state
@@ -201,7 +200,7 @@ class BackgroundState:
         from reverie.usecases.model_requests_and_plan_for_memories import source_of  # noqa: PLC0415 - as above
 
         def build() -> StateWork:
-            redactor = Redactor(services.config.redact.literals)
+            redactor = services.redact_rules.redactor()
             return StateWork.of(source_of(messages, redactor), state, redactor.text(state_text.render(state)))
 
         work = await asyncio.to_thread(build)

@@ -244,6 +244,17 @@ class Redact(Section, frozen=True):
     ] = ()
     literals_file: Annotated[Path | None, text("A file of mode 0600 with one such secret a line; empty: none.")] = None
 
+    allow: Annotated[
+        tuple[
+            Annotated[str, Meta(max_length=TEXT_MAX, pattern=r"\A(?:rdn_[0-9a-f]{32}|rule:[a-z0-9-]+|like:[\s\S]+)\Z")],
+            ...,
+        ],
+        Meta(
+            max_length=LIST_MAX,
+            description="What is not taken: ids of redactions, rule:NAME, like:PATTERN (reverie redactions allow).",
+        ),
+    ] = ()
+
     def __repr__(self) -> str:
         return f"Redact({len(self.literals)} literals)"
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access_counts import AccessCounts
+    from reverie.usecases.fingerprints_of_redacted_values import FingerprintKeeper
     from reverie.usecases.memory_indexes_and_recall import Recall
     from reverie.usecases.nearest import NearestMemories
+    from reverie.usecases.redactions import RedactRules
     from reverie.usecases.search_and_save_message_indexes import MessageSearch
     from reveried.commit_worker import Submit, Worker
     from reveried.compute_process import Compute
@@ -52,7 +54,7 @@ class Services:
     config: Config
     layout: Layout
     store: Store
-    redactor: Redactor
+    keeper: FingerprintKeeper
     callers: Callable[[str], Caller | None]  # by the hash of a token
     submit: Submit
     worker: Worker
@@ -84,6 +86,16 @@ class Services:
     project_listings: ProjectListings = field(default_factory=ProjectListings)
     waiting: WaitingCandidates = field(default_factory=WaitingCandidates)
     models: Models | None = None  # None: everything is decided by rule
+
+    @property
+    def redactor(self) -> Redactor:
+        """The redactor that remembers what it has redacted."""
+        return self.keeper.redactor
+
+    @property
+    def redact_rules(self) -> RedactRules:
+        """What makes a redactor in another process."""
+        return self.keeper.rules
 
     def new_id(self, kind: str) -> str:
         """Return a new id such as `mem_…`, sortable by its time."""

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.store import IdentityRecord, Kind, ScheduleRecord, TokenRecord, Write
+from reverie.store import (
+    FingerprintsCursor,
+    IdentityRecord,
+    Kind,
+    RedactionsCursor,
+    ScheduleRecord,
+    TokenRecord,
+    Write,
+)
 from reverie.store.record_kinds_and_rules import SYSTEM_SPACE
 from reverie.usecases.spaces_and_tokens import DEFAULT_SPACE
 from reveried.http.authentication import Caller
@@ -15,7 +23,7 @@ if TYPE_CHECKING:
     from reverie.store import Store, Writer
     from reveried.commit_worker import Submit
 
-__all__ = ["StoredCallers", "StoredSchedules", "spaces_of", "store_id"]
+__all__ = ["StoredCallers", "StoredSchedules", "begin_redactions", "spaces_of", "store_id"]
 
 WHO = "reveried"  # the author of these writes in the history
 IDENTITY_BYTES = 16
@@ -54,6 +62,23 @@ async def store_id(store: Store, submit: Submit, random: Callable[[int], bytes])
 
     await submit(Write(SYSTEM_SPACE, WHO, "store.identity", body))
     return drawn.id
+
+
+async def begin_redactions(store: Store, submit: Submit, key: bytes, at: str) -> None:
+    """At the first start, store the key of redacted values, and since when they are listed if the store is older.
+
+    The ids in the list are made with the key: it must be on disk before the first of them.
+    """
+    with store.reader(SYSTEM_SPACE) as reader:
+        is_older = reader.exists(Kind.CURSOR, IdentityRecord.KEY)
+        if reader.exists(Kind.CURSOR, RedactionsCursor.KEY):
+            return
+
+    def body(writer: Writer) -> None:
+        writer.save(RedactionsCursor(since=at if is_older else ""), RedactionsCursor.KEY)
+        writer.save(FingerprintsCursor(salt=key.hex()), FingerprintsCursor.KEY)
+
+    await submit(Write(SYSTEM_SPACE, WHO, "redactions.begin", body))
 
 
 class StoredSchedules:

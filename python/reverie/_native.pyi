@@ -121,6 +121,9 @@ def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int
 def kinds() -> list[str]:
     """Return every kind that can occur in `[REDACTED:<kind>]`, sorted."""
 
+def rule_names() -> list[str]:
+    """Return the stable name of every rule, sorted."""
+
 def marks() -> list[tuple[str, Literal["begins", "holds", "named"], str]]:
     """Return the indicators of secrets, sorted: kind, manner (`begins`, `holds` or `named`), and the string."""
 
@@ -137,8 +140,15 @@ class Redactor:
     def spans(self, value: str) -> list[tuple[int, int, str]]:
         """Return start and end in characters, and kind, of every secret."""
 
-    def value(self, value: Any, names: Sequence[str] = ()) -> tuple[Any, int]:
-        """Return the JSON value with its secrets replaced (the same object if none), and the number of replacements.
+    def findings(self, value: str) -> list[tuple[int, int, str, str, str, bytes]]:
+        """Return start and end in characters, kind, rule, shape, and keyed hash, of every secret."""
+
+    def allow(self, rules: list[str], values: list[str], hashes: list[bytes]) -> None:
+        """Leave from now on what these rules find, and these values: patterns with `*`, and keyed hashes."""
+
+    def value(self, value: Any, names: Sequence[str] = ()) -> tuple[Any, list[tuple[str, str, str, bytes]]]:
+        """Return the JSON value with its secrets replaced (the same object if none), and of each replacement its rule,
+        kind, shape and keyed hash.
 
         Strings under the keys `names` of the outermost object are compared with no remembered value.
         """

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from reverie import _native
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from reverie.models import Json
 
-__all__ = ["KINDS", "Fingerprint", "Indicator", "Redactor", "Span", "indicators"]
+__all__ = [
+    "KINDS",
+    "RULES",
+    "Allow",
+    "Finding",
+    "Fingerprint",
+    "Indicator",
+    "Redactor",
+    "Span",
+    "Taken",
+    "TakenLog",
+    "current_log",
+    "indicators",
+    "logged",
+]
 
 KINDS = frozenset(_native.kinds())
 """Every kind that can occur in `[REDACTED:<kind>]`."""
+
+
+RULES = frozenset(_native.rule_names())
+"""The stable name of every rule: `label`, `sentence`, `remembered`, ..., and for published formats their kinds."""
 
 
 class Span(NamedTuple):
@@ -24,6 +44,76 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+
+
+class Finding(NamedTuple):
+    """A secret in a text as `Span` has it, with what is reported of it: see `Taken`."""
+
+    start: int
+    end: int
+    kind: str
+    rule: str
+    shape: str
+    hash: bytes
+
+
+class Taken(NamedTuple):
+    """A secret that was replaced, without its value.
+
+    `shape` is its length in characters and their classes (`24:Aa0-`); `hash` its HMAC under the redactor's key.
+    """
+
+    rule: str
+    kind: str
+    shape: str
+    hash: bytes
+
+
+class TakenLog:
+    """What redactors took in one piece of work and what it called, as long as the work lasts."""
+
+    __slots__ = ("is_open", "taken")
+
+    def __init__(self) -> None:
+        self.is_open = True
+        self.taken: list[Taken] = []
+
+    def drain(self) -> list[Taken]:
+        """Return what was taken since the last call."""
+        taken, self.taken = self.taken, []
+        return taken
+
+
+_LOG: Final[ContextVar[TakenLog | None]] = ContextVar("taken", default=None)
+
+
+@contextmanager
+def logged() -> Iterator[TakenLog]:
+    """Log what redactors take in the block; a task that it starts and that goes on after it logs nothing more."""
+    log = TakenLog()
+    token = _LOG.set(log)
+    try:
+        yield log
+    finally:
+        log.is_open = False
+        _LOG.reset(token)
+
+
+def current_log() -> TakenLog | None:
+    """Return the log of the work that is going on, None where none is kept."""
+    log = _LOG.get()
+    return log if log is not None and log.is_open else None
+
+
+class Allow(NamedTuple):
+    """What stays although a rule finds it: rules switched off, values, and values by `Taken.hash` (under one key).
+
+    In `values`, `*` stands for any characters; one matches only a whole value, in the case that it has.
+    """
+
+    rules: Sequence[str] = ()
+    values: Sequence[str] = ()
+    hashes: Sequence[bytes] = ()
 
 
 class Fingerprint(NamedTuple):
@@ -69,7 +159,7 @@ class Redactor:
     Foreign markers `[BYOK:x]` and `<REDACTED:x>` become `[REDACTED:byok]` and `[REDACTED:foreign]`.
     """
 
-    __slots__ = ("_names", "_native")
+    __slots__ = ("_allow", "_forgets", "_literals", "_names", "_native")
 
     def __init__(
         self,
@@ -78,20 +168,35 @@ class Redactor:
         fingerprints: bytes | None = None,
         forgets: bool = False,
         names: Sequence[str] = (),
+        allow: Allow | None = None,
     ) -> None:
         """Compile the rules; under the outermost keys in `names` no remembered (fingerprinted) value is replaced.
 
         Raises ValueError for `fingerprints` that are neither empty, nor a key of 32 bytes, nor those of a redactor.
         """
         self._native = _native.Redactor(list(literals), fingerprints=fingerprints, forgets=forgets)
-        self._names = list(names)
+        self._literals, self._forgets, self._names = list(literals), forgets, list(names)
+        self.allow(allow or Allow())
+
+    def allow(self, allow: Allow) -> None:
+        """Replace what is allowed, from the next text on; a fingerprint of an allowed value finds nothing.
+
+        Raises ValueError for a hash that has not 16 bytes.
+        """
+        self._native.allow(list(allow.rules), list(allow.values), list(allow.hashes))
+        self._allow = allow
 
     def text(self, text: str) -> str:
         """Return `text` with its secrets replaced; the same object if it has none.
 
         Raises ValidationError for an unpaired surrogate.
         """
-        return self._native.text(text)
+        log = current_log()
+        if log is None:
+            return self._native.text(text)
+        redacted, taken = self._native.value(text, [])
+        log.taken += [Taken(*one) for one in taken]
+        return redacted if taken else text
 
     def value(self, value: Json) -> tuple[Json, int]:
         """Return a JSON value with its secrets replaced (the same object if none), and the number of replacements.
@@ -102,7 +207,20 @@ class Redactor:
         `data` of an image or a document, are never changed.
         Raises ValidationError for an unpaired surrogate and for nesting beyond 1024.
         """
-        return self._native.value(value, self._names)
+        redacted, taken = self.taken(value)
+        return redacted, len(taken)
+
+    def taken(self, value: Json) -> tuple[Json, list[Taken]]:
+        """Return what `value` returns, and of each replacement what may be told, in the order of the texts."""
+        redacted, found = self._native.value(value, self._names)
+        taken = [Taken(*one) for one in found]
+        if taken and (log := current_log()) is not None:
+            log.taken += taken
+        return redacted, taken
+
+    def findings(self, text: str) -> list[Finding]:
+        """Return what `spans` returns, and of each secret what may be told."""
+        return [Finding(*found) for found in self._native.findings(text)]
 
     @property
     def fingerprints(self) -> bytes:
@@ -121,6 +239,15 @@ class Redactor:
     def add_fingerprints(self, fingerprints: Iterable[Fingerprint]) -> None:
         """Add fingerprints made with the same key by another redactor; they are numbered anew here."""
         self._native.add_fingerprints([added[1:] for added in fingerprints])
+
+    def forget(self, hashes: Collection[bytes]) -> list[Fingerprint]:
+        """Forget the values with these hashes; return the fingerprints that are left, numbered as they were before."""
+        left = [item for item in self.fingerprints_after(0) if item.hash not in hashes]
+        native = _native.Redactor(self._literals, fingerprints=self.key, forgets=self._forgets)
+        native.allow(list(self._allow.rules), list(self._allow.values), list(self._allow.hashes))
+        native.add_fingerprints([item[1:] for item in left])
+        self._native = native
+        return left
 
     def stream(self, pieces: Iterable[str]) -> Iterator[str]:
         """Yield the redacted text of all `pieces` together, in pieces of other sizes; remembers nothing.

@@ -45,6 +45,9 @@ from reverie.store import (
     PrivacyCursor,
     ProjectRecord,
     ProjectsCursor,
+    RedactedPlace,
+    RedactionRecord,
+    RedactionsCursor,
     RegionRecord,
     RetiredRecord,
     RunFileRecord,
@@ -217,6 +220,21 @@ PUT: list[tuple[Key, StoredRecord]] = [
     ((0,), FingerprintRecord(number=1, hash="0f" * 16, length=9, prefix=65_535, marker="jwt")),
     (("2026-11-22", "cheap"), SpendRecord(calls=2, failed=1, input_tokens=9, reserved={"call_1": 70})),
     (FingerprintsCursor.KEY, FingerprintsCursor(salt="a7" * 32)),
+    (RedactionsCursor.KEY, RedactionsCursor(since="2026-11-21T09:30:00.000Z", unlisted=2)),
+    (
+        ("rdn_" + "0f" * 16,),
+        RedactionRecord(
+            id="rdn_" + "0f" * 16,
+            marker="password",
+            rule="label",
+            shape="12:a0-",
+            count=3,
+            places=[RedactedPlace("thread", "thr_1", [2, 7]), RedactedPlace("document", "facts/user.md")],
+            more=True,
+            first_at="2026-11-21T09:30:00.000Z",
+            last_at="2026-11-22T09:30:00.000Z",
+        ),
+    ),
     (
         ("cnd_1",),
         CandidateRecord(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import lmdb
 
+from reverie.redact import Taken
 from reverie.store import Done, Failed, Store, Write
 from reverie.store.lmdb_env import lmdb_options
 from reverie.store.record_keys import record_key, space_prefix
@@ -27,20 +28,25 @@ _CHARACTERS = "".join(map(chr, range(0x20, 0x7F)))  # printable ASCII
 DAY_MS = 24 * 60 * 60 * 1000
 
 
+_TAKEN = Taken("listed", "test", "14:a0-", b"0" * 16)
+
+
 class Masking:
     """A redactor that knows one secret."""
 
-    def value(self, value: Json) -> tuple[Json, int]:
+    def taken(self, value: Json) -> tuple[Json, list[Taken]]:
         match value:
             case str():
-                return value.replace(SECRET, "[REDACTED:test]"), value.count(SECRET)
+                return value.replace(SECRET, "[REDACTED:test]"), [_TAKEN] * value.count(SECRET)
             case list():
-                found = [self.value(item) for item in value]
-                return [item for item, _ in found], sum(count for _, count in found)
+                found = [self.taken(item) for item in value]
+                return [item for item, _ in found], [one for _, taken in found for one in taken]
             case dict():
-                clean = {key: self.value(item) for key, item in value.items()}
-                return {key: item for key, (item, _) in clean.items()}, sum(count for _, count in clean.values())
-        return value, 0
+                clean = {key: self.taken(item) for key, item in value.items()}
+                return {key: item for key, (item, _) in clean.items()}, [
+                    one for _, taken in clean.values() for one in taken
+                ]
+        return value, []
 
 
 MASKING = Masking()

@@ -154,7 +154,7 @@ def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:
         reader,
         run,
         window=services.config.consolidation.window,
-        literals=services.config.redact.literals,
+        redact=services.redact_rules,
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
     )

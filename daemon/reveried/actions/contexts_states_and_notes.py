@@ -14,6 +14,7 @@ from reverie.errors import Conflict
 from reverie.models import WorkingState
 from reverie.usecases import contexts, threads, working_state
 from reveried.actions import find_projects_set_visibility_and_sort_threads
+from reveried.actions.documents import note_taken
 from reveried.execute_use_cases import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 
@@ -52,6 +53,7 @@ async def add_note(
         idempotency=idempotency,
     )
     note = (await services.submit(write)).value
+    await note_taken(services, space, "thread", thread_id)
     return replace(note, thread=note.thread or wire.ABSENT)
 
 
@@ -130,7 +132,9 @@ async def set_state(
         )
         return (await services.submit(write)).value
 
-    return working_state.state_answer(await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}")))
+    after = await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}"))
+    await note_taken(services, space, "thread", thread_id)
+    return working_state.state_answer(after)
 
 
 async def context(

@@ -22,7 +22,7 @@ from reverie.usecases import rewind_later_entries_to_branch_and_undo as rewinds
 from reverie.usecases.open_sealed_thread_entries import entry_record
 from reveried.actions import find_projects_set_visibility_and_sort_threads
 from reveried.actions.distill import distill, start_distilling
-from reveried.actions.documents import redacted
+from reveried.actions.documents import note_taken, redacted
 from reveried.execute_use_cases import read
 from reveried.log import logger
 from reveried.restart_failed_loops import failures_logged
@@ -69,6 +69,7 @@ async def create(
         updated_at=at,
     )
     stored = (await services.submit(threads.create(space, who, thread, seed, idempotency=idempotency))).value
+    await note_taken(services, space, "thread", stored.id)
     return threads.thread_answer(stored, services.config.context.window)
 
 
@@ -99,6 +100,7 @@ async def change(
     if not fields:
         raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
     stored = (await services.submit(threads.change(space, who, thread_id, fields))).value
+    await note_taken(services, space, "thread", thread_id)
     return threads.thread_answer(stored, services.config.context.window)
 
 

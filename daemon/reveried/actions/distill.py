@@ -132,7 +132,7 @@ def _distill_snapshot(
         bounds=bounds,
         window=config.context.window,
         memory_window=config.consolidation.window,
-        literals=config.redact.literals,
+        redact=services.redact_rules,
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
     )

@@ -7,15 +7,16 @@ first, so that a caller's change is checked against it, and the answer comes whe
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from reverie import wire
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import Conflict, Forbidden
 from reverie.path_validation import existing_spelling
+from reverie.redact import current_log
 from reverie.store import DocumentRecord, Write
 from reverie.sync.redaction_view import has_marker
-from reverie.usecases import candidate_review, documents, move_documents_delete_folders_insert_lines
+from reverie.usecases import candidate_review, documents, move_documents_delete_folders_insert_lines, redactions
 from reverie.usecases.forgotten_writes import HeldForPerson
 from reverie.usecases.projections import LIST
 from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
@@ -36,6 +37,7 @@ __all__ = [
     "delete_folder",
     "insert",
     "move",
+    "note_taken",
     "patch",
     "put",
     "redacted",
@@ -260,6 +262,7 @@ async def commit_write(services: Services, space: str, path: str, write: Write[T
     if deletes is not None:
         await _check_secrets(services, space, path, deletes)
     value = await submit_or_hold(services, space, write)
+    await note_taken(services, space, "document", path)
     await services.sync_service.write_documents(space, {path})
     return value
 
@@ -319,6 +322,15 @@ async def check_spelling(services: Services, space: str, path: str) -> None:
             hint=f"spell it as it is there: {existing}",
             reason="collision",
         )
+
+
+async def note_taken(services: Services, space: str, kind: Literal["thread", "memory", "document"], key: str) -> None:
+    """Record what this request had redacted as found in a memory, a document, or a thread beside its messages."""
+    log = current_log()
+    taken = [] if log is None else log.drain()
+    if taken:
+        found = [redactions.Found(one, (kind, key, 0)) for one in taken]
+        await services.submit(redactions.noted(space, found), bulk=True)
 
 
 def redacted(services: Services, text: str | None) -> str | None:

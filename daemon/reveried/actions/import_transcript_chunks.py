@@ -92,6 +92,7 @@ def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
         duplicates=total.duplicates + answer.duplicates,
         redacted=total.redacted + answer.redacted,
         counts=dict(Counter(total.counts) + Counter(answer.counts)),
+        kinds=dict(Counter(total.kinds) + Counter(answer.kinds)),
         problems=[*total.problems, *answer.problems],
     )
 
@@ -116,6 +117,7 @@ async def _take(
             final=final,
             redactor=services.redactor,
             literals=services.config.redact.literals,
+            allow=services.keeper.allow,
             at=services.clock(),
         ),
         job="import",

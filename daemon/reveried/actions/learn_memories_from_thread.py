@@ -140,7 +140,7 @@ def learn_snapshot(
         reader,
         thread,
         window=services.config.consolidation.window,
-        literals=services.config.redact.literals,
+        redact=services.redact_rules,
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
         through=through,

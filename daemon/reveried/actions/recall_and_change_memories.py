@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reverie.full_text_memory_recall import RECALL_TOKENS
 from reverie.models import MemoryType
 from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
-from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted, submit_or_hold
+from reveried.actions.documents import (
+    check_spelling,
+    check_writable,
+    commit_write,
+    note_taken,
+    redacted,
+    submit_or_hold,
+)
 from reveried.keyed_locks_and_shared_waits import wait_together
 
 if TYPE_CHECKING:
@@ -51,6 +58,7 @@ async def remember(
         await check_spelling(services, space, document)
         check_writable(services, space, document)
     record = await submit_or_hold(services, space, write)
+    await note_taken(services, space, "memory", record.id)
     await services.sync_service.write_documents(space, {record.document})
     return record
 

@@ -86,6 +86,6 @@ def dream_snapshot(services: Services, reader: Reader, token_budget: int | None)
         token_budget=token_budget,
         max_token_budget=services.config.dream.max_token_budget,
         window=services.config.consolidation.window,
-        literals=services.config.redact.literals,
+        redact=services.redact_rules,
         at=services.clock(),
     )

@@ -31,6 +31,7 @@ from reveried.cli import (
     log_and_diff,
     proxy_and_run_with_instant_compaction,
     recall_search_and_remember,
+    redactions,
     review,
     service,
     show,
@@ -155,6 +156,10 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     "review": (
         "Decide what waits for you: changes that Reverie does not make by itself.\n\nExample: reverie review",
         {"list": review.list_candidates, "diff": review.diff, "accept": review.accept, "reject": review.reject},
+    ),
+    "redactions": (
+        "List what redaction replaced, and allow what is no secret.\n\nExample: reverie redactions",
+        {"allow": redactions.allow, "disallow": redactions.disallow},
     ),
     "brief": (
         "Show what the sessions of a project taught, and change its lines.\n\nExample: reverie brief --project .",
@@ -292,6 +297,7 @@ def _alone(action: Callable[..., None]) -> Callable[..., None]:
 
 _CALLED_ALONE: Commands = {
     "brief": brief.brief,
+    "redactions": redactions.redactions,
     "review": review.review,
     "runs": list_and_show_agent_runs.runs,
     "archives": _alone(functools.partial(dreams_schedules_and_distillation_archives.archives_list, limit=50)),

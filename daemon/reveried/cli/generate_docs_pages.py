@@ -81,6 +81,22 @@ multipart messages, and versions of Go modules.
 
 What Reverie does not find stays in the text. List the secrets that matter most yourself.
 
+## What was replaced, and is no secret
+
+`reverie redactions` lists every value that was replaced, without the value: its kind, the rule that found it, its
+length and classes of characters (`16:Aa0-`), how often and where it was found, the first and the last time. Its id is
+made of a keyed hash; the key does not leave the store. `--project` lists those of one project.
+
+`reverie redactions allow ID` (or `--rule NAME`, `--like 'PATTERN'` with `*` for any characters) adds an entry to the
+setting `redact.allow`, which holds in every space; an agent or a token cannot. It is left from then on, and no longer
+remembered. The transcripts of the threads that have it are read again where they are still there, and their messages
+are as they were said, word for word; so are the lines of summaries, states, notes and memories that repeat them. The
+answer names what cannot be restored: of a transcript that is gone or has other words by now, or typed directly.
+Archives stay as they are, and what was purged stays away.
+`reverie redactions disallow` is the way back: it takes the entry out, and replaces the value again where it is.
+
+What a release before this list took is not in it; `--rule` and `--like` read all transcripts again.
+
 ## Kinds
 
 | Kind | Found by |

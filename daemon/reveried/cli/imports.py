@@ -34,6 +34,7 @@ __all__ = [
     "learn_from",
     "print_reports",
     "print_why_none",
+    "replaced",
 ]
 
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue while the files grow, until Ctrl-C.")]
@@ -235,17 +236,26 @@ def print_reports(reports: list[FileReport]) -> None:
     if len(shown) < len(reports):
         say(f"{counted(len(reports) - len(shown), 'file')} without anything new; --json lists all.")
     say()
-    added, redacted = sum(report.added for report in reports), sum(report.redacted for report in reports)
+    added = sum(report.added for report in reports)
     say(f"{counted(added, 'new line')} from {counted(len(reports), 'file')}.")
     if kinds:
         say("New: " + ", ".join(_counted_kind(kind, number) for kind, number in kinds.most_common()) + ".")
-    if redacted:
-        say(f"{counted(redacted, 'secret')} replaced by [REDACTED:...] before anything was written.")
+    if line := replaced(reports):
+        say(line)
     _print_problems(reports)
     if forgotten:
         was = "was" if forgotten == 1 else "were"
         them = "it" if forgotten == 1 else "them"
         say(f"{counted(forgotten, 'session')} that you forgot {was} left out; --again brings {them} back.")
+
+
+def replaced(reports: "Sequence[FileReport]") -> str:
+    """Return in one line how many values of each kind were replaced; empty for none."""
+    kinds: Counter[str] = sum((Counter(report.kinds) for report in reports), Counter())
+    if not kinds:
+        return ""
+    parts = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+    return f"Replaced {counted(kinds.total(), 'value')}: {parts}; see reverie redactions."
 
 
 def _counted_kind(kind: str, number: int) -> str:

@@ -44,6 +44,7 @@ class FileReport(msgspec.Struct, rename="camel"):
     duplicates: int = 0
     redacted: int = 0
     counts: dict[str, int] = msgspec.field(default_factory=dict)
+    kinds: dict[str, int] = msgspec.field(default_factory=dict)
     problems: list[Problem] = msgspec.field(default_factory=list)
     error: str | None = None
     forgotten: bool = False
@@ -56,6 +57,8 @@ class FileReport(msgspec.Struct, rename="camel"):
         self.redacted += answer.redacted
         for kind, number in answer.counts.items():
             self.counts[kind] = self.counts.get(kind, 0) + number
+        for kind, number in answer.kinds.items():
+            self.kinds[kind] = self.kinds.get(kind, 0) + number
         self.problems.extend(answer.problems)
 
 
@@ -125,9 +128,10 @@ def import_file(
             hint=f"reverie import {identity.program} {shlex.quote(str(path))}",
         )
     session = identity.session if identity.agent is None else f"{identity.session}/{identity.agent}"
-    source = source or os.fsencode(path).decode("utf-8", "replace")
-    import_position = client.start_import(program, session, source=source, again=again)
-    report = FileReport(source, thread=import_position.thread)
+    # The daemon reads the file again by its whole path where a redaction is allowed.
+    whole = source or os.fsencode(path.absolute()).decode("utf-8", "replace")
+    import_position = client.start_import(program, session, source=whole, again=again)
+    report = FileReport(source or os.fsencode(path).decode("utf-8", "replace"), thread=import_position.thread)
     with find_and_read_transcript_files.open_transcript(path) as stream:
         unchanged = find_and_read_transcript_files.skip_imported(
             stream, offset=import_position.offset, check_from=import_position.check_from, sha256=import_position.sha256

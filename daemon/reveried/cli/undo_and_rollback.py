@@ -27,6 +27,7 @@ _RECORDED: Final = frozenset(
         *("thread.create", "messages.append", "import.begin", "import.chunk", "memory.list", "memory.access"),
         *("project.register", "session.begin", "session.end", "session.project", "folder.author"),
         *("run.begin", "run.file", "files.announced", "files.recorded", "files.begun_anew", "redaction.remember"),
+        *("redaction.restore",),  # the way back is `reverie redactions disallow`
         *("backup.made", "archives.removed", "retention", "versions.shorten", "compaction.due", "compaction.done"),
     }
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK
+from reveried.cli.imports import replaced
 from reveried.cli.output import clean, console, counted, size
 
 if TYPE_CHECKING:
@@ -75,15 +76,15 @@ class Report:
     def print_import(self, reports: list[FileReport], thread: wire.Thread) -> None:
         """Print how many lines, files and messages were imported, secrets redacted, and files left out."""
         self._heading("1. Import the session")
-        lines, redacted = sum(report.lines for report in reports), sum(report.redacted for report in reports)
+        lines = sum(report.lines for report in reports)
         self._paragraph(
             f"{counted(lines, 'line')} from {counted(len(reports), 'file')}; "
             f"the {'longest ' if len(reports) > 1 else ''}thread has {counted(thread.message_count, 'message')}."
         )
         if thread.title:
             self._quote(f"Title: {thread.title}")
-        if redacted:
-            self._paragraph(f"{counted(redacted, 'secret')} replaced by [REDACTED:...] before anything was written.")
+        if line := replaced(reports):
+            self._paragraph(line)
         for report in reports:
             if report.error is not None:
                 self._paragraph(f"Left out: {report.path}: {report.error}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import wire
 from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, failure_of
 from reverie.lazy_regex import lazy_regex
+from reverie.redact import logged
 from reveried import PROTOCOL
 from reveried.http.authentication import caller_of
 from reveried.http.call_reply_and_stream_types import Call, Reply, Stream
@@ -140,7 +141,8 @@ class Application:
         began = time.perf_counter()
         status, size = 500, len(request.body)
         try:
-            answer = await route.handler(self._call_of(route, params, request))
+            with logged():  # what is redacted in this request is recorded with where it was
+                answer = await route.handler(self._call_of(route, params, request))
             status = await _send_answer(answer, response)
         except ReverieError as error:
             status = error.status

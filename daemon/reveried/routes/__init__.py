@@ -16,6 +16,7 @@ from reveried.routes import (
     jobs,
     mcp,
     memories_recall_and_candidates,
+    redactions,
     sessions_hooks_compactions_and_privacy,
     spaces_tokens_and_projects,
     threads_and_imports,
@@ -49,6 +50,7 @@ def routes() -> Table:
         threads_and_imports.IMPORT_ROUTES,
         sessions_hooks_compactions_and_privacy.ROUTES,
         sessions_hooks_compactions_and_privacy.HOOK_ROUTES,
+        redactions.ROUTES,
         history_diffs_undo_archives_and_events.EVENT_ROUTES,
         jobs.ROUTES,
     )

@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, failure_of
+from reverie.redact import Taken
 from reverie.store import Kind
 from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
 from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
@@ -23,6 +24,7 @@ from reverie.sync.sync_input_types import PathState, Rules, sha256
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, sync_snapshot_and_commit
 from reverie.usecases.projections import Listing
+from reverie.usecases.redactions import Found
 from reveried.log import logger
 from reveried.sync_service.folder_status import folder_condition, sync_status
 from reveried.sync_service.folder_writer import FolderWriter
@@ -41,7 +43,7 @@ from reveried.sync_service.projection_writer import ProjectionWriter
 from reveried.sync_service.report_failures_and_missing_lines import left_out_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from reverie import wire
@@ -398,10 +400,21 @@ class SpaceFolder:
 
     def secret_markers(self, path: str) -> frozenset[str]:
         """Return the markers that the store's text has for the secrets in the file that is at a path now."""
+        text = self.text(path)
+        return frozenset() if text is None else RedactionView.of(text, self._redactor).markers
+
+    def text(self, path: str) -> str | None:
+        """Return the text of the file that is at a path now, secrets included; None where none can be read."""
         content = None if self._binding.root is None else self._index.read(self._binding.root, path)
-        if not isinstance(content, FileContent):
-            return frozenset()
-        return RedactionView.of(content.data.decode(), self._redactor).markers
+        return content.data.decode() if isinstance(content, FileContent) else None
+
+    def taken(self, paths: Iterable[str]) -> list[Found]:
+        """Return what of the files that are at these paths now is redacted in the store."""
+        return [
+            Found(Taken(item.rule, item.kind, item.shape, item.hash), ("document", path, 0))
+            for path in paths
+            for item in self._redactor.findings(self.text(path) or "")
+        ]
 
     def status(self) -> wire.SyncStatus:
         """Return the sync status, with `watching` at its default: how changes are noticed is known to the service."""

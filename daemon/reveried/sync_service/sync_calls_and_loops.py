@@ -7,10 +7,12 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from reverie.errors import Conflict, ReverieError, failure_of
+from reverie.sync.redaction_view import has_marker
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reverie.usecases.forgotten_saves import hold_saves
+from reverie.usecases.redactions import noted
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync_service.folder_write_passes_shared_by_callers import JoinedWrites
@@ -148,6 +150,11 @@ class SyncService:
         async with keyed_lock("files", space):
             return await self._in_thread(space, self.folder(space).secret_markers, path)
 
+    async def text(self, space: str, path: str) -> str | None:
+        """Return the text of the file that is at a path now, secrets included; None where none can be read."""
+        async with keyed_lock("files", space):
+            return await self._in_thread(space, self.folder(space).text, path)
+
     async def read_saves(self, space: str, paths: Iterable[str] | None) -> None:
         """Sync files saved at these paths, or in the whole folder (None), into the store; errors are logged.
 
@@ -245,11 +252,19 @@ class SyncService:
                 if not conflict.details.get("stale"):
                     raise
                 return set(scanned.paths)
+            await self._note_redacted(folder, scanned.plan, committed)
             written = await self._in_thread(folder.space, folder.apply, scanned, committed)
         outcome.written += written.written
         if scanned.paths:
             self._schedule_upkeep(folder.space)
         return written.rescan
+
+    async def _note_redacted(self, folder: SpaceFolder, plan: Plan, committed: CommitResult) -> None:
+        """Record what was redacted in the saves that were committed."""
+        marked = [put.path for put in plan.puts if put.path in committed.operations and has_marker(put.text)]
+        found = await self._in_thread(folder.space, folder.taken, marked) if marked else []
+        if found:
+            await self._submit(noted(folder.space, found), bulk=True)
 
     async def _commit(self, space: str, plan: Plan, outcome: SyncOutcome) -> CommitResult:
         """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""

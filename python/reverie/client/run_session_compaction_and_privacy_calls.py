@@ -1,4 +1,4 @@
-"""Calls about the work of agents: runs with their files, sessions of clients, compactions, privacy settings."""
+"""Calls about the work of agents: runs with their files, sessions of clients, compactions; privacy, redactions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "allow_redactions",
     "change_privacy",
     "compact_conversation",
     "complete_run",
+    "disallow_redactions",
     "end_session",
     "prepare_compaction",
     "privacy",
     "put_run_file",
     "put_working_memory",
+    "redactions",
     "run",
     "run_context",
     "run_file",
@@ -127,3 +130,26 @@ def privacy() -> Call[wire.Privacy]:
 def change_privacy(body: wire.ChangePrivacy) -> Call[wire.Privacy]:
     """Pause or resume the recording of sessions, or add or remove an ignored folder."""
     return request("PATCH", target("privacy"), wire.Privacy, body)
+
+
+def redactions(
+    *, project: str | None = None, limit: int = wire.LIMIT_DEFAULT, after: str | None = None
+) -> Call[wire.RedactionsPage]:
+    """Return one page of the values that were replaced, without the values; those first that were found last."""
+    return get(wire.RedactionsPage, "redactions", project=project, limit=limit, after=after)
+
+
+def allow_redactions(
+    redaction: str | None = None, *, rule: str | None = None, like: str | None = None
+) -> Call[wire.Allowed]:
+    """Allow one value by the id of its redaction, a rule or a pattern, and restore the texts that have transcripts."""
+    body = wire.AllowRedactions(id=redaction, rule=rule, like=like)
+    return request("POST", target("redactions", "allow"), wire.Allowed, body, long=True)
+
+
+def disallow_redactions(
+    redaction: str | None = None, *, rule: str | None = None, like: str | None = None
+) -> Call[wire.Allowed]:
+    """Take again what was allowed, also from the texts that have it by now."""
+    body = wire.AllowRedactions(id=redaction, rule=rule, like=like)
+    return request("POST", target("redactions", "disallow"), wire.Allowed, body, long=True)

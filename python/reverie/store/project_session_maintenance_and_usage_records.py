@@ -27,6 +27,9 @@ __all__ = [
     "ProjectRecord",
     "ProjectsCursor",
     "PurgesCursor",
+    "RedactedPlace",
+    "RedactionRecord",
+    "RedactionsCursor",
     "RootCursor",
     "ScheduleRecord",
     "SessionRecord",
@@ -139,6 +142,47 @@ class FingerprintsCursor(StoredRecord, frozen=True, kw_only=True):
     KEY: ClassVar[Key] = ("fingerprints",)
 
     salt: str
+
+
+class RedactedPlace(msgspec.Struct, frozen=True, array_like=True):
+    """Where a value was redacted: a thread, memory or document by id or path; of a thread the numbers of entries."""
+
+    kind: Literal["thread", "memory", "document"]
+    key: str
+    seqs: list[int] = field(default_factory=list)
+
+
+class RedactionRecord(StoredRecord, frozen=True, kw_only=True):
+    """A value that redaction replaced, without the value. Key: (id,), `rdn_` and the keyed hash of the value in hex.
+
+    `shape` is its length and classes of characters. `places` are the first ones; `more`: there were others.
+    """
+
+    KIND: ClassVar[Kind] = Kind.REDACTION
+
+    id: str
+    marker: str
+    rule: str
+    shape: str
+    count: int
+    places: list[RedactedPlace] = field(default_factory=list)
+    more: bool = False
+    first_at: str
+    last_at: str
+
+
+class RedactionsCursor(StoredRecord, frozen=True, kw_only=True):
+    """What a list of redactions lacks. Key: `KEY`.
+
+    In a space `unlisted` counts the values found after the list was full. In the system space `since` is when a store
+    of an older release began to list them, empty in a store that always did.
+    """
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("redactions",)
+
+    since: str = ""
+    unlisted: int = 0
 
 
 class LedgerRecord(StoredRecord, frozen=True, kw_only=True):

@@ -76,6 +76,7 @@ class Kind(StrEnum):
     RUN_FILE = "runFile"
     BRIEF = "brief"
     DROPPED_LINE = "droppedLine"
+    REDACTION = "redaction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,7 @@ RULES: dict[Kind, Rule] = {
     Kind.RUN_FILE: Rule(37, ("run", "sha256")),
     Kind.BRIEF: _bookkeeping(38, "thread"),
     Kind.DROPPED_LINE: _versioned(39, "line"),
+    Kind.REDACTION: _bookkeeping(40, "redaction"),
 }
 
 _BY_CODE = {rule.code: kind for kind, rule in RULES.items()}

@@ -21,7 +21,10 @@ from reverie.errors import Damaged, ValidationError
 from reverie.store.record_keys import record_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reverie.models import Json
+    from reverie.redact import Taken
 
 __all__ = [
     "EDIT",
@@ -74,25 +77,29 @@ _MILLISECOND = timedelta(milliseconds=1)
 class Redactor(Protocol):
     """Replaces secrets in JSON; `reverie.redact.Redactor` is the one used outside tests."""
 
-    def value(self, value: Json, /) -> tuple[Json, int]:
-        """Return the value without its secrets, and how many spans were replaced."""
+    def taken(self, value: Json, /) -> tuple[Json, Sequence[Taken]]:
+        """Return the value without its secrets, and what was taken."""
         ...
 
 
 class Sealed:
     """A redacted value as bytes: 16 bytes of SHA-256 over the rest, version, form, body. Made only by this module."""
 
-    __slots__ = ("_text", "data", "redacted")
+    __slots__ = ("_text", "data", "redacted", "taken")
 
     data: bytes
     redacted: int  # how many spans the redactor replaced
+    taken: Sequence[Taken]  # what it replaced; empty in another process
     _text: bytes | None  # the JSON text where it is known, so that it need not be unpacked
 
-    def __init__(self, data: bytes, redacted: int, text: bytes | None = None, *, maker: object) -> None:
+    def __init__(
+        self, data: bytes, redacted: int, text: bytes | None = None, taken: Sequence[Taken] = (), *, maker: object
+    ) -> None:
         if maker is not _MAKER:
             raise TypeError("a Sealed is made by codec.seal, so that nothing is written unredacted")
         self.data = data
         self.redacted = redacted
+        self.taken = taken
         self._text = text
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -130,20 +137,20 @@ def seal(value: Json, redactor: Redactor) -> Sealed:
 
     Pure, so that it can be done in another process than the one that writes.
     """
-    clean, redacted = redactor.value(value)
+    clean, taken = redactor.taken(value)
     try:
         body = orjson.dumps(clean)
     except orjson.JSONEncodeError as error:
         raise ValidationError(f"a value cannot be stored as JSON: {error}", hint="send plain JSON") from error
-    return sealed_text(body, redacted)
+    return sealed_text(body, taken=taken)
 
 
-def sealed_text(text: bytes, redacted: int = 0) -> Sealed:
+def sealed_text(text: bytes, *, taken: Sequence[Taken] = ()) -> Sealed:
     """Return redacted JSON text sealed, packed where that makes it shorter."""
     packed = pack(text) if len(text) >= _PACKED_MIN else None
     if packed is None or len(packed) >= len(text):
-        return _sealed(INLINE, text, redacted, text)
-    return _sealed(PACKED, packed, redacted, text)
+        return _sealed(INLINE, text, taken, text)
+    return _sealed(PACKED, packed, taken, text)
 
 
 def seal_own(value: dict[str, int | str]) -> Sealed:
@@ -151,15 +158,15 @@ def seal_own(value: dict[str, int | str]) -> Sealed:
     return _sealed(INLINE, orjson.dumps(value))
 
 
-def _sealed(form: int, body: bytes, redacted: int = 0, text: bytes | None = None) -> Sealed:
+def _sealed(form: int, body: bytes, taken: Sequence[Taken] = (), text: bytes | None = None) -> Sealed:
     """Return a body after a header of checksum, version and form; `text` is its JSON text where it has one."""
     inner = bytes((VERSION, form)) + body
-    return Sealed(sha256(inner).digest()[:HASH_BYTES] + inner, redacted, text, maker=_MAKER)
+    return Sealed(sha256(inner).digest()[:HASH_BYTES] + inner, len(taken), text, taken, maker=_MAKER)
 
 
 def blob_reference(sealed: Sealed) -> Sealed:
     """Return the sealed form of a record whose body is in a blob: the blob's address and the length of its text."""
-    return _sealed(IN_BLOB, sealed.data[:HASH_BYTES] + len(sealed.body).to_bytes(8, "big"), sealed.redacted)
+    return _sealed(IN_BLOB, sealed.data[:HASH_BYTES] + len(sealed.body).to_bytes(8, "big"), sealed.taken)
 
 
 _TOMBSTONE = _sealed(TOMBSTONE, b"")

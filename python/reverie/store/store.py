@@ -44,7 +44,7 @@ class Store:
         self._lock = lock
         self._guard = guard
         self._header, self._checksum = header
-        self._redactor = redactor
+        self.redactor = redactor
         self._verified = VerifiedCollections()
         self._failed: StorageFailed | None = None
         self._pid = os.getpid()
@@ -149,7 +149,7 @@ class Store:
         """Run the writes in one transaction and flush it. Raises lmdb.MapFullError with nothing written."""
         txn = self._begin()
         try:
-            group = GroupCommit(self._env, txn, at_ms, self._redactor, self._verified)
+            group = GroupCommit(self._env, txn, at_ms, self.redactor, self._verified)
             outcomes = [group.run(write) for write in writes]
             if not group.changed:
                 txn.abort()

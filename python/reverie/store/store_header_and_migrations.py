@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from reverie.store.lmdb_env import Environment
     from reverie.store.lock_and_rollback_guard import RollbackGuard
 
-__all__ = ["MIGRATIONS", "Header", "Migration", "m001_first_form", "m002_packed_records", "opened_header"]
+__all__ = [
+    "MIGRATIONS",
+    "Header",
+    "Migration",
+    "m001_first_form",
+    "m002_packed_records",
+    "m003_briefs_and_doubts",
+    "m004_redactions",
+    "opened_header",
+]
 
 
 Migration: TypeAlias = Callable[["lmdb.Transaction[bytes]"], None]
@@ -98,7 +107,11 @@ def m003_briefs_and_doubts(txn: lmdb.Transaction[bytes]) -> None:
     """
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records, m003_briefs_and_doubts)
+def m004_redactions(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow records of what was redacted, which older versions do not know and would not purge."""
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records, m003_briefs_and_doubts, m004_redactions)
 """Every migration in the order in which they run, stored by name once applied.
 
 Each change of what is stored has one, also where older records are read as they are: an older version of Reverie would

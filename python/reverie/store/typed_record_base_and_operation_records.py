@@ -41,6 +41,7 @@ from reverie.thread_safe_typed_decoding import from_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.redact import Taken
     from reverie.store.redact_encode_and_checksum_records import Redactor, Sealed
 
 __all__ = [
@@ -123,8 +124,8 @@ def seal_record(record: StoredRecord, redactor: Redactor) -> Sealed:
 def seal_records(records: Sequence[StoredRecord], redactor: Redactor) -> list[Sealed]:
     """Return records as `seal_record` does one by one; where none has a secret they are redacted in one pass."""
     values: list[Json] = [record.as_json() for record in records]
-    clean, redacted = redactor.value(values)
-    if redacted or not isinstance(clean, list):
+    clean, taken = redactor.taken(values)
+    if taken or not isinstance(clean, list):
         return [seal(value, redactor) for value in values]
     return [seal(value, _CLEAN) for value in clean]
 
@@ -132,9 +133,9 @@ def seal_records(records: Sequence[StoredRecord], redactor: Redactor) -> list[Se
 class _Clean:
     """Redactor of values in which no secret was found before."""
 
-    def value(self, value: Json, /) -> tuple[Json, int]:
-        """Return the value unchanged, and 0 replacements: it was found to have no secret."""
-        return value, 0
+    def taken(self, value: Json, /) -> tuple[Json, Sequence[Taken]]:
+        """Return the value unchanged, and nothing taken: it was found to have no secret."""
+        return value, ()
 
 
 _CLEAN = _Clean()

@@ -71,6 +71,7 @@ class Writer(Reader):
         self._redactor = redactor
         self._changes: dict[tuple[Kind, bytes], _Change] = {}
         self._appended: dict[tuple[Kind, Key], tuple[int, int]] = {}
+        self._replaced: list[ChangeRecord] = []
         self._purged: list[ChangeRecord] = []
         self._events: list[tuple[str, dict[str, Any]]] = []
         self._last_event: int | None = None  # before this write; read with the first event
@@ -120,7 +121,7 @@ class Writer(Reader):
 
     def redacted(self, value: Json) -> Json:
         """Return a JSON value as it would be stored: without its secrets."""
-        return self._redactor.value(value)[0]
+        return self._redactor.taken(value)[0]
 
     def save_redacted(self, record: StoredRecord, key: Key) -> bool:
         """Write a record whose texts are redacted, such as an archive: another pass would change what was hashed."""
@@ -181,6 +182,20 @@ class Writer(Reader):
             begun, _ = self._appended.get((kind, prefix), (first, last))
             self._appended[kind, prefix] = (begun, last)
         return first, last
+
+    def replace(self, kind: Kind, prefix: Key, seq: int, sealed: Sealed) -> None:
+        """Write another value in place of a record of a sequence; the one before is kept nowhere.
+
+        The operation lists it as appended once more, so that what reads the log reads the record again.
+        """
+        self._writable(kind)
+        raw = record_key(self.transaction.space, kind, (*prefix, seq))
+        old = self.transaction.find(raw)
+        if old is None:
+            raise ValidationError(f"there is no {kind} {seq}", hint="append it")
+        self.transaction.release_blob(old)
+        self.transaction.put(kind, raw, self.number, sealed, old)
+        self._replaced.append(ChangeRecord(kind=kind, key=list(prefix), first=seq, last=seq))
 
     def delete(self, kind: Kind, key: Key) -> bool:
         """Delete the record under `key`, keeping its versions; return False where nothing was there."""
@@ -396,7 +411,7 @@ class Writer(Reader):
             ChangeRecord(kind=kind, key=list(prefix), first=first, last=last)
             for (kind, prefix), (first, last) in self._appended.items()
         ]
-        return listed + self._purged
+        return listed + self._replaced + self._purged
 
 
 def _purged(kind: Kind, key: Key) -> ChangeRecord:

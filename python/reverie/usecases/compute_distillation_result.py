@@ -16,7 +16,6 @@ from reverie.importers.join_main_line_entries_and_pair_tool_results import main_
 from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.language_model.requests_and_answers import tokens_used
 from reverie.models import Section
-from reverie.redact import Redactor
 from reverie.usecases import (
     consolidation_snapshot_and_commit,
     doubts,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.models import Distillation, Entry, Message, WorkingState
+    from reverie.redact import Redactor
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
     from reverie.usecases.passed_command_counts import CommandCounts
 
@@ -63,7 +63,7 @@ def decide(job: DistillJob) -> DistillPlan | list[ModelRequest]:
     asked = None
     if job.outcomes is not None:
         said = _said(entries, messages, cut)
-        asked = SummaryWork.of(said, text, Redactor(job.literals), previous=job.previous.text if job.previous else "")
+        asked = SummaryWork.of(said, text, job.redact.redactor(), previous=job.previous.text if job.previous else "")
     unread = _memory_work(job, _said(entries, messages, len(messages)))
     worked = None if unread is None else work_on(unread)
     if missing := _missing(job, asked, worked):
@@ -139,7 +139,7 @@ def _with_summary(
     answer = outcome.answer
     if answer is not None and answer.input_tokens + answer.output_tokens > job.bounds.token_budget:
         return distillation, text, "summary by rules (over_budget): the answer took more tokens than the budget has"
-    redacted, _ = Redactor(job.literals).value({key.value: list(lines) for key, lines in packed.sections.items()})
+    redacted, _ = job.redact.redactor().value({key.value: list(lines) for key, lines in packed.sections.items()})
     clean = replace(packed, sections={section: tuple(redacted.get(section.value, ())) for section in Section})
     return replace(distillation, summary=clean), summary_text.render(clean), ""
 
@@ -156,7 +156,7 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
     """
     engine = Extractive()
     previous = distillation_of(job.previous) if job.previous else None
-    redactor = Redactor(job.literals)
+    redactor = job.redact.redactor()
     # A digest without a distillation is one that a new thread inherited from an earlier one: it is built upon.
     inherited = job.digest and previous is None
     tail_from = messages[cut].first_seq if cut < len(messages) else end_seq
@@ -205,7 +205,7 @@ def _plan(
     worked: Worked | None,
 ) -> DistillPlan:
     """Return the plan that writes a distillation of `messages[:cut]`, and memories of messages not yet learnt from."""
-    redactor = Redactor(job.literals)
+    redactor = job.redact.redactor()
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     facts = Extractive().facts(unlearnt)
     counts = passed_command_counts.counted(job.counts, facts, redactor)
@@ -283,7 +283,7 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         messages=without_recalled([message for message in messages if message.last_seq > job.learnt_through]),
         snapshot=job.memories,
         outcomes=job.outcomes,
-        redactor=Redactor(job.literals),
+        redactor=job.redact.redactor(),
         at=job.at,
         random=job.random,
         thread=screening.Origin(job.thread, job.project, job.homeless),

@@ -23,6 +23,7 @@ from reverie.usecases import (
     runs,
     text_replacing_client_conversation,
     thread_outline,
+    unredact,
     working_state,
 )
 from reverie.usecases.distill import DistillJob
@@ -46,6 +47,7 @@ def _job(kind: type[T], decide: Callable[[T], Any]) -> Callable[[bytes], bytes]:
 
 JOBS: dict[str, Callable[[bytes], bytes]] = {
     "import": _job(imports.ChunkJob, imports.decide),
+    "unredact": _job(unredact.ReadJob, unredact.decide),
     "state": _job(working_state.StateJob, working_state.decide),
     "context": _job(contexts.ContextJob, contexts.decide),
     "context-text": _job(contexts.TextJob, contexts.decide_text),

@@ -26,10 +26,10 @@ from reverie.usecases import (
 from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
 from reverie.usecases.passed_command_counts import CommandCounts
+from reverie.usecases.redactions import RedactRules
 from reverie.usecases.token_usage_ledger import record_use
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     from reverie.models import Json
     from reverie.store import ArchiveRecord, Reader, Writer
@@ -51,7 +51,7 @@ class DistillJob(msgspec.Struct):
 
     `entries` are those after the last distillation made here, `previous` is its record. `state` is the stored working
     state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's, `random`
-    seeds the ids of new memories, `literals` are the configured strings to redact. `outcomes` are the answers of a
+    seeds the ids of new memories, `redact` makes the redactor. `outcomes` are the answers of a
     model by the ids of their requests; None decides without one. With `reflection` memories are changed by calls of
     tools, within these bounds.
     """
@@ -75,7 +75,7 @@ class DistillJob(msgspec.Struct):
     counts: CommandCounts
     at: str
     random: bytes
-    literals: list[str] = []
+    redact: RedactRules = msgspec.field(default_factory=RedactRules)
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
     homeless: bool = False
@@ -124,7 +124,7 @@ def snapshot(
     bounds: Bounds,
     window: int,
     memory_window: int,
-    literals: Sequence[str],
+    redact: RedactRules,
     at: str,
     random: bytes,
 ) -> DistillJob:
@@ -164,7 +164,7 @@ def snapshot(
         counts=passed_command_counts.snapshot(reader, thread),
         at=at,
         random=random,
-        literals=list(literals),
+        redact=redact,
     )
 
 

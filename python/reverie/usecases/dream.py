@@ -15,11 +15,11 @@ from reverie import count_and_truncate_tokens, wire
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.models import Delete, Update
-from reverie.redact import Redactor
 from reverie.store import DreamRecord, FailureRecord, Kind, Write
 from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import consolidation_snapshot_and_commit
 from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases.redactions import RedactRules
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of
 from reverie.usecases.token_usage_ledger import record_use
 
@@ -53,7 +53,7 @@ Position: TypeAlias = tuple[int, str]
 class DreamJob(msgspec.Struct):
     """Input of a dream: the memories, the operation and id of each that has changed since the last one, and the budget.
 
-    `changed` is in rising order. `last` is the last dream's id; `literals` are the configured strings to redact;
+    `changed` is in rising order. `last` is the last dream's id; `redact` makes the redactor;
     `maximum` is the largest budget that a caller may give. `outcomes` are the answers of a model by the ids of their
     requests; None decides without one.
     """
@@ -64,7 +64,7 @@ class DreamJob(msgspec.Struct):
     budget: int
     maximum: int
     at: str
-    literals: list[str] = []
+    redact: RedactRules = msgspec.field(default_factory=RedactRules)
     outcomes: dict[str, Outcome] | None = None
 
 
@@ -89,7 +89,7 @@ class DreamPlan(msgspec.Struct):
 
 
 def snapshot(
-    reader: Reader, *, token_budget: int | None, max_token_budget: int, window: int, literals: Sequence[str], at: str
+    reader: Reader, *, token_budget: int | None, max_token_budget: int, window: int, redact: RedactRules, at: str
 ) -> DreamJob:
     """Return a DreamJob, read from the store; its budget is at most `max_token_budget`, which is also the default."""
     last = last_dream(reader)
@@ -100,7 +100,7 @@ def snapshot(
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
         maximum=max_token_budget,
         at=at,
-        literals=list(literals),
+        redact=redact,
     )
 
 
@@ -133,7 +133,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
         pages,
         outcomes,
         budget=job.budget - archive.tokens_used,
-        redact=Redactor(job.literals).text,
+        redact=job.redact.redactor().text,
         forgotten=consolidation_snapshot_and_commit.forgotten_statements(job.memories),
     )
     by_rule = [
@@ -168,7 +168,7 @@ def _batch(job: DreamJob) -> DreamBatch:
         [memory_of(records[name]) for _, name in job.changed],
         budget=job.budget,
         maximum=job.maximum,
-        redact=Redactor(job.literals).text,
+        redact=job.redact.redactor().text,
     )
 
 

@@ -24,14 +24,14 @@ from reverie.importers.detect_and_read_line_format import (
 )
 from reverie.importers.split_chunks_into_entries import why_not
 from reverie.models import Entry, EntryKind
-from reverie.redact import Fingerprint, Redactor
+from reverie.redact import Fingerprint, Redactor, Taken
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.redact_encode_and_checksum_records import verified_sealed
 from reverie.usecases import context_window_usage_and_distillation_due as context_usage
 from reverie.usecases import ignored_folders_and_recording_pauses as privacy
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases import inherited_notes as inherited
-from reverie.usecases import threads
+from reverie.usecases import redactions, threads
 from reverie.usecases.git_remote_from_transcript import remote_of
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
 
@@ -62,7 +62,7 @@ class ChunkJob(msgspec.Struct):
     """A chunk of a transcript, and what of the store is needed to parse and redact it.
 
     `known` are the identities of lines that the thread has, where any line of the chunk may be one of them. `position`
-    is the offset of the import at the snapshot; `literals` are the configured strings to redact, and `fingerprints`
+    is the offset of the import at the snapshot; `literals` and `allow` are settings, and `fingerprints`
     those of the redactor. `at` is the time of the import; `ignored` and `pauses` are what a person keeps out.
     """
 
@@ -75,6 +75,7 @@ class ChunkJob(msgspec.Struct):
     known: list[str] = []
     literals: list[str] = []
     fingerprints: bytes = b""
+    allow: list[str] = []
     at: str = ""
     ignored: list[str] = []
     pauses: list[tuple[str, str | None]] = []
@@ -104,7 +105,7 @@ class ChunkPlan(msgspec.Struct):
     final: bool
     inside: str
     duplicates: int
-    redacted: int
+    taken: list[tuple[int, Taken]]  # index in `sealed`, and what was replaced there
     counts: dict[str, int]
     problems: list[wire.Problem]
     tokens: int
@@ -130,8 +131,9 @@ class ChunkPlan(msgspec.Struct):
             lines=self.lines,
             added=len(self.sealed),
             duplicates=self.duplicates,
-            redacted=self.redacted,
+            redacted=len(self.taken),
             counts=self.counts,
+            kinds=dict(Counter(one.kind for _, one in self.taken)),
             problems=self.problems,
         )
 
@@ -206,6 +208,7 @@ def snapshot(
     final: bool,
     redactor: Redactor,
     literals: Sequence[str],
+    allow: Sequence[str] = (),
     at: str = "",
 ) -> ChunkJob:
     """Return a ChunkJob: the chunk at byte `offset`, and what parsing it needs from the store. Raises NotFound.
@@ -229,6 +232,7 @@ def snapshot(
         else [],
         literals=list(literals),
         fingerprints=redactor.fingerprints,
+        allow=list(allow),
         at=at,
         ignored=kept_out.ignored,
         pauses=kept_out.pauses,
@@ -238,7 +242,9 @@ def snapshot(
 
 def decide(job: ChunkJob) -> ChunkPlan:
     """Return the whole lines of a chunk, parsed, redacted and sealed; pure."""
-    redactor = Redactor(job.literals, fingerprints=job.fingerprints, names=ENTRY_NAMES)
+    redactor = Redactor(
+        job.literals, fingerprints=job.fingerprints, names=ENTRY_NAMES, allow=redactions.allowed(job.allow)
+    )
     known_before = len(redactor.fingerprints_after(0))
     chunk = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
     identities = set(job.known)
@@ -272,7 +278,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
         final=job.final,
         inside=chunk.inside.value,
         duplicates=duplicates,
-        redacted=sum(item.redacted for item in sealed),
+        taken=[(index, one) for index, item in enumerate(sealed) for one in item.taken],
         counts=dict(Counter(entry.kind.value for entry in new)),
         problems=[wire.Problem(line=problem.line, why=problem.why) for problem in problems[:PROBLEMS_MAX]],
         tokens=sum(entry.tokens for entry in new if entry.kind is EntryKind.SPEECH),
@@ -406,6 +412,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         inherited.put(writer, thread_id, opening.seed)
         thread = replace(thread, index=opening.index, carried=[note.id for note in opening.seed.notes])
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
+    redactions.note(writer, (redactions.Found(one, ("thread", thread_id, first + index)) for index, one in plan.taken))
     for number, (index, text, at) in enumerate(plan.summaries, thread.distillations + 1):
         through = first + index - 1
         summary = DistillationRecord(number=number, imported=True, text=text, through_seq=through, at=at)

@@ -11,7 +11,6 @@ from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds, tokens_used
 from reverie.models import Candidate
-from reverie.redact import Redactor
 from reverie.store import Write
 from reverie.usecases import (
     consolidation_snapshot_and_commit,
@@ -23,9 +22,10 @@ from reverie.usecases import (
 from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 from reverie.usecases.passed_command_counts import CommandCounts
+from reverie.usecases.redactions import RedactRules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from reverie import wire
     from reverie.store import Reader, Writer
@@ -47,7 +47,7 @@ class Extracted(msgspec.Struct):
 class LearnJob(msgspec.Struct):
     """A snapshot: the thread's entries after `learnt_through`, the last entry learnt from, and the memories.
 
-    `random` seeds the ids of new memories; `literals` are the configured strings to redact. `outcomes` are the answers
+    `random` seeds the ids of new memories; `redact` makes the redactor. `outcomes` are the answers
     of a model by the ids of their requests; None decides without one, from `extracted` where that is there. With
     `reflection` the model changes the files of memories by calls of tools, within these bounds.
     """
@@ -60,7 +60,7 @@ class LearnJob(msgspec.Struct):
     counts: CommandCounts
     at: str
     random: bytes
-    literals: list[str] = []
+    redact: RedactRules = msgspec.field(default_factory=RedactRules)
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
     extracted: Extracted | None = None
@@ -87,7 +87,7 @@ def snapshot(
     thread_id: str,
     *,
     window: int,
-    literals: Sequence[str],
+    redact: RedactRules,
     at: str,
     random: bytes,
     through: int | None = None,
@@ -113,7 +113,7 @@ def snapshot(
         counts=passed_command_counts.snapshot(reader, thread),
         at=at,
         random=random,
-        literals=list(literals),
+        redact=redact,
         homeless=find_register_and_join_projects.is_homeless(thread),
     )
 
@@ -132,7 +132,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
 
     if job.outcomes is not None:
         messages = without_recalled(active_messages(job.thread, job.entries))
-        redactor = Redactor(job.literals)
+        redactor = job.redact.redactor()
         worked = _worked(job, job.outcomes)
         if worked.plan is None:
             return worked.requests
@@ -183,7 +183,7 @@ def extract(job: LearnJob) -> Extracted:
     from reverie.usecases.served_text import without_recalled
 
     messages = without_recalled(active_messages(job.thread, job.entries))
-    redactor = Redactor(job.literals)
+    redactor = job.redact.redactor()
     facts = Extractive().facts(messages)
     counts = passed_command_counts.counted(job.counts, facts, redactor)
     said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *unsure_wishes(facts, job.at)]
@@ -209,7 +209,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
             messages=without_recalled(spoken_messages(job.thread, job.entries)),
             snapshot=job.memories,
             outcomes=outcomes,
-            redactor=Redactor(job.literals),
+            redactor=job.redact.redactor(),
             at=job.at,
             random=job.random,
             thread=Origin(job.thread, job.project, job.homeless),

@@ -11,7 +11,6 @@ from reverie.distill.steps import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.thread_text_in_pages import SourceEntry
 from reverie.lazy_regex import lazy_regex
-from reverie.redact import Redactor
 from reverie.usecases import screening
 from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, Worked, work_on
 from reverie.usecases.open_sealed_thread_entries import active_messages
@@ -59,7 +58,7 @@ def decide(job: RunJob) -> RunPlan | list[ModelRequest]:
     memories = screening.decide(
         job.memories,
         [_of_run(candidate, job, authors) for candidate in candidates],
-        redactor=Redactor(job.literals),
+        redactor=job.redact.redactor(),
         at=job.at,
         random=job.random,
         thread=screening.Origin(job.run.thread, job.run.project),
@@ -71,7 +70,7 @@ def decide(job: RunJob) -> RunPlan | list[ModelRequest]:
 def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return extraction and consolidation as far as the model's answers allow; files come after the messages."""
     messages = _messages(job)
-    redact = Redactor(job.literals).text
+    redact = job.redact.redactor().text
     last_seq = job.entries[-1][0] if job.entries else 0
     texts = [
         f"{path}\n{content}" for path, content in _contents([*job.files, *_written_by_tools(job, messages)]).items()
@@ -83,7 +82,7 @@ def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
             messages=[message for message in messages if message.last_seq > job.learnt],
             snapshot=job.memories,
             outcomes=outcomes,
-            redactor=Redactor(job.literals),
+            redactor=job.redact.redactor(),
             at=job.at,
             random=job.random,
             thread=screening.Origin(job.run.thread, job.run.project),

@@ -30,7 +30,12 @@ from reverie.store import (
 )
 from reverie.store.prune_old_versions_and_purge_threads import purge_thread
 from reverie.sync.sync_input_types import Baseline, Save
-from reverie.usecases import consolidation_snapshot_and_commit, imported_thread_ids_and_deletion_marks, runs
+from reverie.usecases import (
+    consolidation_snapshot_and_commit,
+    imported_thread_ids_and_deletion_marks,
+    redactions,
+    runs,
+)
 from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
@@ -341,6 +346,7 @@ def finish(space: str, who: str, purge: PendingPurge) -> Write[int]:
         cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
         left = [entry for entry in cursor.pending if entry != purge]
         writer.save(replace(cursor, pending=left), PurgesCursor.KEY)
+        redactions.forget_purged(writer)
         writer.event("memory.purged", {"memoryRef": f"space:{space}", "kind": purge.kind})
         return writer.operation()
 

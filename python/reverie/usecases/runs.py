@@ -22,9 +22,10 @@ from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import consolidation_snapshot_and_commit, find_register_and_join_projects, sessions, threads
 from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
+from reverie.usecases.redactions import RedactRules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from reverie.store import Reader, Writer
 
@@ -70,7 +71,7 @@ class RunJob(msgspec.Struct):
     memories: MemorySnapshot
     at: str
     random: bytes
-    literals: list[str] = []
+    redact: RedactRules = msgspec.field(default_factory=RedactRules)
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
 
@@ -288,7 +289,7 @@ def file_key(run_id: str, path: str) -> tuple[str, str]:
 # Completion
 
 
-def snapshot(reader: Reader, run_id: str, *, window: int, literals: Sequence[str], at: str, random: bytes) -> RunJob:
+def snapshot(reader: Reader, run_id: str, *, window: int, redact: RedactRules, at: str, random: bytes) -> RunJob:
     """Return a RunJob: a run with its files, its thread's new entries, and the memories.
 
     `window` is `consolidation.window` in tokens. Raises NotFound.
@@ -306,7 +307,7 @@ def snapshot(reader: Reader, run_id: str, *, window: int, literals: Sequence[str
         memories=consolidation_snapshot_and_commit.snapshot(reader, window=window),
         at=at,
         random=random,
-        literals=list(literals),
+        redact=redact,
     )
 
 

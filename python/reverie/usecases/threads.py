@@ -23,6 +23,7 @@ from reverie.usecases import (
     find_register_and_join_projects,
     imported_thread_ids_and_deletion_marks,
     inherited_notes,
+    redactions,
 )
 from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.open_sealed_thread_entries import opened_entry
@@ -243,6 +244,14 @@ def append(
                 currentVersion=thread.last_seq,
             )
         first, last = writer.append_many(Kind.ENTRY, (thread_id,), sealed)
+        redactions.note(
+            writer,
+            [
+                redactions.Found(one, ("thread", thread_id, seq))
+                for seq, item in enumerate(sealed, first)
+                for one in item.taken
+            ],
+        )
         if thread.model and not thread.factor:
             thread = replace(thread, factor=writer.load(FactorRecord, FactorRecord.key(thread.model)))
         after = after_append(thread, entries, last, at, edits)

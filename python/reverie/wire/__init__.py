@@ -137,6 +137,15 @@ from reverie.wire.memories_recall_changes_and_candidates import (
     UpdateChange,
 )
 from reverie.wire.parsing import parse, parse_query, plain
+from reverie.wire.redactions import (
+    Allowed,
+    AllowRedactions,
+    RedactedPlace,
+    Redaction,
+    RedactionsPage,
+    RedactionsQuery,
+    UnrestoredPlace,
+)
 from reverie.wire.search import (
     SEARCH_LIMIT_DEFAULT,
     SEARCH_LIMIT_MAX,
@@ -222,6 +231,8 @@ __all__ = [
     "SEARCH_LIMIT_MAX",
     "AddChange",
     "AgentClient",
+    "AllowRedactions",
+    "Allowed",
     "AppendEntry",
     "AppendMessages",
     "Appended",
@@ -346,6 +357,10 @@ __all__ = [
     "RecallAnswer",
     "RecallHit",
     "RecallRequest",
+    "RedactedPlace",
+    "Redaction",
+    "RedactionsPage",
+    "RedactionsQuery",
     "RememberedMemory",
     "Reply",
     "Request",
@@ -403,6 +418,7 @@ __all__ = [
     "ToolRecall",
     "ToolsQuery",
     "UndoAnswer",
+    "UnrestoredPlace",
     "UpdateChange",
     "WaitQuery",
     "WorkingState",

@@ -310,7 +310,10 @@ class Problem(Reply):
 
 
 class ChunkAnswer(Reply):
-    """The result of a chunk. `offset` and `lines` are totals of the file so far, the others count this chunk alone."""
+    """The result of a chunk. `offset` and `lines` are totals of the file so far, the others count this chunk alone.
+
+    `kinds` counts what was `redacted` by its kind.
+    """
 
     offset: int
     lines: int
@@ -318,4 +321,5 @@ class ChunkAnswer(Reply):
     duplicates: int
     redacted: int
     counts: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)

@@ -148,7 +148,7 @@ pub fn remembering_is_idempotent(data: &[u8]) {
     let mut fingerprints = Cow::Borrowed(&none);
     let (once, _) = redactor.redact_remembering(&text, Scope::Content, &mut fingerprints);
     let (twice, again) = redactor.redact_remembering(&once, Scope::Content, &mut fingerprints);
-    assert_eq!((&once, 0), (&twice, again), "{text:?}");
+    assert_eq!((&once, 0), (&twice, again.len()), "{text:?}");
     let packed = Fingerprints::from_bytes(&fingerprints.to_bytes()).expect("what was packed can be read");
     assert_eq!(packed.after(0), fingerprints.after(0), "{text:?}");
 }

@@ -7,8 +7,8 @@ use reverie_core::redact::{Fingerprint, Fingerprints};
 
 /// For how long a redactor remembers what it has redacted.
 pub(crate) enum Memory {
-    /// Not at all.
-    Never,
+    /// Not at all; it has a key by which values are allowed.
+    Never(Arc<Fingerprints>),
     /// For one text or JSON value.
     Call(Arc<Fingerprints>),
     /// For as long as it lives.
@@ -19,8 +19,7 @@ impl Memory {
     /// Return the fingerprints as they are now.
     pub(crate) fn fingerprints(&self) -> Arc<Fingerprints> {
         match self {
-            Self::Never => Arc::default(),
-            Self::Call(none) => Arc::clone(none),
+            Self::Never(none) | Self::Call(none) => Arc::clone(none),
             Self::Always(fingerprints) => Arc::clone(&fingerprints.read().unwrap_or_else(PoisonError::into_inner)),
         }
     }

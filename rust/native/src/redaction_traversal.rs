@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
-use reverie_core::redact::{self as rules, Fingerprints, ObjectKind, Scope};
+use reverie_core::redact::{self as rules, Fingerprints, ObjectKind, Scope, Taken};
 
 use crate::error::{CoreError, text};
 use crate::redactor::Redactor;
@@ -35,7 +35,7 @@ pub(crate) struct Traversal<'r, 'f> {
     fingerprints: &'r mut Cow<'f, Fingerprints>,
     /// Keys of the outermost object whose strings are names: only the rules are applied to them.
     names: &'r [String],
-    replaced: usize,
+    taken: Vec<Taken>,
     depth: usize,
     /// The kind of the object that encloses the current one.
     parent: ObjectKind,
@@ -50,13 +50,13 @@ impl<'r, 'f> Traversal<'r, 'f> {
         fingerprints: &'r mut Cow<'f, Fingerprints>,
         names: &'r [String],
     ) -> Self {
-        Self { redactor, fingerprints, names, replaced: 0, depth: 0, parent: ObjectKind::Plain, private: 0 }
+        Self { redactor, fingerprints, names, taken: Vec::new(), depth: 0, parent: ObjectKind::Plain, private: 0 }
     }
 
-    /// Return the redacted copy of the outermost value and the number of replacements.
-    pub(crate) fn run<'py>(mut self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
+    /// Return the redacted copy of the outermost value and what was taken.
+    pub(crate) fn run<'py>(mut self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Vec<Taken>)> {
         let redacted = self.value(value, Some(Scope::Content))?;
-        Ok((redacted.unwrap_or_else(|| value.clone()), self.replaced))
+        Ok((redacted.unwrap_or_else(|| value.clone()), self.taken))
     }
 
     /// Return the redacted copy of a value; None if nothing changes, or the value must not be looked into.
@@ -100,15 +100,16 @@ impl<'r, 'f> Traversal<'r, 'f> {
     /// Return the copy of a name redacted by the rules alone, or None if nothing changes.
     fn name<'py>(&mut self, value: &Bound<'py, PyAny>, scope: Option<Scope>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (Ok(string), Some(scope)) = (value.cast::<PyString>(), scope) else { return self.value(value, scope) };
-        let (redacted, replaced) = self.redactor.rules.redact(text(string)?, scope);
-        self.replaced += replaced;
-        Ok((replaced > 0).then(|| PyString::new(string.py(), &redacted).into_any()))
+        let (redacted, taken) = self.redactor.rules().redact_forgetting(text(string)?, scope, self.fingerprints);
+        let changed = !taken.is_empty();
+        self.taken.extend(taken);
+        Ok(changed.then(|| PyString::new(string.py(), &redacted).into_any()))
     }
 
     /// Return the redacted copy of a string, or None if nothing changes.
     fn string<'py>(&mut self, string: &Bound<'py, PyString>, scope: Scope) -> PyResult<Option<Bound<'py, PyString>>> {
-        let (redacted, replaced) = self.redactor.redact(text(string)?, scope, self.fingerprints);
-        self.replaced += replaced;
+        let (redacted, taken) = self.redactor.redact(text(string)?, scope, self.fingerprints);
+        self.taken.extend(taken);
         Ok(match redacted {
             Cow::Borrowed(_) => None,
             Cow::Owned(redacted) => Some(PyString::new(string.py(), &redacted)),
@@ -117,9 +118,11 @@ impl<'r, 'f> Traversal<'r, 'f> {
 
     /// Return the redacted copy of a text of which so many bytes at the beginning are private.
     fn after_private<'py>(&mut self, string: &Bound<'py, PyString>, private: usize) -> PyResult<Bound<'py, PyAny>> {
-        let shown = format!("{PRIVATE_MARKER}{}", &text(string)?[private..]);
-        let (redacted, replaced) = self.redactor.redact(&shown, Scope::Content, self.fingerprints);
-        self.replaced += replaced + 1;
+        let (hidden, rest) = text(string)?.split_at(private);
+        let shown = format!("{PRIVATE_MARKER}{rest}");
+        let (redacted, taken) = self.redactor.redact(&shown, Scope::Content, self.fingerprints);
+        self.taken.push(Taken::private(hidden, self.fingerprints));
+        self.taken.extend(taken);
         Ok(PyString::new(string.py(), &redacted).into_any())
     }
 

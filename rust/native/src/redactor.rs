@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use reverie_core::redact::{self as rules, Fingerprint, Fingerprints, Scope, Span};
+use reverie_core::redact::{self as rules, Allow, Finding, Fingerprint, Fingerprints, Scope, Taken};
 
 use crate::detach_if_large;
 use crate::error::text;
@@ -15,6 +15,10 @@ use crate::redaction_traversal::Traversal;
 
 /// Start and end in characters, and kind, of a secret.
 type SpanTuple = (usize, usize, &'static str);
+/// Start and end in characters, kind, rule and shape of a secret, and the keyed hash of its value.
+type FindingTuple = (usize, usize, &'static str, &'static str, String, [u8; rules::HASH_BYTES]);
+/// Rule, kind, shape and keyed hash of a value that was replaced.
+pub(crate) type TakenTuple = (&'static str, &'static str, String, [u8; rules::HASH_BYTES]);
 /// Number, hash, length and prefix, and kind, of a fingerprint.
 type FingerprintTuple = (u64, [u8; 16], u16, u16, String);
 
@@ -49,24 +53,35 @@ pub(crate) fn marks() -> PyResult<Vec<(&'static str, &'static str, &'static str)
     })
 }
 
+#[pyfunction]
+pub(crate) fn rule_names() -> Vec<&'static str> {
+    rules::rule_names()
+}
+
 #[pyclass(frozen, module = "reverie._native")]
 pub(crate) struct Redactor {
-    pub(crate) rules: Arc<rules::Redactor>,
+    rules: RwLock<Arc<rules::Redactor>>,
     memory: Memory,
 }
 
 impl Redactor {
-    /// Redact a text, and remember its secrets unless this redactor never does.
+    /// Redact a text, return what was taken, and remember it unless this redactor never does.
     pub(crate) fn redact<'t>(
         &self,
         text: &'t str,
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
-    ) -> (Cow<'t, str>, usize) {
+    ) -> (Cow<'t, str>, Vec<Taken>) {
+        let rules = self.rules();
         match self.memory {
-            Memory::Never => self.rules.redact(text, scope),
-            Memory::Call(_) | Memory::Always(_) => self.rules.redact_remembering(text, scope, fingerprints),
+            Memory::Never(_) => rules.redact_forgetting(text, scope, fingerprints),
+            Memory::Call(_) | Memory::Always(_) => rules.redact_remembering(text, scope, fingerprints),
         }
+    }
+
+    /// Return the rules as they are now.
+    pub(crate) fn rules(&self) -> Arc<rules::Redactor> {
+        Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -78,15 +93,19 @@ impl Redactor {
         crate::guarded("Redactor.new", || {
             let rules = Arc::new(rules::Redactor::new(&literals));
             let memory = match fingerprints {
-                _ if forgets => Memory::Never,
+                None | Some(b"") if forgets => Memory::Never(Arc::default()),
                 None => Memory::Call(Arc::default()),
                 Some(b"") => Memory::Always(RwLock::default()),
                 Some(bytes) => {
                     let fingerprints = Fingerprints::from_bytes(bytes).ok_or_else(fingerprints_error)?;
-                    Memory::Always(RwLock::new(Arc::new(fingerprints)))
+                    if forgets {
+                        Memory::Never(Arc::new(Fingerprints::new(fingerprints.key())))
+                    } else {
+                        Memory::Always(RwLock::new(Arc::new(fingerprints)))
+                    }
                 }
             };
-            Ok(Self { rules, memory })
+            Ok(Self { rules: RwLock::new(rules), memory })
         })
     }
 
@@ -103,35 +122,56 @@ impl Redactor {
         })
     }
 
+    fn findings(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<FindingTuple>> {
+        crate::guarded("Redactor.findings", || {
+            let input = text(value)?;
+            let found = detach_if_large(py, input.len(), || self.found(input));
+            let fingerprints = self.memory.fingerprints();
+            let taken = found.iter().map(|found| Taken::of(found, input, &fingerprints));
+            let places = offsets(input, &found).into_iter().zip(taken);
+            Ok(places.map(|((start, end, kind), of)| (start, end, kind, of.rule, of.shape, of.hash)).collect())
+        })
+    }
+
     fn spans(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<SpanTuple>> {
         crate::guarded("Redactor.spans", || {
             let input = text(value)?;
-            let spans = detach_if_large(py, input.len(), || match self.memory {
-                Memory::Never => self.rules.spans(input, Scope::Content),
-                Memory::Call(_) | Memory::Always(_) => self
-                    .memory
-                    .remembering(|fingerprints| self.rules.spans_remembering(input, Scope::Content, fingerprints)),
-            });
-            Ok(offsets(input, &spans))
+            let found = detach_if_large(py, input.len(), || self.found(input));
+            Ok(offsets(input, &found))
+        })
+    }
+
+    /// Leave from now on what rules switched off find, and values: as such, by patterns, or by their keyed hashes.
+    fn allow(&self, rules: Vec<String>, values: Vec<String>, hashes: Vec<[u8; rules::HASH_BYTES]>) -> PyResult<()> {
+        crate::guarded("Redactor.allow", || {
+            let allow = Allow::new(rules, values, hashes, self.memory.fingerprints().key());
+            let changed = Arc::new(self.rules().with_allow(allow));
+            *self.rules.write().unwrap_or_else(PoisonError::into_inner) = changed;
+            Ok(())
         })
     }
 
     fn stream(&self) -> RedactedStream {
-        RedactedStream(Mutex::new(Some(rules::Stream::new(Arc::clone(&self.rules)))))
+        RedactedStream(Mutex::new(Some(rules::Stream::new(self.rules()))))
     }
 
     #[pyo3(signature = (value, names = Vec::new()))]
-    fn value<'py>(&self, value: &Bound<'py, PyAny>, names: Vec<String>) -> PyResult<(Bound<'py, PyAny>, usize)> {
+    fn value<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        names: Vec<String>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<TakenTuple>)> {
         crate::guarded("Redactor.value", || {
             self.memory.remembering(|fingerprints| {
                 let before = fingerprints.last();
-                let (redacted, replaced) = self.traversed(value, &names, fingerprints)?;
-                if fingerprints.last() == before {
-                    return Ok((redacted, replaced));
+                let (mut redacted, mut taken) = self.traversed(value, &names, fingerprints)?;
+                if fingerprints.last() > before {
+                    // What a string announced may be in those before it.
+                    let again;
+                    (redacted, again) = self.traversed(&redacted, &names, fingerprints)?;
+                    taken.extend(again);
                 }
-                // What a string announced may be in those before it.
-                let (redacted, again) = self.traversed(&redacted, &names, fingerprints)?;
-                Ok((redacted, replaced + again))
+                Ok((redacted, taken.into_iter().map(|of| (of.rule, of.kind, of.shape, of.hash)).collect()))
             })
         })
     }
@@ -169,13 +209,23 @@ impl Redactor {
 }
 
 impl Redactor {
+    /// Return the secrets of a text, and remember them unless this redactor never does.
+    fn found(&self, text: &str) -> Vec<Finding> {
+        match self.memory {
+            Memory::Never(_) => self.rules().spans(text, Scope::Content),
+            Memory::Call(_) | Memory::Always(_) => self
+                .memory
+                .remembering(|fingerprints| self.rules().spans_remembering(text, Scope::Content, fingerprints)),
+        }
+    }
+
     /// Redact every string of a JSON value once.
     fn traversed<'py>(
         &self,
         value: &Bound<'py, PyAny>,
         names: &[String],
         fingerprints: &mut Cow<'_, Fingerprints>,
-    ) -> PyResult<(Bound<'py, PyAny>, usize)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<Taken>)> {
         Traversal::new(self, fingerprints, names).run(value)
     }
 }
@@ -218,7 +268,7 @@ fn finished_error() -> PyErr {
 }
 
 /// Convert byte offsets to character offsets, which Python uses.
-fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
+fn offsets(text: &str, spans: &[Finding]) -> Vec<SpanTuple> {
     let (mut byte, mut character) = (0, 0);
     let mut scope = |offset: usize| {
         character += text[byte..offset].chars().count();

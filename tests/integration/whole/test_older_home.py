@@ -108,6 +108,7 @@ def test_an_older_home_stays_usable(older: tuple[dict[str, Any], Daemon, Layout]
         project.write_text(project.read_text().replace("the port is 9090", "the port is 7070"))
         wait_until(lambda: any(memory.content == "the port is 7070" for memory in client.memories().items))
         client.undo(newest_operation(client).id)
+        assert client.redactions().since  # what was taken before is not listed, and the list says so
     replayed = daemon.ask(
         "POST",
         "/v1/memories",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reveried.cli import daemon_client_and_paths
-from reveried.cli.config import with_value
+from reveried.config_lines import with_value
 
 if TYPE_CHECKING:
     from support.cli import Cli

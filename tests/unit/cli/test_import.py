@@ -72,6 +72,7 @@ class FakeImporter:
             "added": len(taken.splitlines()),
             "duplicates": 0,
             "redacted": taken.count(b"REDACTED"),
+            "kinds": {"password": taken.count(b"REDACTED")} if b"REDACTED" in taken else {},
             "counts": {"speech": len(taken.splitlines())},
             "problems": [{"line": number, "why": "not JSON"} for number in bad],
         }
@@ -268,7 +269,7 @@ def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
         "a.jsonl",
         "33 new lines from 2 files.",
         "New: 33 messages.",
-        "1 secret replaced",
+        "Replaced 1 value: 1 password; see reverie redactions.",
         "a.jsonl:3: not JSON",
         "and 10 more lines",
     ):

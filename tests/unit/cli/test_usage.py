@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
     "serve up down status logs doctor demo import threads thread projects context distill reflect dream search recall "
     "memories remember forget brief note log show diff undo rollback sync archives schedule backup restore check "
-    "compact ignore pause resume install run proxy review runs space token service config eval "
+    "compact ignore pause resume install run proxy redactions review runs space token service config eval "
     "completion version mcp"
 )
 

@@ -277,6 +277,9 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ),
         ("privacy", (), {}, "GET /v1/privacy", {}, None),
         ("change_privacy", (wire.ChangePrivacy(paused=True),), {}, "PATCH /v1/privacy", {}, {"paused": True}),
+        ("redactions", (), {"project": "p"}, "GET /v1/redactions", {"project": "p", "limit": "100"}, None),
+        ("allow_redactions", (), {"rule": "label"}, "POST /v1/redactions/allow", {}, {"rule": "label"}),
+        ("disallow_redactions", (), {"like": "a*"}, "POST /v1/redactions/disallow", {}, {"like": "a*"}),
         (
             "send_chunk",
             ("i", b"\x00{}\n"),

@@ -285,6 +285,8 @@ def test_from_text_never_fails_otherwise(text: str) -> None:
         "[context]\nabsoluteCap = 1e400\n",
         '[log]\nlevel = "info"\n[log]\nlevel = "debug"\n',
         'a = "\\u0000"\n',
+        '[redact]\nallow = ["Web3Auth"]\n',
+        '[redact]\nallow = ["rdn_12"]\n',
         "a = 2026-01-01\n",
         "\u00e4 = 1\n",
         "=\n",

@@ -215,10 +215,10 @@ def test_long_texts_and_control_characters() -> None:
 
 def test_import_and_recall_pages() -> None:
     """The pages name redacted secrets, files left out, and a search without hits."""
-    reports = [FileReport("a", lines=3, redacted=2), FileReport("b", error="no")]
+    reports = [FileReport("a", lines=3, redacted=2, kinds={"jwt": 2}), FileReport("b", error="no")]
     text = pages(lambda report: report.print_import(reports, result([]).before))
     assert "3 lines from 2 files" in text
-    assert "2 secrets replaced by [REDACTED:...] before" in text
+    assert "Replaced 2 values: 2 jwt; see reverie redactions." in text
     assert "Left out: b: no" in text
     assert "No memory matches" in pages(lambda report: report.print_recall("q", wire.RecallAnswer(hits=[], tokens=0)))
 

@@ -46,7 +46,7 @@ def test_a_pickled_sealed_value_is_verified_when_unpickled() -> None:
 @pytest.mark.parametrize("value", [{"a": 2**70}, {"a": object()}, {"a": "\ud800"}, {1: "x"}])
 def test_what_json_cannot_hold_is_refused(value: dict[str, object]) -> None:
     with pytest.raises(ValidationError) as caught:
-        seal(value, type("Same", (), {"value": lambda _self, value: (value, 0)})())
+        seal(value, type("Same", (), {"taken": lambda _self, value: (value, ())})())
     assert caught.value.hint
 
 

@@ -315,17 +315,17 @@ def test_a_damaged_guard_is_not_read() -> None:
     assert RollbackGuard.from_bytes(data[:-1]) is None
 
 
-def m004_later(txn: lmdb.Transaction[bytes]) -> None:
+def m005_later(txn: lmdb.Transaction[bytes]) -> None:
     txn.put(b"later", b"")
 
 
 def test_migrations_run_once_in_order(path: Path) -> None:
     opened(path).close()
     for _ in range(2):
-        store = opened(path, migrations=(*MIGRATIONS, m004_later))
-        assert store._header.applied == [*(step.__name__ for step in MIGRATIONS), "m004_later"]
+        store = opened(path, migrations=(*MIGRATIONS, m005_later))
+        assert store._header.applied == [*(step.__name__ for step in MIGRATIONS), "m005_later"]
         store.close()
-    with pytest.raises(StorageFailed, match=r"newer version of reverie .*m004_later") as caught:
+    with pytest.raises(StorageFailed, match=r"newer version of reverie .*m005_later") as caught:
         opened(path)
     assert caught.value.hint
 
@@ -374,5 +374,5 @@ def test_a_reopened_store_has_the_same_content(path: Path) -> None:
         with store.reader(SPACE) as reader:
             assert reader.operation() == 1
         assert write(store, lambda w: w.operation()).value == 1
-    assert isinstance(MASKING.value("x"), tuple)
+    assert isinstance(MASKING.taken("x"), tuple)
     assert issubclass(Damaged, ReverieError)

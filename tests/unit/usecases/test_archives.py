@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reverie.canonical_json import canonical
+from reverie.redact import Taken
 from reverie.store import ArchiveEntryRecord, ArchiveRecord, ArchivesCursor, Done, DreamRecord, Store, Write
 from reverie.store.check import run_check
 from reverie.usecases import consolidation_snapshot_and_commit as archives
@@ -27,11 +28,12 @@ REFERENCE: dict[str, Any] = {"kind": "dream", "ref": f"space:{SPACE}", "entries"
 class Escapes(Masking):
     """A redactor that finds a secret behind an escaped quote, as in JSON text inside a JSON string."""
 
-    def value(self, value: Json) -> tuple[Json, int]:
-        """Return a value without its secrets, and their number."""
+    def taken(self, value: Json) -> tuple[Json, list[Taken]]:
+        """Return a value without its secrets, and what was taken."""
         if isinstance(value, str):
-            return value.replace('\\"hush', '\\"[REDACTED:test]'), value.count('\\"hush')
-        return super().value(value)
+            clean = value.replace('\\"hush', '\\"[REDACTED:test]')
+            return clean, [Taken("listed", "test", "4:a", b"0" * 16)] * value.count('\\"hush')
+        return super().taken(value)
 
 
 def committed(store: Store, body: Any) -> Any:

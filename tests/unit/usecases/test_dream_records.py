@@ -11,6 +11,7 @@ from reverie.errors import TokenBudgetExceeded
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, Kind, Store, Write
 from reverie.usecases import dream
+from reverie.usecases.redactions import RedactRules
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -75,5 +76,7 @@ def test_a_failed_dream_is_not_the_last_one(tmp_path: Path) -> None:
 def test_a_budget_is_clamped_to_the_maximum(tmp_path: Path, budget: int | None, expected: int) -> None:
     """A budget of None, or one above the maximum, becomes the maximum."""
     with Store.open(tmp_path / "store", redactor=Redactor()) as store, store.reader("default") as reader:
-        job = dream.snapshot(reader, token_budget=budget, max_token_budget=50_000, window=1_000, literals=[], at=AT)
+        job = dream.snapshot(
+            reader, token_budget=budget, max_token_budget=50_000, window=1_000, redact=RedactRules(), at=AT
+        )
     assert (job.budget, job.maximum) == (expected, 50_000)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, FingerprintRecord, Store
+from reverie.usecases import redactions
 from reverie.usecases.fingerprints_of_redacted_values import SLOTS, FingerprintKeeper
 
 if TYPE_CHECKING:
@@ -29,16 +31,21 @@ def keep(store: Store, keeper: FingerprintKeeper) -> bool:
     return True
 
 
+def value(number: int) -> str:
+    """Return a made-up password, random enough to be remembered."""
+    letters = "bcdfghjkmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ23456789"
+    return "".join(letters[byte % len(letters)] for byte in sha256(b"%d" % number).digest()[:20]) + "4K"
+
+
 def learn(keeper: FingerprintKeeper, numbers: range) -> None:
     """Redact a made-up password for each number, so that the keeper learns its fingerprint."""
     for number in numbers:
-        keeper.redactor.text(f"password: tide-{number:06}-moor")
+        keeper.redactor.text(f"password: {value(number)}")
 
 
 def is_known(keeper: FingerprintKeeper, number: int) -> bool:
     """Return True if the password of a number is redacted without its name."""
-    value = f"tide-{number:06}-moor"
-    return value not in keeper.redactor.text(f"see {value} there")
+    return value(number) not in keeper.redactor.text(f"see {value(number)} there")
 
 
 def test_values_are_known_after_the_store_was_opened_again(tmp_path: Path) -> None:
@@ -87,3 +94,22 @@ def test_a_failed_commit_is_repeated(tmp_path: Path) -> None:
         keeper = FingerprintKeeper(store, [])
         assert is_known(keeper, 0)
         assert is_known(keeper, 1)
+
+
+def test_forgotten_values_are_not_known_and_those_that_follow_are_stored(tmp_path: Path) -> None:
+    """A value that is allowed is forgotten, stored or not; what is learnt after that is in the store as ever."""
+    with opened(tmp_path / "store") as store:
+        keeper = FingerprintKeeper(store, [])
+        learn(keeper, range(10))
+        assert keep(store, keeper)
+        learn(keeper, range(10, 12))
+        hashes = {item.hash for item in keeper.redactor.fingerprints_after(0) if item.number in {3, 11}}
+        names = [redactions.redaction_id(value) for value in hashes]
+        store.commit([redactions.forget_fingerprints(names)], at=AT)
+        keeper.forget(hashes)
+        assert [number for number in range(12) if not is_known(keeper, number)] == [2, 10]
+        learn(keeper, range(20, 22))
+        assert keep(store, keeper)
+    with opened(tmp_path / "store") as store:
+        keeper = FingerprintKeeper(store, [])
+        assert [number for number in (*range(12), 20, 21) if not is_known(keeper, number)] == [2, 10]

@@ -1,7 +1,7 @@
 //! Secrets inside encoded text: one layer of base64, hexadecimal, URL, JSON or HTML escapes is decoded and searched.
 
 use crate::redact::findings::{Confidence, Findings};
-use crate::redact::{Known, RUN_MAX, Scope, Span};
+use crate::redact::{Finding, Known, RUN_MAX, Scope, Span};
 
 /// Shortest encoded runs in characters; less than 15 decoded bytes have no room for a secret.
 const BASE64_MIN: usize = 20;
@@ -61,7 +61,7 @@ impl Findings<'_> {
 }
 
 /// Return the secrets of a decoded text.
-fn find_secrets(text: &str, known: Known<'_>) -> Vec<Span> {
+fn find_secrets(text: &str, known: Known<'_>) -> Vec<Finding> {
     let mut found = Findings::new(text);
     known.find(&mut found);
     found.scan_anchors(Scope::Content);

@@ -5,7 +5,7 @@ use crate::redact::kinds::{MARKER_MAX, OPENING, kinds};
 use crate::redact::mentions::Mention;
 use crate::redact::plausibility::{Quoting, is_authorization, is_plausible};
 use crate::redact::rules::{ByteSet, Token};
-use crate::redact::{RUN_MAX, Span};
+use crate::redact::{Finding, RUN_MAX, Span};
 
 /// Reliability of a span's kind, ascending; where spans overlap, the most reliable one names the union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +31,21 @@ impl Confidence {
 struct Candidate {
     span: Span,
     confidence: Confidence,
+}
+
+impl Candidate {
+    /// Return the finding, with the name of its rule.
+    fn finding(&self) -> Finding {
+        let Span { start, end, kind } = self.span;
+        let rule = match self.confidence {
+            Confidence::Remembered => "remembered",
+            Confidence::Context => "sentence",
+            Confidence::NamedValue => "label",
+            Confidence::KnownShape | Confidence::PublishedFormat(_) => kind,
+            Confidence::KnownSecret => "listed",
+        };
+        Finding { start, end, kind, rule }
+    }
 }
 
 /// Collects the spans of one text.
@@ -103,7 +118,7 @@ impl<'t> Findings<'t> {
     }
 
     /// Return true if everything found here is inside one of these spans, which are in order.
-    pub(crate) fn are_inside(&self, spans: &[Span]) -> bool {
+    pub(crate) fn are_inside(&self, spans: &[Finding]) -> bool {
         self.candidates.iter().all(|Candidate { span, .. }| {
             let next = spans.partition_point(|other| other.end < span.end);
             spans.get(next).is_some_and(|other| other.start <= span.start)
@@ -196,7 +211,7 @@ impl<'t> Findings<'t> {
     }
 
     /// Return the spans in order, merged where they overlap, without the markers inside them.
-    pub(crate) fn into_spans(mut self) -> Vec<Span> {
+    pub(crate) fn into_spans(mut self) -> Vec<Finding> {
         if self.candidates.is_empty() {
             return Vec::new();
         }
@@ -222,24 +237,24 @@ impl<'t> Findings<'t> {
                 _ => merged.push(candidate),
             }
         }
-        without_markers(merged.iter().map(|candidate| candidate.span), &self.markers)
+        without_markers(merged.iter().map(Candidate::finding), &self.markers)
     }
 }
 
 /// Cut every marker out of the spans.
-fn without_markers(spans: impl Iterator<Item = Span>, markers: &[(usize, usize)]) -> Vec<Span> {
+fn without_markers(spans: impl Iterator<Item = Finding>, markers: &[(usize, usize)]) -> Vec<Finding> {
     let mut remaining = Vec::new();
     for span in spans {
         let mut start = span.start;
         let first = markers.partition_point(|(_, to)| *to <= span.start);
         for &(from, to) in markers[first..].iter().take_while(|(from, _)| *from < span.end) {
             if start < from {
-                remaining.push(Span { start, end: from, kind: span.kind });
+                remaining.push(Finding { start, end: from, ..span });
             }
             start = start.max(to);
         }
         if start < span.end {
-            remaining.push(Span { start, ..span });
+            remaining.push(Finding { start, ..span });
         }
     }
     remaining

@@ -22,7 +22,7 @@ pub const KEY_BYTES: usize = 32;
 /// Bytes of a fingerprint in [`Fingerprints::to_bytes`]: hash, length, prefix, and the number of its kind.
 const PACKED_BYTES: usize = HASH_BYTES + 6;
 /// Bytes of the hash that are kept: two values agree by chance once in 2^128.
-const HASH_BYTES: usize = 16;
+pub const HASH_BYTES: usize = 16;
 /// Bytes of the block that HMAC works with.
 const BLOCK_BYTES: usize = 64;
 
@@ -146,6 +146,12 @@ impl Fingerprints {
         let mut newer: Vec<_> = newer.map(|(fingerprint, added)| (*added, *fingerprint)).collect();
         newer.sort_unstable_by_key(|(added, _)| *added);
         newer
+    }
+
+    /// Return the keyed hash of a value.
+    #[must_use]
+    pub fn hash(&self, value: &str) -> [u8; HASH_BYTES] {
+        self.key.hash(value.as_bytes())
     }
 
     /// Return true if there is the fingerprint of a value.

@@ -41,6 +41,45 @@ pub fn kinds() -> &'static [&'static str] {
     &KINDS
 }
 
+/// Rules beside those of formats, which have the names of their kinds.
+const OTHER_RULES: [&str; 4] = ["label", "listed", "remembered", "sentence"];
+
+/// Return the stable names of all rules, sorted.
+#[must_use]
+pub fn rule_names() -> Vec<&'static str> {
+    let tables = tokens().map(|token| token.kind).chain(INFIXES.iter().map(|infix| infix.kind));
+    let mut rules: Vec<_> = tables.chain(OTHER_KINDS).chain(OTHER_RULES).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    rules
+}
+
+/// Return the shape of a value without the value: its length in characters, and its classes of characters.
+///
+/// `24:Aa0-` has 24 characters: capitals, small letters, digits and the mark `-`. `!` stands for the marks that no
+/// encoding has, `x` for anything beyond ASCII.
+#[must_use]
+pub fn shape(value: &str) -> String {
+    let mut classes: Vec<char> = value.chars().map(class).collect();
+    let length = classes.len();
+    classes.sort_unstable_by_key(|class| (!class.is_ascii_alphanumeric(), *class));
+    classes.dedup();
+    format!("{length}:{}", classes.into_iter().collect::<String>())
+}
+
+/// Return the character that stands for the class of another.
+fn class(letter: char) -> char {
+    match letter {
+        'A'..='Z' => 'A',
+        'a'..='z' => 'a',
+        '0'..='9' => '0',
+        _ if letter.is_ascii_whitespace() => ' ',
+        '-' | '_' | '.' | '/' | '+' | '=' | ':' => letter,
+        _ if letter.is_ascii() => '!',
+        _ => 'x',
+    }
+}
+
 /// A string by which a kind of secret is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Indicator {

@@ -3,6 +3,7 @@
 //! Every rule looks no further than [`LOOKAROUND_MAX`] bytes from its anchor, so that a stream can be redacted piece by
 //! piece with the same result as the whole.
 
+mod allow;
 mod anchors;
 mod assignments;
 mod commands;
@@ -30,14 +31,16 @@ mod rules;
 mod stream;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use findings::Findings;
 use known_secrets::KnownSecrets;
 use memorable::memorable_values;
 
-pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, KEY_BYTES};
+pub use allow::Allow;
+pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, HASH_BYTES, KEY_BYTES};
 pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
-pub use kinds::{Indicator, indicators, kinds};
+pub use kinds::{Indicator, indicators, kinds, rule_names, shape};
 pub use private::continue_private;
 pub use stream::Stream;
 
@@ -64,6 +67,32 @@ pub struct Span {
     pub kind: &'static str,
 }
 
+/// A secret that a rule found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+    /// The kind in `[REDACTED:<kind>]`.
+    pub kind: &'static str,
+    /// The rule, by a name that stays the same: the kind for published formats, else one of [`rule_names`].
+    pub rule: &'static str,
+}
+
+/// A secret that was replaced, as it is reported: all but its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The rule that found it.
+    pub rule: &'static str,
+    /// The kind in `[REDACTED:<kind>]`.
+    pub kind: &'static str,
+    /// Its length and classes of characters, see [`shape`].
+    pub shape: String,
+    /// The keyed hash of the value, by which it can be allowed.
+    pub hash: [u8; HASH_BYTES],
+}
+
 /// Which rules apply to a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -77,30 +106,37 @@ pub enum Scope {
 
 /// The compiled rules, with the secrets that the owner has listed.
 pub struct Redactor {
-    known_secrets: Option<KnownSecrets>,
+    known_secrets: Arc<Option<KnownSecrets>>,
+    allow: Allow,
 }
 
 impl Redactor {
     /// Compile the owner's secrets; empty ones are ignored, and a longer one covers a shorter one inside it.
     #[must_use]
     pub fn new<L: AsRef<str>>(known_secrets: &[L]) -> Self {
-        Self { known_secrets: KnownSecrets::new(known_secrets) }
+        Self { known_secrets: Arc::new(KnownSecrets::new(known_secrets)), allow: Allow::default() }
+    }
+
+    /// Return a redactor that leaves what a person allows.
+    #[must_use]
+    pub fn with_allow(&self, allow: Allow) -> Self {
+        Self { known_secrets: Arc::clone(&self.known_secrets), allow }
     }
 
     /// Return the secrets of a text in order, without overlap and never inside an existing `[REDACTED:<kind>]`.
     #[must_use]
-    pub fn spans(&self, text: &str, scope: Scope) -> Vec<Span> {
+    pub fn spans(&self, text: &str, scope: Scope) -> Vec<Finding> {
         self.spans_with(text, scope, None)
     }
 
     /// Return the secrets of a text, those that are found by their fingerprints too.
-    fn spans_with(&self, text: &str, scope: Scope, fingerprints: Option<&Fingerprints>) -> Vec<Span> {
+    fn spans_with(&self, text: &str, scope: Scope, fingerprints: Option<&Fingerprints>) -> Vec<Finding> {
         let mut findings = Findings::new(text);
         if let Scope::Named(hint) = scope {
             findings.named_string(hint);
         }
         let fingerprints = fingerprints.filter(|_| scope != Scope::Identifier);
-        let known = Known { secrets: self.known_secrets.as_ref(), fingerprints };
+        let known = Known { secrets: self.known_secrets.as_ref().as_ref(), fingerprints };
         known.find(&mut findings);
         findings.scan_anchors(scope);
         if scope != Scope::Identifier {
@@ -112,13 +148,15 @@ impl Redactor {
             });
             findings.scan_escaped(known);
         }
-        findings.into_spans()
+        let mut found = findings.into_spans();
+        found.retain(|found| !self.allow.has(found.rule, &text[found.start..found.end]));
+        found
     }
 
     /// Return the secrets of a text, and remember them: a value that a rule finds once is found everywhere in the text,
     /// and in every later one.
     #[must_use]
-    pub fn spans_remembering(&self, text: &str, scope: Scope, fingerprints: &mut Cow<'_, Fingerprints>) -> Vec<Span> {
+    pub fn spans_remembering(&self, text: &str, scope: Scope, fingerprints: &mut Cow<'_, Fingerprints>) -> Vec<Finding> {
         let mut spans = self.spans_with(text, scope, Some(fingerprints));
         if scope == Scope::Identifier {
             return spans;
@@ -139,10 +177,10 @@ impl Redactor {
     }
 
     /// Remember the values of spans that would not be found without their names; return whether one was new.
-    fn remember(&self, text: &str, spans: &[Span], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
+    fn remember(&self, text: &str, spans: &[Finding], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
         let before = fingerprints.last();
         for span in spans.iter().filter(|span| span.kind != private::PRIVATE) {
-            for value in memorable_values(text, *span) {
+            for value in memorable_values(text, Span { start: span.start, end: span.end, kind: span.kind }) {
                 if fingerprints.has(&value) {
                     continue;
                 }
@@ -159,23 +197,54 @@ impl Redactor {
     /// Return the text with its secrets replaced (borrowed if it had none), and the number of replacements.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str, scope: Scope) -> (Cow<'t, str>, usize) {
-        replaced(text, |text| self.spans(text, scope))
+        let mut number = 0;
+        let redacted = replaced(text, |text| {
+            let found = self.spans(text, scope);
+            number += found.len();
+            found
+        });
+        (redacted, number)
     }
 
-    /// Return the text with its secrets replaced as [`Redactor::redact`] does, and remember them.
+    /// Return the text with its secrets replaced as [`Redactor::redact`] does, and what was taken; remember it.
     #[must_use]
     pub fn redact_remembering<'t>(
         &self,
         text: &'t str,
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
-    ) -> (Cow<'t, str>, usize) {
-        replaced(text, |text| self.spans_remembering(text, scope, fingerprints))
+    ) -> (Cow<'t, str>, Vec<Taken>) {
+        let mut taken = Vec::new();
+        let redacted = replaced(text, |text| {
+            let found = self.spans_remembering(text, scope, fingerprints);
+            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+            found
+        });
+        (redacted, taken)
+    }
+
+    /// Return the text with its secrets replaced as [`Redactor::redact`] does, and what was taken.
+    ///
+    /// No fingerprint is looked for; `fingerprints` has the key for the hashes.
+    #[must_use]
+    pub fn redact_forgetting<'t>(
+        &self,
+        text: &'t str,
+        scope: Scope,
+        fingerprints: &Fingerprints,
+    ) -> (Cow<'t, str>, Vec<Taken>) {
+        let mut taken = Vec::new();
+        let redacted = replaced(text, |text| {
+            let found = self.spans(text, scope);
+            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+            found
+        });
+        (redacted, taken)
     }
 
     /// Return how far, in bytes, any rule looks from its anchor.
     fn lookaround(&self) -> usize {
-        LOOKAROUND_MAX.max(self.known_secrets.as_ref().map_or(0, KnownSecrets::lookaround))
+        LOOKAROUND_MAX.max(self.known_secrets.as_ref().as_ref().map_or(0, KnownSecrets::lookaround))
     }
 }
 
@@ -198,25 +267,41 @@ impl Known<'_> {
     }
 }
 
-/// Return a text with the spans that `find` returns replaced, until it finds none, and the number of replacements.
-fn replaced(text: &str, mut find: impl FnMut(&str) -> Vec<Span>) -> (Cow<'_, str>, usize) {
+impl Taken {
+    /// Return what is reported of a finding in a text.
+    #[must_use]
+    pub fn of(found: &Finding, text: &str, fingerprints: &Fingerprints) -> Self {
+        let value = text.get(found.start..found.end).unwrap_or_default();
+        Self { rule: found.rule, kind: found.kind, shape: shape(value), hash: fingerprints.hash(value) }
+    }
+}
+
+impl Taken {
+    /// Return what is reported of a private part.
+    #[must_use]
+    pub fn private(part: &str, fingerprints: &Fingerprints) -> Self {
+        let found = Finding { start: 0, end: part.len(), kind: private::PRIVATE, rule: private::PRIVATE };
+        Self::of(&found, part, fingerprints)
+    }
+}
+
+/// Return a text with the spans that `find` returns replaced, until it finds none.
+fn replaced(text: &str, mut find: impl FnMut(&str) -> Vec<Finding>) -> Cow<'_, str> {
     let mut current = Cow::Borrowed(text);
-    let mut number = 0;
     for _ in 0..ROUNDS_MAX {
         let spans = find(&current);
         if spans.is_empty() {
             break;
         }
-        number += spans.len();
         let mut out = String::with_capacity(current.len());
         replace(&current, 0, &spans, &mut out);
         current = Cow::Owned(out);
     }
-    (current, number)
+    current
 }
 
 /// Write `text` from byte `from` on, with its spans replaced.
-fn replace(text: &str, from: usize, spans: &[Span], out: &mut String) {
+fn replace(text: &str, from: usize, spans: &[Finding], out: &mut String) {
     let mut copied = from;
     for span in spans {
         out.push_str(&text[copied..span.start]);

@@ -1,0 +1,382 @@
+"""Change what redaction leaves, and restore or replace again the texts that it is about.
+
+A text is restored from the transcript that it was imported from, where that is still there. What was typed directly was
+stored nowhere as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from reverie import atomic_no_symlink_file_io, wire
+from reverie.documents.project_document_paths import folder_of, memory_project
+from reverie.errors import Conflict, NotFound, ReverieError, StorageFailed
+from reverie.importers import find_and_read_transcript_files
+from reverie.redact import Redactor
+from reverie.store import (
+    SYSTEM_SPACE,
+    DocumentRecord,
+    Kind,
+    MemoryRecord,
+    RedactionRecord,
+    RedactionsCursor,
+    ThreadRecord,
+    Write,
+)
+from reverie.usecases import ignored_folders_and_recording_pauses as privacy
+from reverie.usecases import redactions, unredact
+from reverie.usecases.find_register_and_join_projects import of_thread
+from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES
+from reverie.wire import CHUNK_MAX_BYTES
+from reveried.config import read_file
+from reveried.config_lines import with_value
+from reveried.execute_use_cases import decide, read
+from reveried.keyed_locks_and_shared_waits import keyed_lock
+from reveried.log import logger
+from reveried.stored_tokens_spaces_and_schedules import spaces_of
+from reveried.transcript_follower import is_own_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.store import Reader, RedactedPlace, Writer
+    from reverie.usecases.unredact import Line
+    from reveried.services import Services
+
+__all__ = ["allow", "disallow", "since"]
+
+T = TypeVar("T")
+
+SETTING: Final = "redact.allow"
+TYPED: Final = "it was typed directly, and stored nowhere as it was"
+GONE: Final = "its transcript is gone"
+OTHER: Final = "its transcript has another text there"
+UNKNOWN: Final = " (whether it had such a value is not known)"
+DELETED: Final = "its thread was deleted"
+
+
+@dataclass(slots=True)
+class _Concerned:
+    """The places of the values that a change is about; with `everywhere` there may be others."""
+
+    threads: dict[str, set[int]] = field(default_factory=dict)
+    others: list[RedactedPlace] = field(default_factory=list)
+    everywhere: bool = False
+
+
+async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
+    """Leave from now on what an entry of `redact.allow` names, and restore the texts in which it was replaced.
+
+    Raises:
+        NotFound: no redaction has the id.
+        Conflict: the setting is that of the environment.
+        StorageFailed: the settings file cannot be written.
+    """
+    async with keyed_lock("redactions", ""):
+        _require(services, entry)
+        entries = await asyncio.to_thread(_save_setting, services, entry, remove=False)
+        _apply(services, entries)
+        if entry.startswith("rule:"):
+            await _forget_values(services, entry.removeprefix("rule:"))
+        answer = wire.Allowed(allow=entries)
+        for space in spaces_of(services.store):
+            async with keyed_lock("purge", space):
+                await _Change(services, space, entry, who, answer).restore()
+        return answer
+
+
+async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
+    """Take again what an entry of `redact.allow` named, also from the texts that have it by now.
+
+    Raises:
+        NotFound: it is not allowed.
+        Conflict: the setting is that of the environment.
+        StorageFailed: the settings file cannot be written.
+    """
+    async with keyed_lock("redactions", ""):
+        entries = await asyncio.to_thread(_save_setting, services, entry, remove=True)
+        before = Redactor(
+            services.config.redact.literals,
+            fingerprints=services.redactor.fingerprints,
+            names=ENTRY_NAMES,
+            allow=redactions.allowed(services.keeper.allow),
+        )
+        _apply(services, entries)
+        answer = wire.Allowed(allow=entries)
+        for space in spaces_of(services.store):
+            async with keyed_lock("purge", space):
+                await _Change(services, space, entry, who, answer).replace_again(before)
+        return answer
+
+
+def since(services: Services) -> str | None:
+    """Return when a store of an older release began to list redactions; None for one that always did."""
+    with services.store.reader(SYSTEM_SPACE) as reader:
+        cursor = reader.load(RedactionsCursor, RedactionsCursor.KEY)
+    return (cursor and cursor.since) or None
+
+
+# The setting
+
+
+def _require(services: Services, entry: str) -> None:
+    """Raise NotFound for an id that no space lists."""
+    if not entry.startswith(redactions.ID):
+        return
+    for space in spaces_of(services.store):
+        with services.store.reader(space) as reader:
+            if reader.exists(Kind.REDACTION, (entry,)):
+                return
+    raise NotFound(f"no redaction is called {entry!r}", hint="those that are there: reverie redactions")
+
+
+def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
+    """Add an entry to `redact.allow` in the settings file or remove it; return all of them."""
+    if services.config.set_by.get(SETTING) == "environment":
+        raise Conflict(
+            "redact.allow is set by the environment of the daemon, which overrides the file",
+            hint="unset REVERIE_REDACT_ALLOW, and start the daemon again",
+        )
+    path = services.layout.config_file
+    try:
+        text = read_file(path).decode("utf-8")
+        here = [str(item) for item in tomllib.loads(text).get("redact", {}).get("allow", [])]
+        if remove and entry not in here:
+            raise NotFound(f"{entry} is not allowed", hint=f"reverie config get {SETTING} shows what is")
+        entries = [item for item in here if item != entry] + ([] if remove else [entry])
+        if entries != here:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            atomic_no_symlink_file_io.write_atomic(path, with_value(text, SETTING, entries).encode())
+    except (OSError, ValueError) as error:
+        raise StorageFailed(f"{path} cannot be changed: {error}", hint="reverie config validate") from error
+    return entries
+
+
+def _apply(services: Services, entries: list[str]) -> None:
+    """Make the redactors of this process leave what the entries name."""
+    services.keeper.allow = entries
+    services.redactor.allow(redactions.allowed(entries))
+    services.store.redactor = services.keeper.forgetful()
+
+
+async def _forget_values(services: Services, rule: str) -> None:
+    """Forget the values that a rule has taken: they would be found again without it."""
+    names: set[str] = set()
+    for space in spaces_of(services.store):
+        names |= await read(
+            services,
+            space,
+            lambda reader: {record.id for _, record in reader.records(RedactionRecord) if record.rule == rule},
+        )
+    await services.submit(redactions.forget_fingerprints(names))
+    hashes = redactions.allowed(sorted(names)).hashes
+    await services.worker.run_alone(partial(services.keeper.forget, frozenset(hashes)))
+
+
+def _concerned(reader: Reader, entry: str, *, is_older: bool) -> _Concerned:
+    """Return the places that an entry of `redact.allow` is about."""
+    records: list[RedactionRecord] = []
+    if entry.startswith(redactions.ID):
+        record = reader.load(RedactionRecord, (entry,))
+        records = [] if record is None else [record]
+    elif entry.startswith("rule:"):
+        records = [record for _, record in reader.records(RedactionRecord) if f"rule:{record.rule}" == entry]
+    found = _Concerned(
+        everywhere=entry.startswith("like:")
+        or (is_older and entry.startswith("rule:"))
+        or any(record.more for record in records)
+    )
+    for place in (place for record in records for place in record.places):
+        if place.kind == "thread":
+            found.threads.setdefault(place.key, set()).update(place.seqs)
+        else:
+            found.others.append(place)
+    return found
+
+
+# Texts
+
+
+@dataclass(slots=True)
+class _Done:
+    """The entries of a thread that were restored, those that its transcripts have, and the lines that changed."""
+
+    seqs: list[int] = field(default_factory=list)
+    met: set[int] = field(default_factory=set)
+    pieces: list[Line] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Change:
+    """The work on the texts of one space after a change of `redact.allow`; the answer says what became of them."""
+
+    services: Services
+    space: str
+    entry: str
+    who: str
+    answer: wire.Allowed
+
+    async def restore(self) -> None:
+        """Restore the texts that have transcripts, and name the others."""
+        found = await self._found()
+        restored = 0
+        for thread in await read(self.services, self.space, partial(_threads, found=found)):
+            done = await self._restore_thread(thread, found)
+            restored += len(done.seqs)
+        await self._restore_documents()
+        await read(self.services, self.space, partial(_name_others, found=found, answer=self.answer))
+        await self._end(restored, allowed=True)
+
+    async def replace_again(self, before: Redactor) -> None:
+        """Redact the texts again that have what is no longer allowed, and `before` was."""
+        replaced = 0
+        threads = await read(self.services, self.space, partial(_threads, found=_Concerned(everywhere=True)))
+        changed: list[ThreadRecord] = []
+        for thread in threads:
+            again = partial(unredact.again, thread=thread, before=before, redactor=self.services.redactor)
+            plan = await read(self.services, self.space, again)
+            if not plan.restored:
+                continue
+            done = await self._submit(unredact.commit(self.space, self.who, thread.id, plan))
+            self.answer.values += plan.values
+            self.answer.restored.append(_in_thread(thread, done))
+            changed.append(thread)
+            replaced += len(done)
+        names = [thread.id for thread in changed]
+        write = unredact.derived_again(self.space, self.who, names, before, self.services.redactor)
+        await self._repeated(write, *changed)
+        await self._end(replaced, allowed=False)
+
+    async def _found(self) -> _Concerned:
+        is_older = since(self.services) is not None
+        return await read(self.services, self.space, partial(_concerned, entry=self.entry, is_older=is_older))
+
+    async def _submit(self, write: Write[T]) -> T:
+        return (await self.services.submit(write, bulk=True)).value
+
+    async def _end(self, entries: int, *, allowed: bool) -> None:
+        """Announce the change and how many entries of threads it changed, without its content."""
+        if entries:
+            self.services.texts.clear(self.space)
+
+        def body(writer: Writer) -> None:
+            writer.event("redactions.allowed" if allowed else "redactions.disallowed", {"entries": entries})
+
+        await self._submit(Write(self.space, self.who, "redactions.allow", body))
+
+    async def _restore_thread(self, thread: ThreadRecord, found: _Concerned) -> _Done:
+        """Read the transcripts of a thread again, and restore its entries and what repeats them."""
+        named = found.threads.get(thread.id, set())
+        marked = await read(self.services, self.space, partial(unredact.marked, thread_id=thread.id))
+        if not found.everywhere:
+            marked = [row for row in marked if row[0] in named]
+        named &= {seq for seq, _ in marked}
+        paths = [] if not marked else await read(self.services, self.space, partial(unredact.sources, thread=thread))
+        there = [Path(path) for path in paths if is_own_file(Path(path))]
+        done = _Done()
+        for path in there:
+            try:
+                await self._read_again(thread.id, path, marked, done)
+            except ReverieError as error:  # a file that cannot be read is as one that is gone
+                logger("reveried.redactions").warning("a transcript was not read", code=error.code, thread=thread.id)
+        if done.pieces:
+            await self._repeated(unredact.derived(self.space, self.who, thread.id, done.pieces), thread)
+        if done.seqs:
+            self.answer.restored.append(_in_thread(thread, sorted(done.seqs)))
+        left = sorted(named - done.met)
+        if left or (marked and found.everywhere and not there):
+            why = (OTHER if there else GONE if paths else TYPED) + ("" if left else UNKNOWN)
+            self.answer.left.append(
+                wire.UnrestoredPlace(thread=thread.id, project=of_thread(thread), messages=left, why=why)
+            )
+        return done
+
+    async def _restore_documents(self) -> None:
+        """Restore the documents whose files have what was redacted."""
+        files: dict[str, str] = {}
+        for path in await read(self.services, self.space, unredact.marked_documents):
+            text = await self.services.sync_service.text(self.space, path)
+            if text is not None:
+                files[path] = text
+        if files:
+            write = unredact.from_files(self.space, self.who, files, self.services.redactor)
+            for path in await self._submit(write):
+                place = wire.RedactedPlace(document=path, project=folder_of(path))
+                self.answer.restored.append(place)
+                self.answer.values += 1
+
+    async def _repeated(self, write: Write[list[str]], *threads: ThreadRecord) -> None:
+        """Change what repeats the messages of threads, and the files of the documents among it."""
+        paths = await self._submit(write)
+        if paths:
+            await self.services.sync_service.write_documents(self.space, set(paths))
+        for thread in threads:
+            self.services.states.remove((self.space, thread.id), 0)
+            self.services.background_state.schedule(self.services, self.space, thread.id)
+
+    async def _read_again(self, thread_id: str, path: Path, marked: Sequence[tuple[int, bytes]], done: _Done) -> None:
+        """Read one transcript from its beginning, chunk by chunk, and restore the entries that it has."""
+        kept_out = await read(self.services, self.space, privacy.settings)
+        rules = self.services.redact_rules
+        job = unredact.ReadJob(
+            data=b"",
+            first_line=1,
+            final=False,
+            marked=list(marked),
+            literals=rules.literals,
+            fingerprints=self.services.redactor.fingerprints,
+            allow=rules.allow,
+            at=self.services.clock(),
+            ignored=kept_out.ignored,
+            pauses=kept_out.pauses,
+        )
+        with find_and_read_transcript_files.open_transcript(path) as stream:
+            while not job.final:
+                size = min(find_and_read_transcript_files.CHUNK_BYTES, CHUNK_MAX_BYTES - len(job.data))
+                piece = await asyncio.to_thread(stream.read, size)
+                job.data, job.final = job.data + piece, not piece
+                plan = await decide(self.services, "unredact", job, unredact.ReadPlan, bulk=True)
+                done.met.update(plan.met)
+                if plan.restored:
+                    restored = await self._submit(unredact.commit(self.space, self.who, thread_id, plan))
+                    done.seqs += restored
+                    done.pieces += plan.pieces
+                    self.answer.values += plan.values
+                job.data = job.data[plan.consumed :]
+                job.first_line, job.inside, job.folder = plan.lines + 1, plan.inside, plan.folder
+
+
+def _threads(reader: Reader, found: _Concerned) -> list[ThreadRecord]:
+    """Return the threads to look into."""
+    if found.everywhere:
+        return [thread for _, thread in reader.records(ThreadRecord)]
+    loaded = (reader.load(ThreadRecord, (name,)) for name in found.threads)
+    return [thread for thread in loaded if thread is not None]
+
+
+def _in_thread(thread: ThreadRecord, messages: list[int]) -> wire.RedactedPlace:
+    return wire.RedactedPlace(thread=thread.id, project=of_thread(thread), messages=messages)
+
+
+def _name_others(reader: Reader, found: _Concerned, answer: wire.Allowed) -> None:
+    """Add the memories, documents and deleted threads to the answer that cannot be restored."""
+    for name, seqs in found.threads.items():
+        if not reader.exists(Kind.THREAD, (name,)):
+            answer.left.append(wire.UnrestoredPlace(thread=name, messages=sorted(seqs), why=DELETED))
+        elif not seqs:  # a title, a note or a working state
+            answer.left.append(wire.UnrestoredPlace(thread=name, why=TYPED))
+    for place in found.others:
+        if place.kind == "memory":
+            memory = reader.load(MemoryRecord, (place.key,))
+            if memory is not None and unredact.MARKER.search(memory.content):
+                project = memory_project(memory) or None
+                answer.left.append(wire.UnrestoredPlace(memory=place.key, project=project, why=TYPED))
+        else:
+            document = reader.load(DocumentRecord, (place.key,))
+            if document is not None and unredact.MARKER.search(document.content):
+                answer.left.append(wire.UnrestoredPlace(document=place.key, project=folder_of(place.key), why=TYPED))

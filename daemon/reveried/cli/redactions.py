@@ -1,0 +1,163 @@
+"""`reverie redactions`: what redaction replaced, and what a person allows."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie.errors import NotFound, ValidationError
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
+from reveried.cli.list_projects_and_check_project_option import ProjectOption, given_project
+from reveried.cli.output import clip, counted, print_json, print_table, say, spinner, when
+from reveried.cli.shared_options import Json, Limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie import wire
+    from reverie.client import Client
+
+__all__ = ["allow", "disallow", "redactions"]
+
+_ID = "rdn_"
+_ID_END = 8  # last characters of an id that a list shows
+_PLACES_SHOWN = 3
+_MESSAGES_SHOWN = 5
+_CHARS = 40  # of what a person typed, in an error
+Id = Annotated[
+    str | None, typer.Argument(metavar="[ID]", help="The id of a redaction, or its last characters: this one value.")
+]
+Rule = Annotated[str | None, typer.Option("--rule", metavar="NAME", help="All that a rule finds, such as label.")]
+Like = Annotated[
+    str | None, typer.Option("--like", metavar="PATTERN", help="Values like a pattern; * stands for any characters.")
+]
+
+
+def redactions(context: typer.Context, limit: Limit = 50, project: ProjectOption = None, json: Json = False) -> None:
+    """List what was replaced by [REDACTED:...], without the values, those first that were found last.
+
+    Example: reverie redactions --project .
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with daemon_client_and_paths.client() as client:
+        page = client.redactions(project=given_project(project), limit=limit)
+    if json:
+        print_json(page)
+        return
+    if page.items:
+        print_table(
+            ["Id", "Kind", "Rule", "Shape", "Count", "Where", "First", "Last", ""],
+            [
+                (
+                    f"{_ID}…{item.id[-_ID_END:]}",
+                    item.kind,
+                    item.rule,
+                    item.shape,
+                    f"{item.count:,}",
+                    _where(item.places, more=item.more),
+                    when(item.first_at),
+                    when(item.last_at),
+                    "allowed" if item.allowed else "",
+                )
+                for item in page.items
+            ],
+            right=(4,),
+            wraps=(5,),
+            drop=(6, 3, 7),
+        )
+    else:
+        say("Nothing was replaced." if project is None else "Nothing was replaced in this project.")
+    if page.next:
+        say("There are more: reverie redactions --limit N")
+    if page.unlisted:
+        say(f"{counted(page.unlisted, 'more value')} found after the list was full: not listed.")
+    if page.since is not None:
+        say(f"Taken before {when(page.since)} by an older release: not listed; --rule and --like are about those too.")
+    if page.allow:
+        say(f"Allowed: {', '.join(page.allow)}.")
+    if page.items:
+        say("What is no secret: reverie redactions allow ID, or --rule NAME, or --like 'PATTERN'.")
+
+
+def allow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json = False) -> None:
+    """Take a value no more, and restore the texts in which it was replaced from their transcripts.
+
+    Example: reverie redactions allow --like 'PRRT_*'
+    """
+    with daemon_client_and_paths.client() as client, spinner("Reading transcripts", quiet=json):
+        name = _only_one(client, redaction, rule, like)
+        answer = client.allow_redactions(name, rule=rule, like=like)
+    if json:
+        print_json(answer)
+        return
+    say("Allowed. It is taken no more.")
+    if answer.restored:
+        say(f"{counted(answer.values, 'text')} restored, {_in_messages(answer.restored)}.")
+    for why in dict.fromkeys(place.why for place in answer.left):
+        places = [place for place in answer.left if place.why == why]
+        say(f"Not restored, {why}: {_where(places)}.")
+    if not answer.restored and not answer.left:
+        say("No text has a marker in its place.")
+    say("To take it again: reverie redactions disallow, with the same words.")
+
+
+def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json = False) -> None:
+    """Take again what was allowed, also from the texts that have it by now.
+
+    Example: reverie redactions disallow --rule label
+    """
+    with daemon_client_and_paths.client() as client, spinner("Replacing", quiet=json):
+        name = _only_one(client, redaction, rule, like)
+        answer = client.disallow_redactions(name, rule=rule, like=like)
+    if json:
+        print_json(answer)
+        return
+    say("It is taken again from now on.")
+    if answer.restored:
+        say(f"{counted(answer.values, 'text')} replaced again, {_in_messages(answer.restored)}.")
+
+
+def _in_messages(places: "Sequence[wire.RedactedPlace]") -> str:
+    threads = [place for place in places if place.thread is not None]
+    messages = sum(len(place.messages) for place in threads)
+    documents = len(places) - len(threads)
+    parts = [f"{counted(messages, 'message')} of {counted(len(threads), 'thread')}"] if threads else []
+    return "in " + " and ".join([*parts, counted(documents, "document")] if documents else parts)
+
+
+def _where(places: "Sequence[wire.RedactedPlace]", *, more: bool = False) -> str:
+    """Return places in words: `shop: thr_… 3, 7`; only the first ones."""
+    shown = [_place(place) for place in places[:_PLACES_SHOWN]]
+    left = len(places) - len(shown)
+    return ", ".join(shown) + (f" and {left:,} more" if left else " and more" if more else "")
+
+
+def _place(place: "wire.RedactedPlace") -> str:
+    """Return one place in words."""
+    name = place.thread or place.memory or place.document or ""
+    whole = f"{place.project}: {name}" if place.project else name
+    numbers = " ".join(f"#{number}" for number in place.messages[:_MESSAGES_SHOWN])
+    cut = " …" if len(place.messages) > _MESSAGES_SHOWN else ""
+    return f"{whole} {numbers}{cut}" if numbers else whole
+
+
+def _only_one(client: "Client", redaction: str | None, rule: str | None, like: str | None) -> str | None:
+    """Return the whole id that was given, None for a rule or a pattern.
+
+    Raises:
+        ValidationError: not one of the three was given.
+        NotFound: no redaction, or more than one, has the id.
+    """
+    if sum(given is not None for given in (redaction, rule, like)) != 1:
+        raise ValidationError(
+            "one of ID, --rule and --like is needed", hint="give one of them; the ids: reverie redactions"
+        )
+    if redaction is None or (redaction.startswith(_ID) and "…" not in redaction):
+        return redaction
+    ending = redaction.removeprefix(f"{_ID}…").removeprefix("…")
+    ids = [item.id for item in all_items(lambda after: client.redactions(after=after)) if item.id.endswith(ending)]
+    if len(ids) == 1:
+        return ids[0]
+    why = f"{counted(len(ids), 'redaction')} end" if ids else "no redaction ends"
+    raise NotFound(f"{why} with {clip(redaction, _CHARS)}", hint="those that are there: reverie redactions")

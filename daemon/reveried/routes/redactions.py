@@ -1,0 +1,104 @@
+"""`/v1/redactions`: what redaction took, and what a person allows."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.errors import Forbidden, ValidationError
+from reverie.redact import RULES
+from reverie.usecases import redactions
+from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
+from reveried.execute_use_cases import read
+from reveried.http.call_reply_and_stream_types import Reply
+from reveried.http.route_table_and_dispatch import Route
+
+if TYPE_CHECKING:
+    from reveried.http.call_reply_and_stream_types import Call
+
+__all__ = ["ROUTES"]
+
+
+async def list_redactions(call: Call) -> Reply:
+    """Return the values that were replaced, without the values, those first that were found last."""
+    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+
+    query = call.query_as(wire.RedactionsQuery)
+    project = None
+    if query.project is not None:
+        project = await known_project(call.services, call.space, query.project)
+        if project is None:  # a folder that no thread has worked in
+            return Reply(wire.RedactionsPage([]))
+    allow = call.services.keeper.allow
+    page = await read(call.services, call.space, partial(redactions.listed, query=query, project=project, allow=allow))
+    return Reply(replace(page, since=actions.since(call.services), allow=allow if call.is_owner else []))
+
+
+async def allow(call: Call) -> Reply:
+    """Leave from now on what is named, and restore the texts that have transcripts."""
+    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+
+    return Reply(await actions.allow(call.services, _entry(call), who=call.who))
+
+
+async def disallow(call: Call) -> Reply:
+    """Take again what was allowed, also from the texts that have it by now."""
+    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+
+    return Reply(await actions.disallow(call.services, _entry(call), who=call.who))
+
+
+def _entry(call: Call) -> str:
+    """Return the entry of `redact.allow` that the body names.
+
+    Raises:
+        Forbidden: a token; the setting is that of every space, and an agent must not change what is taken.
+        ValidationError: not one of the three, or no rule of that name.
+    """
+    if not call.is_owner:
+        raise Forbidden(
+            "a token may not change what is redacted", hint="run `reverie redactions allow` as the daemon's owner"
+        )
+    body = call.into(wire.AllowRedactions)
+    given = [("", body.id), ("rule:", body.rule), ("like:", body.like)]
+    named = [prefix + text for prefix, text in given if text is not None]
+    if len(named) != 1:
+        raise ValidationError(
+            "one of `id`, `rule` and `like` is needed", hint="give one; they are in the list: reverie redactions"
+        )
+    if body.rule is not None and body.rule not in RULES:
+        raise ValidationError(
+            f"no rule is called {body.rule!r}", hint=f"one of {', '.join(sorted(RULES))}", field="rule"
+        )
+    return named[0]
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/redactions",
+        list_redactions,
+        "Lists the values that were replaced, without the values.",
+        answer=wire.RedactionsPage,
+        query=wire.RedactionsQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/redactions/allow",
+        allow,
+        "Allows a value, a rule or a pattern, and restores the texts that have transcripts.",
+        body=wire.AllowRedactions,
+        answer=wire.Allowed,
+    ),
+    Route(
+        "POST",
+        "/v1/redactions/disallow",
+        disallow,
+        "Takes again what was allowed.",
+        body=wire.AllowRedactions,
+        answer=wire.Allowed,
+    ),
+)

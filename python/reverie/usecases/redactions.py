@@ -1,0 +1,243 @@
+"""What redaction took: a record of each value without the value, how it is listed, and what a person allows.
+
+An entry of the setting `redact.allow` is the id of a value (`rdn_` and its keyed hash), `rule:` and the name of a rule,
+or `like:` and a pattern in which `*` stands for any characters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.documents.project_document_paths import folder_of, memory_project
+from reverie.errors import NotFound
+from reverie.redact import Allow, Redactor
+from reverie.store import (
+    SYSTEM_SPACE,
+    FingerprintRecord,
+    Kind,
+    MemoryRecord,
+    RedactedPlace,
+    RedactionRecord,
+    RedactionsCursor,
+    ThreadRecord,
+    Write,
+)
+from reverie.usecases.find_register_and_join_projects import of_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from reverie.redact import Taken
+    from reverie.store import Reader, Writer
+
+__all__ = [
+    "Found",
+    "Place",
+    "RedactRules",
+    "allowed",
+    "forget_fingerprints",
+    "forget_purged",
+    "listed",
+    "note",
+    "noted",
+    "redaction_id",
+    "require",
+]
+
+RECORDS_MAX: Final = 5_000  # values in one space: some 2 MB
+PLACES_MAX: Final = 50  # threads, memories and documents of one value
+SEQS_MAX: Final = 50  # entries of one thread
+ID: Final = "rdn_"
+
+Place: TypeAlias = tuple[Literal["thread", "memory", "document"], str, int]
+"""Where a value was: the id of a thread and the number of an entry (0: none), a memory's id or a document's path."""
+
+
+class Found(NamedTuple):
+    """A value that was redacted, and where."""
+
+    taken: Taken
+    place: Place
+
+
+def redaction_id(value_hash: bytes) -> str:
+    """Return the id of the value with this keyed hash."""
+    return ID + value_hash.hex()
+
+
+def allowed(entries: Sequence[str]) -> Allow:
+    """Return what the entries of `redact.allow` name."""
+    return Allow(
+        rules=[entry.removeprefix("rule:") for entry in entries if entry.startswith("rule:")],
+        values=[entry.removeprefix("like:") for entry in entries if entry.startswith("like:")],
+        hashes=[bytes.fromhex(entry.removeprefix(ID)) for entry in entries if entry.startswith(ID)],
+    )
+
+
+class RedactRules(msgspec.Struct):
+    """What makes a redactor in another process: listed secrets, entries of `redact.allow`, the key of their hashes."""
+
+    literals: list[str] = []
+    allow: list[str] = []
+    key: bytes = b""
+
+    def redactor(self) -> Redactor:
+        """Return a redactor with these rules; it remembers what it takes for as long as it lives."""
+        return Redactor(self.literals, fingerprints=self.key or None, allow=allowed(self.allow))
+
+
+# Records
+
+
+def noted(space: str, found: Sequence[Found]) -> Write[None]:
+    """Return the write that records what was redacted."""
+    return Write(space=space, who="redaction", why="redaction.note", body=lambda writer: note(writer, found))
+
+
+def note(writer: Writer, found: Iterable[Found]) -> None:
+    """Record what was redacted, as part of the write that stores the text.
+
+    Every entry of a thread counts; a memory or document counts once, however often it is saved.
+    """
+    records: dict[str, RedactionRecord] = {}
+    unlisted = 0
+    for taken, place in found:
+        name = redaction_id(taken.hash)
+        record = records.get(name) or writer.load(RedactionRecord, (name,))
+        if record is None:
+            if writer.count(Kind.REDACTION) + len(records) >= RECORDS_MAX:
+                unlisted += 1
+                continue
+            record = RedactionRecord(
+                id=name,
+                marker=taken.kind,
+                rule=taken.rule,
+                shape=taken.shape,
+                count=0,
+                first_at=writer.at,
+                last_at=writer.at,
+            )
+        records[name] = _with_place(record, place, writer.at)
+    for name, record in records.items():
+        writer.save(record, (name,))
+    if unlisted:
+        cursor = writer.load(RedactionsCursor, RedactionsCursor.KEY) or RedactionsCursor()
+        writer.save(replace(cursor, unlisted=cursor.unlisted + unlisted), RedactionsCursor.KEY)
+
+
+def _with_place(record: RedactionRecord, place: Place, at: str) -> RedactionRecord:
+    """Return a record with one more place where the value was found."""
+    kind, key, seq = place
+    here = next((item for item in record.places if (item.kind, item.key) == (kind, key)), None)
+    if here is not None and (not seq or seq in here.seqs):
+        return record if not seq else replace(record, count=record.count + 1, last_at=at)
+    counted = replace(record, count=record.count + 1, last_at=at)
+    if here is None:
+        if len(record.places) >= PLACES_MAX:
+            return replace(counted, more=True)
+        return replace(counted, places=[*record.places, RedactedPlace(kind, key, [seq] if seq else [])])
+    if len(here.seqs) >= SEQS_MAX:
+        return replace(counted, more=True)
+    longer = replace(here, seqs=[*here.seqs, seq])
+    return replace(counted, places=[longer if item is here else item for item in record.places])
+
+
+def forget_purged(writer: Writer) -> None:
+    """Remove threads, memories and documents that are gone from the records, and those of values of these alone."""
+    kinds = {"thread": Kind.THREAD, "memory": Kind.MEMORY, "document": Kind.DOCUMENT}
+    for (name,), record in list(writer.records(RedactionRecord)):
+        left = [place for place in record.places if writer.exists(kinds[place.kind], (place.key,))]
+        if not left and not record.more:
+            writer.delete(Kind.REDACTION, (name,))
+        elif len(left) < len(record.places):
+            writer.save(replace(record, places=left), (str(name),))
+
+
+def require(reader: Reader, name: str) -> RedactionRecord:
+    """Return the record of a redaction. Raises NotFound."""
+    record = reader.load(RedactionRecord, (name,))
+    if record is None:
+        raise NotFound(f"no redaction is called {name!r}", hint="those that are there: reverie redactions")
+    return record
+
+
+def forget_fingerprints(names: Iterable[str]) -> Write[None]:
+    """Return the write by which values, by the ids of their redactions, are no longer recognized without their rule."""
+    hashes = {name.removeprefix(ID) for name in names}
+
+    def body(writer: Writer) -> None:
+        for key, record in list(writer.records(FingerprintRecord)):
+            if record.hash in hashes:
+                writer.delete(Kind.FINGERPRINT, key)
+
+    return Write(space=SYSTEM_SPACE, who="redaction", why="redaction.forget", body=body)
+
+
+# The list
+
+
+def listed(
+    reader: Reader, query: wire.RedactionsQuery, project: str | None, allow: Sequence[str]
+) -> wire.RedactionsPage:
+    """Return a page of what was redacted, those first that were found last; `since` is not filled in."""
+    answers = [
+        answer
+        for _, record in reader.records(RedactionRecord)
+        if (answer := _answer(reader, record, project, allow)) is not None
+    ]
+    answers.sort(key=_cursor, reverse=True)
+    rest = [answer for answer in answers if query.after is None or _cursor(answer) < query.after]
+    cursor = reader.load(RedactionsCursor, RedactionsCursor.KEY) or RedactionsCursor()
+    return wire.RedactionsPage(
+        items=rest[: query.limit],
+        next=_cursor(rest[query.limit - 1]) if len(rest) > query.limit else None,
+        unlisted=cursor.unlisted,
+    )
+
+
+def _cursor(answer: wire.Redaction) -> str:
+    return f"{answer.last_at}/{answer.id}"
+
+
+def _answer(
+    reader: Reader, record: RedactionRecord, project: str | None, allow: Sequence[str]
+) -> wire.Redaction | None:
+    """Return a redaction as the API answers it; None for one that is not of the project, or of nothing any more."""
+    places = list(_places(reader, record))
+    if project is not None:
+        places = [place for place in places if place.project == project]
+    if not places and not record.more:
+        return None
+    return wire.Redaction(
+        id=record.id,
+        kind=record.marker,
+        rule=record.rule,
+        shape=record.shape,
+        count=record.count,
+        places=places,
+        more=record.more,
+        allowed=record.id in allow or f"rule:{record.rule}" in allow,
+        first_at=record.first_at,
+        last_at=record.last_at,
+    )
+
+
+def _places(reader: Reader, record: RedactionRecord) -> Iterator[wire.RedactedPlace]:
+    """Yield the places of a record that are still there."""
+    for place in record.places:
+        match place.kind:
+            case "thread":
+                thread = reader.load(ThreadRecord, (place.key,))
+                if thread is not None:
+                    yield wire.RedactedPlace(thread=place.key, project=of_thread(thread), messages=place.seqs)
+            case "memory":
+                memory = reader.load(MemoryRecord, (place.key,))
+                if memory is not None:
+                    yield wire.RedactedPlace(memory=place.key, project=memory_project(memory) or None)
+            case "document":
+                if reader.exists(Kind.DOCUMENT, (place.key,)):
+                    yield wire.RedactedPlace(document=place.key, project=folder_of(place.key))

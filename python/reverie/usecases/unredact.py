@@ -1,0 +1,387 @@
+"""Texts that redaction took and a person allows, read again from the transcripts that they were imported from.
+
+A stored entry gets a text back only where the transcript's line is the same entry, and has the stored text with
+something in place of each marker. So nothing that was purged or is of another session can come in this way. What the
+rules still take stays a marker.
+
+Summaries, states, notes and documents repeat pieces of messages. A line of theirs gets its words back where it is, with
+its markers, part of a line that was restored: of "the key is [REDACTED:token], keep it" the piece "[REDACTED:token],
+keep".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+import orjson
+
+from reverie.importers import PartialLine, plan_chunk
+from reverie.importers.detect_and_read_line_format import folder_of
+from reverie.lazy_regex import lazy_regex
+from reverie.redact import Redactor
+from reverie.store import (
+    DocumentRecord,
+    ImportRecord,
+    Kind,
+    MemoryRecord,
+    SessionsCursor,
+    ThreadRecord,
+    Write,
+    open_sealed,
+)
+from reverie.store.redact_encode_and_checksum_records import sealed_body, sealed_text, verified_sealed
+from reverie.usecases import ignored_folders_and_recording_pauses as privacy
+from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
+from reverie.usecases.redactions import allowed
+from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from reverie.models import Json
+    from reverie.store import Reader, Writer
+
+__all__ = [
+    "Line",
+    "Lines",
+    "ReadJob",
+    "ReadPlan",
+    "again",
+    "commit",
+    "decide",
+    "derived",
+    "derived_again",
+    "forget_made_of_entries",
+    "from_files",
+    "marked",
+    "marked_documents",
+    "sources",
+]
+
+WHY: Final = "redaction.restore"
+MARKER: Final = lazy_regex(r"\[REDACTED:[^\[\]\s]*\]")
+_MARKED: Final = b"[REDACTED:"
+_LISTED: Final = lazy_regex(r"^\s*(?:[-*+>]\s+|#+\s+|\d+[.)]\s+)*")  # what a line of Markdown begins with
+
+
+class Line(NamedTuple):
+    """A line of a message before and after its restoration."""
+
+    before: str
+    after: str
+
+
+class ReadJob(msgspec.Struct):
+    """A chunk of a transcript, and the sealed entries of its thread, by number, that have markers."""
+
+    data: bytes
+    first_line: int
+    final: bool
+    marked: list[tuple[int, bytes]]
+    inside: str = "nothing"
+    folder: str | None = None
+    literals: list[str] = []
+    fingerprints: bytes = b""
+    allow: list[str] = []
+    at: str = ""
+    ignored: list[str] = []
+    pauses: list[tuple[str, str | None]] = []
+
+
+class ReadPlan(msgspec.Struct):
+    """The entries that a chunk restores: number, old and new sealed bytes; `met` are all that it has.
+
+    `values` counts the markers that became texts.
+    """
+
+    consumed: int
+    lines: int
+    inside: str
+    folder: str | None
+    restored: list[tuple[int, bytes, bytes]] = []
+    met: list[int] = []
+    pieces: list[Line] = []
+    values: int = 0
+
+
+# What to read
+
+
+def marked(reader: Reader, thread_id: str) -> list[tuple[int, bytes]]:
+    """Return the entries of a thread that have markers, by number, sealed."""
+    rows = reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=0)
+    return [(seq, data) for seq, data in rows if _MARKED in sealed_body(data)]
+
+
+def sources(reader: Reader, thread: ThreadRecord) -> list[str]:
+    """Return the paths of the transcripts that a thread was imported from, none for one that was not imported."""
+    if not any(record.thread == thread.id and record.offset for _, record in reader.records(ImportRecord)):
+        return []
+    sessions = (reader.load(SessionsCursor, SessionsCursor.KEY) or SessionsCursor()).sessions
+    paths = [session.transcript for session in sessions if session.thread == thread.id and session.transcript]
+    return list(dict.fromkeys([*([thread.source] if thread.source else []), *paths]))
+
+
+# Reading a transcript
+
+
+def decide(job: ReadJob) -> ReadPlan:
+    """Return the entries that the lines of a chunk restore; pure."""
+    redactor = Redactor(job.literals, fingerprints=job.fingerprints, names=ENTRY_NAMES, allow=allowed(job.allow))
+    chunk = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
+    plan = ReadPlan(
+        consumed=chunk.consumed,
+        lines=job.first_line - 1 + chunk.lines,
+        inside=chunk.inside.value,
+        folder=next(filter(None, (folder_of(entry.extra) for entry in reversed(chunk.entries))), job.folder),
+    )
+    stored: dict[str, list[tuple[int, bytes, dict[str, Any]]]] = {}
+    for seq, data in job.marked:
+        record = open_sealed(data)
+        stored.setdefault(_identity(record), []).append((seq, data, record))
+    for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
+        raw = entry_record(entry)
+        for seq, data, record in stored.get(_identity(raw), ()):
+            clean, _ = redactor.value(raw)
+            if not _fits(record, raw):
+                continue
+            plan.met.append(seq)
+            restored = _restored(record, clean)
+            if restored != record:
+                plan.restored.append((seq, data, sealed_text(orjson.dumps(restored)).data))
+                plan.pieces += _lines(record, restored)
+                plan.values += _markers(record) - _markers(restored)
+    return plan
+
+
+def _identity(record: Mapping[str, Any]) -> str:
+    """Return what tells one line of a transcript from the others: its id, else its number and time."""
+    return str(record["id"]) if "id" in record else f"{record.get('line')} {record.get('at')}"
+
+
+def _fits(stored: Json, raw: Json) -> bool:
+    """Return True if the transcript has, at each marked string of a stored value, that text without the markers."""
+    match stored:
+        case str():
+            return not MARKER.search(stored) or (isinstance(raw, str) and _fills(stored, raw) is not None)
+        case list():
+            return isinstance(raw, list) and len(raw) == len(stored) and all(map(_fits, stored, raw))
+        case dict():
+            return isinstance(raw, dict) and all(
+                _fits(item, raw.get(name)) for name, item in stored.items() if _markers(item)
+            )
+    return True
+
+
+def _restored(stored: Json, clean: Json) -> Json:
+    """Return a stored value with its marked strings as the transcript has them, redacted."""
+    match stored:
+        case str():
+            return clean if isinstance(clean, str) and MARKER.search(stored) else stored
+        case list() if isinstance(clean, list):
+            return [_restored(item, other) for item, other in zip(stored, clean, strict=True)]
+        case dict() if isinstance(clean, dict):
+            return {name: _restored(item, clean[name]) if name in clean else item for name, item in stored.items()}
+    return stored
+
+
+def _fills(text: str, other: str) -> list[str] | None:
+    """Return what `other` has in place of each marker of `text`; None where it differs elsewhere."""
+    first, *pieces = MARKER.split(text)
+    if not other.startswith(first):
+        return None
+    at, filled = len(first), []
+    for index, piece in enumerate(pieces):
+        last = index + 1 == len(pieces)
+        end = len(other) - len(piece) if last else other.find(piece, at + 1)
+        if end <= at or (last and not other.endswith(piece)):
+            return None
+        filled.append(other[at:end])
+        at = end + len(piece)
+    return filled if at == len(other) else None
+
+
+def _markers(value: Json) -> int:
+    """Return how many markers the strings of a value have."""
+    match value:
+        case str():
+            return sum(1 for _ in MARKER.finditer(value))
+        case list():
+            return sum(map(_markers, value))
+        case dict():
+            return sum(map(_markers, value.values()))
+    return 0
+
+
+def _lines(before: Json, after: Json) -> Iterator[Line]:
+    """Yield the lines that differ between a value's strings; a string whose number of lines changed is one line."""
+    match before, after:
+        case (str(), str()) if before != after:
+            old, new = before.split("\n"), after.split("\n")
+            pairs = zip(old, new, strict=True) if len(old) == len(new) else [(before, after)]
+            yield from (Line(*pair) for pair in pairs if pair[0] != pair[1])
+        case (list(), list()):
+            for item, other in zip(before, after, strict=True):
+                yield from _lines(item, other)
+        case (dict(), dict()):
+            for name, item in before.items():
+                yield from _lines(item, after.get(name))
+
+
+# Writing
+
+
+def commit(space: str, who: str, thread_id: str, plan: ReadPlan) -> Write[list[int]]:
+    """Return the write that restores entries of a thread; what is made from them alone is made anew.
+
+    Its body returns their numbers. An entry that another write changed or removed since it was read is left out.
+    """
+
+    def body(writer: Writer) -> list[int]:
+        done: list[int] = []
+        for seq, old, new in plan.restored:
+            here = next(writer.sealed_sequence(Kind.ENTRY, (thread_id,), after=seq - 1, through=seq), None)
+            if here == (seq, old):
+                writer.replace(Kind.ENTRY, (thread_id,), seq, verified_sealed(new))
+                done.append(seq)
+        if done:
+            forget_made_of_entries(writer, thread_id)
+        return done
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+def forget_made_of_entries(writer: Writer, thread_id: str) -> None:
+    """Remove what is made of the entries of a thread alone, whenever it is missing."""
+    writer.delete(Kind.BRIEF, (thread_id,))
+    for key in list(writer.keys(Kind.OUTLINE, (thread_id,))):
+        writer.delete(Kind.OUTLINE, key)
+
+
+def derived(space: str, who: str, thread_id: str, pieces: Iterable[Line]) -> Write[list[str]]:
+    """Return the write that restores the lines of what a thread's messages are repeated in.
+
+    Its body returns the paths of the documents that changed. Of summaries, states and notes every version changes, as
+    if it had always been so; a document gets a new version, and its memories keep their authors.
+    """
+    lines = Lines(pieces)
+
+    def body(writer: Writer) -> list[str]:
+        _rewrite_derived(writer, thread_id, lines.in_json)
+        return _put_documents(writer, lines.restored)
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+def again(reader: Reader, thread: ThreadRecord, before: Redactor, redactor: Redactor) -> ReadPlan:
+    """Return the entries of a thread of which `redactor` takes more than the one `before` it."""
+    plan = ReadPlan(consumed=0, lines=0, inside="nothing", folder=None)
+    for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread.id,), after=0):
+        stored = open_sealed(data)
+        clean, taken = redactor.taken(stored)
+        if taken and (more := len(taken) - len(before.taken(stored)[1])) > 0:
+            plan.restored.append((seq, data, sealed_text(orjson.dumps(clean)).data))
+            plan.values += more
+    return plan
+
+
+def derived_again(
+    space: str, who: str, threads: Iterable[str], before: Redactor, redactor: Redactor
+) -> Write[list[str]]:
+    """Return the write that takes what is no longer allowed from documents, and from what repeats threads' messages."""
+
+    def changed(value: Any) -> Any:
+        clean, taken = redactor.taken(value)
+        return clean if len(taken) > len(before.taken(value)[1]) else value
+
+    def body(writer: Writer) -> list[str]:
+        for thread_id in threads:
+            _rewrite_derived(writer, thread_id, changed)
+        return _put_documents(writer, changed)
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+def marked_documents(reader: Reader) -> list[str]:
+    """Return the paths of the documents that have markers."""
+    return [document.path for _, document in reader.records(DocumentRecord) if MARKER.search(document.content)]
+
+
+def from_files(space: str, who: str, files: Mapping[str, str], redactor: Redactor) -> Write[list[str]]:
+    """Return the write that restores documents from the texts of their files, which never lost what was redacted.
+
+    Its body returns the paths that changed: those whose file has the document's text but for the markers.
+    """
+
+    def body(writer: Writer) -> list[str]:
+        restored: dict[str, str] = {}
+        for path, text in files.items():
+            document = writer.load(DocumentRecord, (path,))
+            if document is not None and MARKER.search(document.content) and _fills(document.content, text) is not None:
+                restored[document.content] = redactor.text(text)
+        return _put_documents(writer, lambda content: restored.get(content, content))
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+def _rewrite_derived(writer: Writer, thread_id: str, change: Callable[[Any], Any]) -> None:
+    """Change every version of what is made of a thread's messages and stored."""
+    writer.rewrite(Kind.THREAD, (thread_id,), change)
+    for kind in (Kind.STATE, Kind.DIGEST):
+        writer.rewrite(kind, (thread_id,), change)
+    for kind in (Kind.NOTE, Kind.DISTILLATION):
+        for key in list(writer.keys(kind, (thread_id,))):
+            writer.rewrite(kind, key, change)
+
+
+def _put_documents(writer: Writer, change: Callable[[str], str]) -> list[str]:
+    """Change the texts of documents; their memories keep their ids and authors. Return the paths that changed."""
+    texts: dict[str, NewText | None] = {}
+    memories: dict[str, MemoryRecord] = {}
+    for _, document in writer.records(DocumentRecord):
+        text = change(document.content)
+        if text != document.content:
+            texts[document.path] = NewText(text, document.ids)
+            loaded = ((name, writer.load(MemoryRecord, (name,))) for name in document.ids)
+            memories |= {name: memory for name, memory in loaded if memory is not None}
+    return put_texts(writer, texts, author="engine", at=writer.at, new_id=no_new_ids, records=memories)
+
+
+class Lines:
+    """The lines that were restored, by which their pieces are found in other texts."""
+
+    def __init__(self, pieces: Iterable[Line]) -> None:
+        self._lines = [(before, filled) for before, after in pieces if (filled := _fills(before, after)) is not None]
+
+    def in_json(self, value: Any) -> Any:
+        """Return a JSON value with each of its strings restored."""
+        match value:
+            case str():
+                return self.restored(value)
+            case list():
+                return [self.in_json(item) for item in value]
+            case dict():
+                return {name: self.in_json(item) for name, item in value.items()}
+        return value
+
+    def restored(self, text: str) -> str:
+        """Return a text in which each line that is part of a restored one has its words again."""
+        if not MARKER.search(text):
+            return text
+        return "\n".join(self._line(line) if MARKER.search(line) else line for line in text.split("\n"))
+
+    def _line(self, line: str) -> str:
+        start = _LISTED.match(line)
+        begin = 0 if start is None else start.end()
+        piece = line[begin:].rstrip()
+        if not MARKER.sub("", piece).strip():  # a marker alone may be of any value
+            return line
+        for before, filled in self._lines:
+            at = before.find(piece)
+            if at >= 0:
+                values = filled[_markers(before[:at]) :]
+                texts = MARKER.split(piece)
+                whole = "".join(f"{text}{value}" for text, value in zip(texts, values, strict=False)) + texts[-1]
+                return line[:begin] + whole + line[begin + len(piece) :]
+        return line

@@ -1,0 +1,208 @@
+"""What redaction took, in a running daemon: listed without the value, allowed, and restored from transcripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reverie.errors import Forbidden, NotFound, ValidationError
+from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from support.cli import run_in_process, use_daemon
+from support.daemon import Daemon, environment, scratch_home
+from support.file_texts import bytes_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.models import Json
+
+WORD = "kq7Xv2LmZ9rTb4Wc"  # a made-up name that is no secret and looks like one
+LABELLED = f"set `password: {WORD}` in the lantern form, then run the beacon check"
+TEXTS = (LABELLED, "ok", f"the lantern form shows {WORD} twice")
+OTHER = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def transcript(folder: Path, texts: tuple[str, ...] = TEXTS, session: str = "s1", *, named: bool = True) -> Path:
+    """Write a transcript of a person and an agent in turn, whose lines have ids if `named`, and return its path."""
+    path = folder / f"{session}.jsonl"
+    roles = ("user", "assistant")
+    lines: list[Json] = [
+        {
+            "type": roles[at % 2],
+            **({"uuid": f"{session}-{at}"} if named else {}),
+            "sessionId": session,
+            "cwd": "/srv/lantern",
+            "timestamp": f"2026-11-20T10:0{at}:00.000Z",
+            "message": {"role": roles[at % 2], "content": text},
+        }
+        for at, text in enumerate(texts)
+    ]
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return path
+
+
+def said(client: Client, thread: str) -> list[Any]:
+    return [message.content for message in client.messages(thread).items]
+
+
+def events_of(client: Client) -> list[wire.Event]:
+    """Return all events so far."""
+    last, events = client.status().counts["events"], []
+    for event in client.events(after=0):
+        events.append(event)
+        if event.seq >= last:
+            break
+    return events
+
+
+@pytest.fixture
+def daemon() -> Iterator[Daemon]:
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        yield daemon
+        assert daemon.stop() == 0
+
+
+def test_what_was_wrongly_taken_is_listed_allowed_and_restored_word_for_word(daemon: Daemon, tmp_path: Path) -> None:
+    """Listed without the value; restored in the thread and found by search; later mentions and a restart leave it."""
+    with Client(daemon.socket) as client:
+        report = import_file(client, transcript(tmp_path))
+        thread = str(report.thread)
+        assert WORD not in str(said(client, thread))
+        assert sum(report.kinds.values()) == report.redacted == 2
+        (item,) = client.redactions().items
+        assert WORD not in str(item)
+        assert (item.count, item.allowed) == (2, False)
+        assert [(place.thread, place.messages) for place in item.places] == [(thread, [1, 3])]
+        assert client.redactions(project="lantern").items == [item]
+        assert WORD.encode() not in b"".join(bytes_below(daemon.home).values())
+
+        assert WORD not in str(client.thread(thread).title)
+
+        answer = client.allow_redactions(item.id)
+        assert (answer.allow, answer.values, answer.left) == ([item.id], 2, [])
+        assert WORD in str(client.thread(thread).title)
+        assert [event.type for event in events_of(client)][-1] == "redactions.allowed"
+        assert [(place.thread, place.messages) for place in answer.restored] == [(thread, [1, 3])]
+        assert said(client, thread) == list(TEXTS)
+        assert [hit.thread for hit in client.search(WORD).hits]
+        assert client.redactions().items[0].allowed
+        client.append(thread, [{"role": "user", "content": f"password: {WORD} and {OTHER}"}])
+        assert said(client, thread)[-1].startswith(f"password: {WORD} and [REDACTED:")
+    assert daemon.stop() == 0
+    daemon.start()
+    with Client(daemon.socket) as client:
+        client.append(thread, [{"role": "user", "content": f"again, password: {WORD}"}])
+        assert said(client, thread)[-1].endswith(WORD)
+        client.remember(wire.CreateMemory(type="fact", content=f"The lantern form asks for password: {WORD}"))
+        assert WORD in str(client.memories().items)
+
+        back = client.disallow_redactions(item.id)
+        assert back.allow == []
+        assert [event.type for event in events_of(client)][-1] == "redactions.disallowed"
+        assert WORD not in str(client.memories().items)
+        assert WORD not in str(said(client, thread))
+        client.append(thread, [{"role": "user", "content": f"password: {WORD}"}])
+        assert WORD not in str(said(client, thread))
+        with pytest.raises(NotFound, match="not allowed"):
+            client.disallow_redactions(item.id)
+
+
+def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_path: Path) -> None:
+    """A transcript that is gone, one with other words by now, what was typed directly, a thread that was purged."""
+    with Client(daemon.socket) as client:
+        gone, changed, purged = (
+            str(import_file(client, transcript(tmp_path, session=name)).thread)
+            for name in ("gone", "changed", "purged")
+        )
+        typed = client.create_thread().id
+        client.append(typed, [{"role": "user", "content": LABELLED}])
+        memory = client.remember(wire.CreateMemory(type="fact", content=f"The form wants password: {WORD}")).id
+        (tmp_path / "gone.jsonl").unlink()
+        transcript(tmp_path, ("rewritten", "ok", "by hand"), "changed")
+        client.delete_thread(purged, confirm=purged, purge=True)
+        (item,) = client.redactions().items
+        assert {place.thread for place in item.places} == {gone, changed, typed, None}
+
+        answer = client.allow_redactions(item.id)
+        why = {place.thread or place.memory: place.why for place in answer.left}
+        assert why == {
+            gone: "its transcript is gone",
+            changed: "its transcript has another text there",
+            typed: "it was typed directly, and stored nowhere as it was",
+            memory: "it was typed directly, and stored nowhere as it was",
+        }
+        assert answer.restored == []
+        with pytest.raises(NotFound):
+            client.thread(purged)
+    assert daemon.stop() == 0
+    assert WORD.encode() not in b"".join(data for path, data in bytes_below(daemon.home).items() if path != "log")
+    daemon.start()
+
+
+def test_a_rule_and_a_pattern_are_allowed_and_nothing_else_is(daemon: Daemon, tmp_path: Path) -> None:
+    """A rule restores all that it took, second mentions among it, and no value of another rule."""
+    with Client(daemon.socket) as client:
+        thread = str(import_file(client, transcript(tmp_path, (*TEXTS, f"push with {OTHER}"), named=False)).thread)
+        labelled = next(item for item in client.redactions().items if item.kind != "github-token")
+        client.allow_redactions(rule=labelled.rule)
+        assert said(client, thread)[:3] == list(TEXTS)
+        assert OTHER not in str(said(client, thread))
+        client.allow_redactions(like="ghp_a1*")
+        assert said(client, thread)[3] == f"push with {OTHER}"
+        for body in ({}, {"rule": "label", "like": "x"}, {"rule": "no-such"}):
+            with pytest.raises(ValidationError):
+                client.allow_redactions(**body)
+        token = client.create_token("default", agent="claude").token
+    with Client(daemon.socket, token=token) as agent:
+        with pytest.raises(Forbidden):
+            agent.allow_redactions(rule="label")
+        assert agent.redactions().allow == []
+
+
+def test_a_person_s_file_gives_its_document_back_what_was_taken(daemon: Daemon) -> None:
+    """What is redacted in a file that a person saved is listed by its path, and restored from the file itself."""
+    mine = daemon.home / "root" / "default" / "facts" / "mine.md"
+    with Client(daemon.socket) as client:
+        mine.parent.mkdir(parents=True, exist_ok=True)
+        mine.write_text(f"# Mine\n\n- The form has password: {WORD}\n- It is green.\n")
+        client.sync_now()
+        assert WORD not in client.document("facts/mine.md").content
+        (item,) = client.redactions().items
+        assert [place.document for place in item.places] == ["facts/mine.md"]
+        ids = [memory.id for memory in client.memories().items]
+        answer = client.allow_redactions(item.id)
+        assert ([place.document for place in answer.restored], answer.left) == (["facts/mine.md"], [])
+        assert client.document("facts/mine.md").content == mine.read_text()
+        assert [memory.id for memory in client.memories().items] == ids
+        client.sync_now()
+        assert WORD in client.document("facts/mine.md").content
+        assert client.conflicts().items == []
+
+
+def test_the_commands_say_what_was_taken_and_what_became_of_it(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`import`, `redactions`, `redactions allow` by the end of an id, and its way back."""
+    use_daemon(daemon, monkeypatch)
+    cli = run_in_process(capsys)
+    done = cli("import", "claude-code", str(transcript(tmp_path)))
+    assert "Replaced 2 values: 2 password; see reverie redactions." in done.out
+    listed = cli("redactions")
+    assert listed.code == 0
+    assert WORD not in listed.out
+    (item,) = cli("redactions", "--json").json["items"]
+    end = item["id"][-8:]
+    for part in (end, "password", "label", "lantern", "#1 #3"):
+        assert part in listed.out
+    allowed = cli("redactions", "allow", end)
+    assert "2 texts restored, in 2 messages of 1 thread." in allowed.out
+    assert "allowed" in cli("redactions").out
+    assert "2 texts replaced again, in 2 messages of 1 thread." in cli("redactions", "disallow", item["id"]).out
+    assert cli("redactions", "allow", "12345678").code != 0
+    assert cli("redactions", "allow").code == 2
