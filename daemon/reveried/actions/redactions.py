@@ -17,6 +17,7 @@ from reverie import atomic_no_symlink_file_io, wire
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.errors import Conflict, NotFound, ReverieError, StorageFailed
 from reverie.importers import find_and_read_transcript_files
+from reverie.private_folder import make_private
 from reverie.redact import Redactor
 from reverie.store import (
     SYSTEM_SPACE,
@@ -150,7 +151,7 @@ def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
             raise NotFound(f"{entry} is not allowed", hint=f"reverie config get {SETTING} shows what is")
         entries = [item for item in here if item != entry] + ([] if remove else [entry])
         if entries != here:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(path.parent)
             atomic_no_symlink_file_io.write_atomic(path, with_value(text, SETTING, entries).encode())
     except (OSError, ValueError) as error:
         raise StorageFailed(f"{path} cannot be changed: {error}", hint="reverie config validate") from error
