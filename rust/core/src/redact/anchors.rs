@@ -5,10 +5,8 @@ use std::sync::LazyLock;
 use aho_corasick::automaton::Automaton;
 use aho_corasick::{Anchored, dfa::DFA};
 
-use crate::redact::findings::{Confidence, Findings};
-use crate::redact::rules::{
-    Begins, CLIENTS, CUES, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, READERS, Token, tokens,
-};
+use crate::redact::findings::{Findings, Rule};
+use crate::redact::rules::{Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, READERS, Token, tokens};
 use crate::redact::{Scope, Span};
 
 /// The rule that an anchor triggers.
@@ -16,12 +14,11 @@ enum Anchor {
     Token(&'static Token),
     Infix(&'static Infix),
     Keyword(&'static Keyword),
-    Label(&'static Keyword),
-    Cue(&'static Keyword),
     Client(&'static Client),
     Reader { pairs: bool },
     Cookie,
     Jwt,
+    Jwk,
     Pem,
     Scheme,
     Bearer,
@@ -49,15 +46,6 @@ fn anchors() -> Vec<(Anchor, String)> {
     anchors.extend(INFIXES.iter().map(|infix| (Anchor::Infix(infix), infix.middle.to_owned())));
     for keyword in KEYWORDS {
         anchors.extend(written_forms(keyword.word).into_iter().map(|form| (Anchor::Keyword(keyword), form)));
-    }
-    for label in LABELS {
-        anchors.extend(written_forms(label.word).into_iter().map(|form| (Anchor::Label(label), form)));
-    }
-    for cue in CUES {
-        // In capitals only short ones are written, such as `OTP`.
-        let is_written = |form: &String| cue.word.len() < 5 || *form == cue.word || *form != cue.word.to_uppercase();
-        let forms = written_forms(cue.word).into_iter().filter(is_written);
-        anchors.extend(forms.map(|form| (Anchor::Cue(cue), form)));
     }
     for client in CLIENTS {
         let lines = client.programs.iter().map(|program| (Anchor::Client(client), format!("{program} ")));
@@ -95,6 +83,7 @@ fn anchors() -> Vec<(Anchor, String)> {
         anchors.push((Anchor::Escape, form.to_owned()));
     }
     anchors.push((Anchor::Jwt, "eyJ".to_owned()));
+    anchors.push((Anchor::Jwk, "\"kty\"".to_owned()));
     anchors.push((Anchor::Pem, "PRIVATE KEY-----".to_owned()));
     anchors.push((Anchor::Pem, "PRIVATE KEY BLOCK-----".to_owned()));
     anchors.push((Anchor::Scheme, "://".to_owned()));
@@ -162,17 +151,13 @@ impl Findings<'_> {
 
     /// Apply the rule of one anchor found at `start..end`.
     fn match_anchor(&mut self, anchor: &Anchor, start: usize, end: usize, scope: Scope) {
-        let (span, confidence) = match anchor {
+        let (span, rule) = match anchor {
             // In the key of an identifier, a UUID with a word before it is an identifier.
             Anchor::Token(token) if token.begins == Begins::Uuid && scope == Scope::Identifier => return,
-            Anchor::Token(token) => {
-                (self.prefixed_token(token, start, end), Confidence::PublishedFormat(token.prefix.len()))
-            }
-            Anchor::Infix(infix) => {
-                (self.infixed_token(infix, start, end), Confidence::PublishedFormat(infix.middle.len()))
-            }
-            Anchor::Jwt => (self.jwt(start), Confidence::KnownShape),
-            Anchor::Pem => (self.pem(start, end), Confidence::PublishedFormat(end - start)),
+            Anchor::Token(token) => (self.prefixed_token(token, start, end), Rule::Format(token.prefix.len())),
+            Anchor::Infix(infix) => (self.infixed_token(infix, start, end), Rule::Format(infix.middle.len())),
+            Anchor::Jwt => (self.jwt(start), Rule::Shape),
+            Anchor::Pem => (self.pem(start, end), Rule::Format(end - start)),
             Anchor::Escape => {
                 self.escapes.push(start);
                 return;
@@ -183,24 +168,13 @@ impl Findings<'_> {
             }
             _ if scope == Scope::Identifier => return,
             // The kind in a marker is no name; a text of markers is as quick as any.
-            Anchor::Keyword(_) | Anchor::Label(_) | Anchor::Cue(_) if self.is_in_last_marker(start) => return,
-            Anchor::Cue(cue) => {
-                self.add_mention(cue, start, end, true);
-                return;
-            }
+            Anchor::Keyword(_) if self.is_in_last_marker(start) => return,
             Anchor::Keyword(keyword) => {
-                self.add_mention(keyword, start, end, false);
                 self.find_compared_value(keyword, start, end);
-                self.find_in_table(keyword, start, end);
-                self.find_stated_value(keyword, start, end, true);
-                self.find_value_before(keyword, start, end);
-                (self.assigned_value(keyword, start, end), Confidence::NamedValue)
-            }
-            Anchor::Label(label) => {
-                self.add_mention(label, start, end, false);
-                self.find_stated_value(label, start, end, false);
-                self.find_value_before(label, start, end);
-                return;
+                match self.assigned_value(keyword, start, end) {
+                    Some(span) => (Some(span), Rule::Label),
+                    None => return self.find_stated_value(keyword, start, end),
+                }
             }
             Anchor::Client(client) => {
                 self.find_client_password(client, start, end);
@@ -210,22 +184,25 @@ impl Findings<'_> {
                 self.find_piped_password(start, end, *pairs);
                 return;
             }
+            Anchor::Jwk => {
+                self.find_jwk(start, end);
+                return;
+            }
             Anchor::Cookie => {
                 self.find_cookies(end);
                 return;
             }
-            Anchor::Basic => (self.basic_credentials(start, end), Confidence::NamedValue),
-            Anchor::Bearer => (self.authorization(end), Confidence::NamedValue),
-            Anchor::Pgpass => (self.pgpass_password(end), Confidence::NamedValue),
-            Anchor::Pair => (self.paired_password(start, end), Confidence::NamedValue),
-            Anchor::Sql => (self.sql_password(end), Confidence::NamedValue),
-            Anchor::User => (self.user_password(end), Confidence::NamedValue),
-            Anchor::Scheme => (self.connection_password(end), Confidence::NamedValue),
-            Anchor::ForeignMarker { kind, close } => (
-                self.marker_end(end, *close).map(|end| Span { start, end, kind }),
-                Confidence::PublishedFormat(end - start),
-            ),
+            Anchor::Basic => (self.basic_credentials(start, end), Rule::Label),
+            Anchor::Bearer => (self.authorization(end), Rule::Label),
+            Anchor::Pgpass => (self.pgpass_password(end), Rule::Label),
+            Anchor::Pair => (self.paired_password(start, end), Rule::Label),
+            Anchor::Sql => (self.sql_password(end), Rule::Label),
+            Anchor::User => (self.user_password(end), Rule::Label),
+            Anchor::Scheme => (self.connection_password(end), Rule::Label),
+            Anchor::ForeignMarker { kind, close } => {
+                (self.marker_end(end, *close).map(|end| Span { start, end, kind }), Rule::Format(end - start))
+            }
         };
-        self.add(span, confidence);
+        self.add(span, rule);
     }
 }

@@ -1,10 +1,10 @@
 //! Passwords on command lines: behind an option that has this meaning for the program only (`mysql -pX`).
 
 use crate::redact::Span;
-use crate::redact::assignments::shell_word;
-use crate::redact::findings::{Confidence, Findings};
-use crate::redact::plausibility::{EXAMINED_MAX, is_placeholder};
+use crate::redact::findings::{Findings, Rule};
+use crate::redact::labels::shell_word;
 use crate::redact::rules::{Argument, ByteSet, CLIENTS, Client};
+use crate::redact::value::{EXAMINED_MAX, is_placeholder};
 
 /// Bytes of a command line that are examined.
 const COMMAND_MAX: usize = 512;
@@ -60,7 +60,7 @@ impl Findings<'_> {
                 }),
             };
             let span = password.and_then(|(from, to)| self.client_password(from, to));
-            self.add(span, Confidence::NamedValue);
+            self.add(span, Rule::Label);
         }
         if let Some((from, to)) = last.filter(|_| lettered && places > 1) {
             self.add_positional_password(from, to);
@@ -70,7 +70,7 @@ impl Findings<'_> {
     /// Add the password that a program knows by its place. A plain word there is prose: `requirepass directive is missing`.
     fn add_positional_password(&mut self, from: usize, to: usize) {
         if !self.bytes[from..to].iter().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'.' | b',')) {
-            self.add(self.client_password(from, to), Confidence::NamedValue);
+            self.add(self.client_password(from, to), Rule::Label);
         }
     }
 
@@ -93,7 +93,7 @@ impl Findings<'_> {
         let user = self.bytes[from..to].iter().position(|byte| *byte == b':');
         let password = if pairs { user.map(|user| (from + user + 1, to)) } else { Some((from, to)) };
         let span = password.and_then(|(from, to)| self.client_password(from, to));
-        self.add(span, Confidence::NamedValue);
+        self.add(span, Rule::Label);
     }
 
     /// Return the last word that `echo` or `printf` prints between two positions.

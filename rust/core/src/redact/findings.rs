@@ -1,50 +1,64 @@
 //! The findings in one text: candidate spans in any order, merged where they overlap, with existing markers cut out.
 
+use crate::redact::decoding::base64;
 use crate::redact::json_keys::{NameHint, SecretName};
 use crate::redact::kinds::{MARKER_MAX, OPENING, kinds};
-use crate::redact::mentions::Mention;
-use crate::redact::plausibility::{Quoting, is_authorization, is_plausible};
 use crate::redact::rules::{ByteSet, Token};
+use crate::redact::value::{Quoting, is_secret};
 use crate::redact::{Finding, RUN_MAX, Span};
 
-/// Reliability of a span's kind, ascending; where spans overlap, the most reliable one names the union.
+/// The rule that found a span, the more reliable ones greater; where spans overlap, the greatest names the union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Confidence {
+pub(crate) enum Rule {
     /// By its fingerprint: a rule that finds it as well names it.
     Remembered,
-    Context,
-    NamedValue,
-    KnownShape,
+    /// A sentence says what it is.
+    Sentence,
+    /// A label says what it is.
+    Label,
+    /// A line of a key in base64.
+    KeyLine,
+    /// By the rule of this name, in text that was decoded.
+    Decoded(&'static str),
+    /// By a published format without a prefix of its own.
+    Shape,
     /// By a published prefix of so many bytes: the longer, the more reliable.
-    PublishedFormat(usize),
-    KnownSecret,
+    Format(usize),
+    /// In the owner's list.
+    Listed,
 }
 
-impl Confidence {
+impl Rule {
     /// Return true if the value itself was searched: inside a marker it is a part of the kind's name and no secret.
     fn is_known(self) -> bool {
-        matches!(self, Self::KnownSecret | Self::Remembered)
+        matches!(self, Self::Listed | Self::Remembered)
+    }
+
+    /// Return the stable name of the rule.
+    fn name(self, kind: &'static str) -> &'static str {
+        match self {
+            Self::Remembered => "remembered",
+            Self::Sentence => "sentence",
+            Self::Label => "label",
+            Self::KeyLine => "key-line",
+            Self::Decoded(rule) => rule,
+            Self::Shape | Self::Format(_) => kind,
+            Self::Listed => "listed",
+        }
     }
 }
 
 /// A span that may be a secret.
 struct Candidate {
     span: Span,
-    confidence: Confidence,
+    rule: Rule,
 }
 
 impl Candidate {
     /// Return the finding, with the name of its rule.
     fn finding(&self) -> Finding {
         let Span { start, end, kind } = self.span;
-        let rule = match self.confidence {
-            Confidence::Remembered => "remembered",
-            Confidence::Context => "sentence",
-            Confidence::NamedValue => "label",
-            Confidence::KnownShape | Confidence::PublishedFormat(_) => kind,
-            Confidence::KnownSecret => "listed",
-        };
-        Finding { start, end, kind, rule }
+        Finding { start, end, kind, rule: self.rule.name(kind) }
     }
 }
 
@@ -57,8 +71,6 @@ pub(crate) struct Findings<'t> {
     markers: Vec<(usize, usize)>,
     /// Cache of the last extent of each kind.
     pub(crate) extents: [(usize, usize); 2],
-    /// Words that say that a secret is near.
-    pub(crate) mentions: Vec<Mention>,
     /// Positions of escape sequences.
     pub(crate) escapes: Vec<usize>,
     /// Cache of the last run of each byte set, so that it is measured once.
@@ -76,28 +88,43 @@ impl<'t> Findings<'t> {
             candidates: Vec::new(),
             markers: Vec::new(),
             extents: [(0, 0); 2],
-            mentions: Vec::new(),
             escapes: Vec::new(),
             runs: [(0, 0); ByteSet::ALL],
             classes: [(1, 0); 3],
         }
     }
 
+    /// Return a part of the text; empty where it is outside, and whole characters at its end.
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
+        self.text.get(from..self.text.floor_char_boundary(to)).unwrap_or_default()
+    }
+
+    /// Return the bytes before a position.
+    pub(crate) fn before(&self, at: usize) -> &'t [u8] {
+        self.bytes.get(..at).unwrap_or(self.bytes)
+    }
+
+    /// Return how many bytes from a position on are wanted, `at_most` so many.
+    pub(crate) fn count(&self, from: usize, at_most: usize, wanted: impl Fn(u8) -> bool) -> usize {
+        let rest = self.bytes.get(from..).unwrap_or_default();
+        rest.iter().take(at_most).take_while(|byte| wanted(**byte)).count()
+    }
+
     /// Add a span, if there is one.
     ///
     /// One that overlaps the last one and is alike extends it, as merging would: a text of beginnings of tokens has
     /// one candidate and not one per byte. A known secret stays alone, as one that overlaps a marker is dropped.
-    pub(crate) fn add(&mut self, span: Option<Span>, confidence: Confidence) {
+    pub(crate) fn add(&mut self, span: Option<Span>, rule: Rule) {
         if let (Some(span), Some(last)) = (span, self.candidates.last_mut())
-            && confidence == last.confidence
-            && !confidence.is_known()
+            && rule == last.rule
+            && !rule.is_known()
             && (last.span.start..last.span.end).contains(&span.start)
             && (std::ptr::eq(last.span.kind, span.kind) || last.span.kind == span.kind)
         {
             last.span.end = last.span.end.max(span.end);
             return;
         }
-        self.candidates.extend(span.map(|span| Candidate { span, confidence }));
+        self.candidates.extend(span.map(|span| Candidate { span, rule }));
     }
 
     /// Extend the last span as the same token, found again with its prefix up to `end`, would do; return whether it is
@@ -105,10 +132,10 @@ impl<'t> Findings<'t> {
     pub(crate) fn extend_token(&mut self, token: &Token, end: usize) -> bool {
         let start = end - token.prefix.len();
         let (_, until) = self.runs[token.body as usize];
-        let confidence = Confidence::PublishedFormat(token.prefix.len());
+        let rule = Rule::Format(token.prefix.len());
         match self.candidates.last_mut() {
-            Some(Candidate { span, confidence: last })
-                if *last == confidence && span.kind == token.kind && span.end > end && until >= end =>
+            Some(Candidate { span, rule: last })
+                if *last == rule && span.kind == token.kind && span.end > end && until >= end =>
             {
                 span.end = span.end.max(until.min(start + RUN_MAX));
                 true
@@ -200,14 +227,18 @@ impl<'t> Findings<'t> {
         let start = trimmed.len() - trimmed.trim_ascii_start().len();
         let secret = match secret_name {
             SecretName::Secret(keyword) => {
-                is_plausible(&trimmed[start..], keyword, Quoting::Quoted).then_some((start, keyword.kind))
+                is_secret(&trimmed[start..], keyword.worded, Quoting::Quoted).then_some((start, keyword.kind))
             }
             SecretName::Authorization => {
-                let (scheme, credentials) = trimmed[start..].split_once(' ').unwrap_or(("", &trimmed[start..]));
-                is_authorization(scheme, credentials).then_some((trimmed.len() - credentials.len(), "authorization"))
+                let credentials = trimmed[start..].rsplit(' ').next().unwrap_or_default();
+                let basic = trimmed.len() - start > credentials.len() && credentials.len().is_multiple_of(4);
+                let accepted = is_secret(credentials, false, Quoting::Quoted)
+                    || basic
+                        && base64(credentials.trim_end_matches('=').as_bytes()).is_some_and(|pair| pair.contains(':'));
+                accepted.then_some((trimmed.len() - credentials.len(), "authorization"))
             }
         };
-        self.add(secret.map(|(start, kind)| Span { start, end: trimmed.len(), kind }), Confidence::NamedValue);
+        self.add(secret.map(|(start, kind)| Span { start, end: trimmed.len(), kind }), Rule::Label);
     }
 
     /// Return the spans in order, merged where they overlap, without the markers inside them.
@@ -217,20 +248,20 @@ impl<'t> Findings<'t> {
         }
         // A known secret that overlaps a marker matched text that the marker itself put there.
         let markers = &self.markers;
-        self.candidates.retain(|Candidate { span, confidence }| {
+        self.candidates.retain(|Candidate { span, rule }| {
             let next = markers.partition_point(|(_, to)| *to <= span.start);
-            !confidence.is_known() || markers.get(next).is_none_or(|(from, _)| *from >= span.end)
+            !rule.is_known() || markers.get(next).is_none_or(|(from, _)| *from >= span.end)
         });
         self.candidates.sort_by(|a, b| {
-            a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)).then(b.confidence.cmp(&a.confidence))
+            a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)).then(b.rule.cmp(&a.rule))
         });
         let mut merged: Vec<Candidate> = Vec::with_capacity(self.candidates.len());
         for candidate in self.candidates {
             match merged.last_mut() {
                 Some(last) if candidate.span.start < last.span.end => {
                     last.span.end = last.span.end.max(candidate.span.end);
-                    if candidate.confidence > last.confidence {
-                        last.confidence = candidate.confidence;
+                    if candidate.rule > last.rule {
+                        last.rule = candidate.rule;
                         last.span.kind = candidate.span.kind;
                     }
                 }

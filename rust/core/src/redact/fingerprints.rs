@@ -9,12 +9,13 @@ use std::hash::{BuildHasher, RandomState};
 use sha2::{Digest, Sha256};
 
 use crate::redact::Span;
-use crate::redact::findings::{Confidence, Findings};
+use crate::redact::findings::{Findings, Rule};
 use crate::redact::kinds::kinds;
+use crate::redact::value::{CERTAIN_BITS, Parts, is_location, is_name, is_random, is_uuid};
 
 /// Fingerprints that are kept; a newer one replaces the oldest. Real stores have a few hundred.
 pub const FINGERPRINTS_MAX: usize = 4096;
-/// Bytes of the shortest and of the longest value that is remembered.
+/// Bytes that the prefix hash covers, and those of the longest value that is remembered.
 pub(crate) const VALUE_MIN: usize = 6;
 pub(crate) const VALUE_MAX: usize = 256;
 /// Bytes of the key.
@@ -25,6 +26,20 @@ const PACKED_BYTES: usize = HASH_BYTES + 6;
 pub const HASH_BYTES: usize = 16;
 /// Bytes of the block that HMAC works with.
 const BLOCK_BYTES: usize = 64;
+
+/// Return true if nobody types a value by chance, so that each later mention is the secret.
+///
+/// Stored fingerprints are asked too, when they match: an older version remembered words.
+pub(crate) fn is_memorable(value: &str) -> bool {
+    (VALUE_MIN..=VALUE_MAX).contains(&value.len())
+        && !value.bytes().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
+        && !value.contains("REDACTED")
+        && !value.contains("://")
+        && !is_uuid(value.as_bytes())
+        && !is_location(value.as_bytes())
+        && (is_random(value.as_bytes())
+            || Parts::of(value.as_bytes()).bits() >= CERTAIN_BITS && !is_name(value.as_bytes()))
+}
 
 /// The fingerprint of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,8 +273,8 @@ impl Fingerprints {
                 _ => self.key.hash(value),
             };
             hashed = Some((entry.length, hash));
-            if hash == entry.hash {
-                findings.add(Some(Span { start: at, end, kind: entry.kind }), Confidence::Remembered);
+            if hash == entry.hash && std::str::from_utf8(value).is_ok_and(is_memorable) {
+                findings.add(Some(Span { start: at, end, kind: entry.kind }), Rule::Remembered);
             }
         }
     }

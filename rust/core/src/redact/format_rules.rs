@@ -1,21 +1,31 @@
 //! Format rules: secrets recognized by their own form (published token formats, JWT, PEM, connection strings, headers).
 
 use crate::redact::decoding::base64;
-use crate::redact::findings::Findings;
+use crate::redact::findings::{Findings, Rule};
 use crate::redact::kinds::MARKER_MAX;
-use crate::redact::machine_class::{MachineClass, UUID_BYTES, machine_class};
-use crate::redact::plausibility::{
-    EXAMINED_MAX, is_digest, is_hex_pair, is_placeholder, is_random, mixes_letters_and_digits,
-};
 use crate::redact::rules::{Begins, ByteSet, Infix, Token};
+use crate::redact::value::{
+    EXAMINED_MAX, Parts, Quoting, UUID_BYTES, has_three_classes, is_digest, is_hex_pair, is_name, is_placeholder,
+    is_random, is_secret, is_uuid, says_itself,
+};
 use crate::redact::{RUN_MAX, Span};
 
 /// Bytes of the user and host parts of a connection string.
 const CONNECTION_MAX: usize = 256;
 /// Bytes of the longest name between `-----BEGIN ` and `-----`.
 const PEM_NAME_MAX: usize = 48;
+/// Bytes of a JSON Web Key on each side of its type.
+const JWK_MAX: usize = 2048;
+/// Characters of a line of a key in base64.
+const KEY_LINE: usize = 64;
 /// Letters and digits from which a PEM block has content and is not only its header.
 const PEM_BODY_MIN: usize = 24;
+/// Characters of base64 before a token that is none but a part of data.
+const INSIDE_MAX: usize = 48;
+/// Bits of the body of a token that is no placeholder (`ghp_xxxxxxxxxxxxxxxxxxxx`).
+const BODY_BITS: u32 = 15;
+/// Bits of the content of a key, and not of an example.
+const PEM_BODY_BITS: u32 = 80;
 /// The prefix of the format whose published length includes the terminating byte.
 const TERMINATED_FORMAT: &str = "sntrys_";
 
@@ -23,30 +33,35 @@ impl Findings<'_> {
     /// Return the token of a published format whose prefix was found at `start..end`.
     pub(crate) fn prefixed_token(&mut self, token: &Token, start: usize, end: usize) -> Option<Span> {
         let until = self.body_end(token.body, end, token.at_least)?;
-        let examined = &self.bytes[end..until.min(end + EXAMINED_MAX)];
+        let body = self.slice(end, until.min(end + EXAMINED_MAX)).as_bytes();
         let begins = match token.begins {
             Begins::Anywhere => true,
             Begins::AtWord => {
                 let limit = until.min(end + EXAMINED_MAX);
-                self.starts_word(start) || self.has_three_classes(end, limit) || self.follows_same_format(token, start)
+                !is_name(body)
+                    && (self.starts_word(start)
+                        || self.has_three_classes(end, limit)
+                        || self.follows_same_format(token, start))
             }
-            Begins::Uuid => {
-                let uuid =
-                    machine_class(&self.bytes[end..until]) == Some(MachineClass::Uuid) && until - end == UUID_BYTES;
-                uuid && self.starts_word(start) && !self.is_named_identifier(start)
-            }
+            Begins::Uuid => until - end == UUID_BYTES && is_uuid(body) && self.starts_word(start),
             Begins::Random => {
-                let joined = self.bytes[..start].last().is_some_and(|byte| b"+/.=~".contains(byte));
-                self.starts_word(start) && !(joined && token.prefix.len() < 3) && is_random(examined)
+                let joined = self.before(start).last().is_some_and(|byte| b"+/.=~".contains(byte));
+                self.starts_word(start) && !(joined && token.prefix.len() < 3) && is_random(body)
             }
         };
         // The published pattern of this format includes the byte that ends it.
-        let closes = |byte: &&u8| token.prefix == TERMINATED_FORMAT && b"\"'`\n\r\t <&;".contains(byte);
-        let until = until + self.bytes[until..].iter().take(1).take_while(closes).count();
+        let closes =
+            token.prefix == TERMINATED_FORMAT && self.count(until, 1, |byte| b"\"'`\n\r\t <&;".contains(&byte)) > 0;
         let scheme = if token.is_url { self.scheme_before(start) } else { 0 };
-        (begins && !is_digest(&self.bytes[start..until])).then_some(Span {
+        // Letters are anywhere in base64: within a long run of it they begin no token.
+        let plain = token.prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let inside = plain && self.body_before(ByteSet::Wide, start, INSIDE_MAX) >= INSIDE_MAX;
+        let begins = begins && !inside;
+        let whole = self.slice(start, until).as_bytes();
+        let enough = Parts::of(body).bits() >= BODY_BITS;
+        (begins && enough && !is_digest(whole)).then_some(Span {
             start: start - scheme,
-            end: until,
+            end: until + usize::from(closes),
             kind: token.kind,
         })
     }
@@ -85,6 +100,8 @@ impl Findings<'_> {
     pub(crate) fn starts_word(&self, start: usize) -> bool {
         match self.bytes[..start] {
             [.., b'\\', b'n' | b'r' | b't'] | [] => true,
+            // Behind a colour of a terminal: `ESC[93m`.
+            [.., b'0'..=b'9', b'm'] => self.slice(start.saturating_sub(12), start).contains("\u{1b}["),
             [.., last] => !ByteSet::Word.contains(last),
         }
     }
@@ -95,6 +112,23 @@ impl Findings<'_> {
         let claims = self.after(header, b'.').and_then(|at| self.body_end(ByteSet::Word, at, 8))?;
         let end = self.after(claims, b'.').and_then(|at| self.body_end(ByteSet::Word, at, 0)).unwrap_or(claims);
         Some(Span { start, end, kind: "jwt" })
+    }
+
+    /// Add the private members of the JSON Web Key whose `"kty"` is at `start..end`.
+    pub(crate) fn find_jwk(&mut self, start: usize, end: usize) {
+        let opened = self.slice(self.text.ceil_char_boundary(start.saturating_sub(JWK_MAX)), start);
+        let begin = start - opened.len() + opened.rfind('{').unwrap_or(opened.len());
+        let body = self.slice(begin, (end + JWK_MAX).min(self.bytes.len()));
+        let body = body.split('}').next().unwrap_or_default();
+        for name in ["d", "k", "p", "q", "dp", "dq", "qi"] {
+            let Some((before, behind)) = body.split_once(&format!("\"{name}\"")) else { continue };
+            let value = behind.trim_start_matches([' ', '\t', '\n', '\r', ':']);
+            let from = begin + before.len() + name.len() + 2 + behind.len() - value.len() + 1;
+            let Some(value) = value.strip_prefix('"').and_then(|value| value.split('"').next()) else { continue };
+            let accepted = is_secret(value, false, Quoting::Quoted);
+            let span = Span { start: from, end: from + value.len(), kind: "key" };
+            self.add(accepted.then_some(span), Rule::Label);
+        }
     }
 
     /// The position behind `byte`, if it is at `at`.
@@ -123,8 +157,13 @@ impl Findings<'_> {
         let is_body = |byte: &u8| ByteSet::Wide.contains(*byte) || b"\\ \t\r\n:,\"'".contains(byte);
         let length =
             closing.flatten().unwrap_or_else(|| window[..dashes].iter().take_while(|byte| is_body(byte)).count());
-        let body = self.count_alphanumerics(end, end + length); // a block that was redacted before has none
-        (body >= PEM_BODY_MIN).then_some(Span { start: begin, end: end + length, kind: "private-key" })
+        let body = self.count_alphanumerics(end, end + dashes.min(length)); // a block that was redacted before has none
+        let bits = Parts::of(&window[..dashes.min(length)]).bits();
+        (body >= PEM_BODY_MIN && bits >= PEM_BODY_BITS).then_some(Span {
+            start: begin,
+            end: end + length,
+            kind: "private-key",
+        })
     }
 
     /// Return the password of `scheme://user:password@host`.
@@ -135,11 +174,12 @@ impl Findings<'_> {
         let at = window.iter().rposition(|byte| *byte == b'@')?;
         let colon = window[..at].iter().position(|byte| *byte == b':')?;
         let (from, to) = (start + colon + 1, start + at);
-        let value = self.text.get(from..to)?;
+        let (user, value) = (self.slice(start, start + colon), self.slice(from, to));
         // A user and password of equal hexadecimal length are the two halves of one key (a Sentry DSN): both are
         // secret.
-        let from = if is_hex_pair(&self.text[start..to]) { start } else { from };
-        (!value.is_empty() && !is_placeholder(value)).then_some(Span {
+        let from = if is_hex_pair(self.slice(start, to)) { start } else { from };
+        let is_word = value.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_name(value.as_bytes());
+        (!is_placeholder(value) && !is_word && value != user && !says_itself(value)).then_some(Span {
             start: from,
             end: to,
             kind: "connection-password",
@@ -149,10 +189,10 @@ impl Findings<'_> {
     /// Return the credentials of an authorization header.
     pub(crate) fn authorization(&mut self, start: usize) -> Option<Span> {
         let end = self.body_end(ByteSet::Wide, start, 12)?;
-        let examined = &self.text[start..end.min(start + EXAMINED_MAX)];
-        let basic =
-            || base64(self.text[start..end].trim_end_matches('=').as_bytes()).is_some_and(|pair| pair.contains(':'));
-        (mixes_letters_and_digits(examined) || basic()).then_some(Span { start, end, kind: "authorization" })
+        let pair =
+            || base64(self.slice(start, end).trim_end_matches('=').as_bytes()).is_some_and(|pair| pair.contains(':'));
+        let accepted = is_secret(self.slice(start, end), false, Quoting::Bare) || pair();
+        accepted.then_some(Span { start, end, kind: "authorization" })
     }
 
     /// Return the credentials behind the name of the scheme Basic: the base64 of `user:password`.
@@ -164,6 +204,56 @@ impl Findings<'_> {
         let digits = self.text[at..end].trim_end_matches('=');
         let pair = base64(digits.as_bytes())?;
         pair.contains(':').then_some(Span { start: at, end, kind: "authorization" })
+    }
+
+    /// Add a run whose format is known by the lengths of its parts: a token of Discord, a key of Mailgun.
+    pub(crate) fn add_divided(&mut self, start: usize, end: usize) {
+        let run = self.slice(start, end).as_bytes();
+        if !(50..=80).contains(&run.len()) {
+            return;
+        }
+        let hex = |part: &[u8], length: usize| part.len() == length && part.iter().all(u8::is_ascii_hexdigit);
+        let parts = |mark: u8| -> Vec<&[u8]> { run.split(|byte| *byte == mark).take(4).collect() };
+        let kind = match (&parts(b'.')[..], &parts(b'-')[..]) {
+            ([id @ [b'M'..=b'O', ..], time, proof], _)
+                if (23..=30).contains(&id.len())
+                    && (5..=7).contains(&time.len())
+                    && (27..=40).contains(&proof.len()) =>
+            {
+                "discord-token"
+            }
+            (_, [key, first, second]) if hex(key, 32) && hex(first, 8) && hex(second, 8) => "mailgun-key",
+            _ => return,
+        };
+        self.add(Some(Span { start, end, kind }), Rule::Shape);
+    }
+
+    /// Add a line of a key in base64, of the length that OpenSSL and OpenSSH write, with nothing behind it in its line.
+    ///
+    /// Lines of a certificate or another public block are none.
+    pub(crate) fn add_key_line(&mut self, start: usize, end: usize) {
+        let line = self.slice(start, end).as_bytes();
+        let base64 = line.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(byte));
+        let behind = self.slice(end, end + 8).trim_start_matches(['"', '\'', ',', '+', ' ', '\t', '\r']);
+        let before = self.before(start).last().copied();
+        let alone = matches!(before, None | Some(b'\n' | b'"' | b'\''));
+        if !(matches!(line.len(), KEY_LINE | 70) || alone && (60..=76).contains(&line.len()))
+            || !base64
+            || !has_three_classes(line)
+            || !is_random(line)
+            || !matches!(before, None | Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'n'))
+            || !(behind.is_empty() || behind.starts_with(['\n', '\\']))
+        {
+            return;
+        }
+        let block = self.slice(self.text.ceil_char_boundary(start.saturating_sub(RUN_MAX / 4)), start);
+        let public = block.rfind("-----BEGIN ").is_some_and(|at| {
+            let name = block.get(at..).and_then(|name| name.lines().next()).unwrap_or_default();
+            !name.contains("PRIVATE")
+        });
+        if !public {
+            self.add(Some(Span { start, end, kind: "key-material" }), Rule::KeyLine);
+        }
     }
 
     /// Return the end of a marker whose kind begins at `start`.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::redact::rules::{INFIXES, KEYWORDS, LABELS, tokens};
+use crate::redact::rules::{INFIXES, KEYWORDS, tokens};
 
 /// The beginning of our own markers.
 pub(crate) const OPENING: &[u8] = b"[REDACTED:";
@@ -42,7 +42,7 @@ pub fn kinds() -> &'static [&'static str] {
 }
 
 /// Rules beside those of formats, which have the names of their kinds.
-const OTHER_RULES: [&str; 4] = ["label", "listed", "remembered", "sentence"];
+const OTHER_RULES: [&str; 5] = ["key-line", "label", "listed", "remembered", "sentence"];
 
 /// Return the stable names of all rules, sorted.
 #[must_use]
@@ -96,8 +96,7 @@ pub struct Indicator {
 pub fn indicators() -> Vec<Indicator> {
     let begins = tokens().map(|token| Indicator { kind: token.kind, how: "begins", text: token.prefix });
     let holds = INFIXES.iter().map(|infix| Indicator { kind: infix.kind, how: "holds", text: infix.middle });
-    let named =
-        KEYWORDS.iter().chain(LABELS).map(|keyword| Indicator { kind: keyword.kind, how: "named", text: keyword.word });
+    let named = KEYWORDS.iter().map(|keyword| Indicator { kind: keyword.kind, how: "named", text: keyword.word });
     let mut indicators: Vec<_> = begins.chain(holds).chain(named).collect();
     indicators.sort_unstable();
     indicators.dedup();

@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::redact::Span;
-use crate::redact::findings::{Confidence, Findings};
+use crate::redact::findings::{Findings, Rule};
 
 /// Length in bytes from which a value is also searched across line breaks; shorter ones would match by chance.
 const MULTILINE_MIN: usize = 12;
@@ -36,7 +36,7 @@ impl KnownSecrets {
     /// Add a span for every occurrence of a value, also one with line breaks inside.
     pub(crate) fn find(&self, findings: &mut Findings<'_>) {
         let add = |findings: &mut Findings<'_>, start: usize, end: usize| {
-            findings.add(Some(Span { start, end, kind: "secret" }), Confidence::KnownSecret);
+            findings.add(Some(Span { start, end, kind: "secret" }), Rule::Listed);
         };
         for hit in self.automaton.find_overlapping_iter(findings.text) {
             add(findings, hit.start(), hit.end());

@@ -5,9 +5,7 @@
 
 mod allow;
 mod anchors;
-mod assignments;
 mod commands;
-mod context_rules;
 mod cookies;
 mod decoding;
 mod findings;
@@ -16,26 +14,19 @@ mod format_rules;
 mod json_keys;
 mod kinds;
 mod known_secrets;
-mod layouts;
-mod machine_class;
-mod memorable;
-mod mention_layouts;
-mod mention_scores;
-mod mention_values;
-mod mentions;
-mod ordinary_text;
-mod phrases;
-mod plausibility;
+mod labels;
 mod private;
 mod rules;
+mod sentence;
 mod stream;
+mod value;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use findings::Findings;
+use fingerprints::is_memorable;
 use known_secrets::KnownSecrets;
-use memorable::memorable_values;
 
 pub use allow::Allow;
 pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, HASH_BYTES, KEY_BYTES};
@@ -140,10 +131,10 @@ impl Redactor {
         known.find(&mut findings);
         findings.scan_anchors(scope);
         if scope != Scope::Identifier {
-            findings.find_near_mentions();
             findings.add_private();
             findings.for_each_run(|findings, start, end| {
-                findings.add_by_context(start, end);
+                findings.add_key_line(start, end);
+                findings.add_divided(start, end);
                 findings.scan_encoded(known, start, end);
             });
             findings.scan_escaped(known);
@@ -156,38 +147,31 @@ impl Redactor {
     /// Return the secrets of a text, and remember them: a value that a rule finds once is found everywhere in the text,
     /// and in every later one.
     #[must_use]
-    pub fn spans_remembering(&self, text: &str, scope: Scope, fingerprints: &mut Cow<'_, Fingerprints>) -> Vec<Finding> {
-        let mut spans = self.spans_with(text, scope, Some(fingerprints));
-        if scope == Scope::Identifier {
-            return spans;
+    pub fn spans_remembering(
+        &self,
+        text: &str,
+        scope: Scope,
+        fingerprints: &mut Cow<'_, Fingerprints>,
+    ) -> Vec<Finding> {
+        let found = self.spans_with(text, scope, Some(fingerprints));
+        // A value may be found by a remembered one beside it, but that is no value that is remembered itself.
+        if scope != Scope::Identifier && self.remember(text, &found, fingerprints) {
+            return self.spans_with(text, scope, Some(fingerprints));
         }
-        // A value may be found by a remembered one beside it, so that it is looked for again; twice is enough.
-        for _ in 0..2 {
-            if !self.remember(text, &spans, fingerprints) {
-                break;
-            }
-            let mut again = Findings::new(text);
-            fingerprints.find(&mut again);
-            if again.are_inside(&spans) {
-                break;
-            }
-            spans = self.spans_with(text, scope, Some(fingerprints));
-        }
-        spans
+        found
     }
 
-    /// Remember the values of spans that would not be found without their names; return whether one was new.
-    fn remember(&self, text: &str, spans: &[Finding], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
+    /// Remember the values that would not be found without their labels; return whether one was new.
+    fn remember(&self, text: &str, found: &[Finding], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
         let before = fingerprints.last();
-        for span in spans.iter().filter(|span| span.kind != private::PRIVATE) {
-            for value in memorable_values(text, Span { start: span.start, end: span.end, kind: span.kind }) {
-                if fingerprints.has(&value) {
-                    continue;
-                }
-                let alone = format!("see {value} there");
-                let found = self.spans_with(&alone, Scope::Content, None);
-                if !found.iter().any(|found| found.start <= 4 && found.end >= 4 + value.len()) {
-                    fingerprints.to_mut().remember(&value, span.kind);
+        for found in found.iter().filter(|found| matches!(found.rule, "label" | "sentence")) {
+            let written = text.get(found.start..found.end).unwrap_or_default();
+            // `ann:X` is a user and a password where an option or a header takes both.
+            let password = written.split_once(':').map_or("", |(_, password)| password);
+            let unquoted = written.trim_matches(['"', '\'', '`', '\\', ' ']);
+            for value in [unquoted, password] {
+                if is_memorable(value) && !fingerprints.has(value) {
+                    fingerprints.to_mut().remember(value, found.kind);
                 }
             }
         }

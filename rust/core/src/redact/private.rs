@@ -3,7 +3,7 @@
 use memchr::memchr_iter;
 
 use crate::redact::Span;
-use crate::redact::findings::{Confidence, Findings};
+use crate::redact::findings::{Findings, Rule};
 
 /// The word in a mark, in letters of any case. `<private kind="x">` is markup of something else.
 const WORD: &[u8] = b"private";
@@ -16,7 +16,7 @@ impl Findings<'_> {
     pub(crate) fn add_private(&mut self) {
         for (start, end) in private_parts(self.text).0 {
             // It names what it covers, whatever else is found inside.
-            self.add(Some(Span { start, end, kind: PRIVATE }), Confidence::PublishedFormat(usize::MAX));
+            self.add(Some(Span { start, end, kind: PRIVATE }), Rule::Format(usize::MAX));
         }
     }
 }

@@ -131,7 +131,7 @@ pub(crate) const SERVICE_FORMATS: &[Token] = &[
     token("hubspot-token",        "pat-eu1-",                       Word,    30, AtWord),
     token("airtable-token",       "pat",                            Dotted,  70, Random),
     token("airtable-key",         "key",                            Alnum,   14, Random),
-    token("asana-token",          "1/",                             Wide,    32, Random),
+    token("asana-token",          "1/",                             Word,    32, Random),
     token("clickup-token",        "pk_",                            Upper,   24, Random),
     token("linear-key",           "lin_wh_",                        Alnum,   24, Anywhere),
     token("figma-token",          "figo_",                          Word,    32, AtWord),
@@ -173,6 +173,6 @@ pub(crate) const INFIXES: &[Infix] = &[
     infix("facebook-token",       (Digit,  13), "|",                 (Word,   24)),
     infix("salesforce-token",     (Alnum,  15), "!A",                (Wide,   60)),
     infix("newrelic-key",         (Alnum,  30), "NRAL",              (Alnum,   0)),
-    infix("mailchimp-key",        (Hex,    30), "-us",               (Digit,   1)),
+    infix("mailchimp-key",        (Alnum,  30), "-us",               (Digit,   1)),
     infix("google-client",        (Word,   30), ".apps.googleusercontent.com", (Alnum, 0)),
 ];
