@@ -150,19 +150,6 @@ class Redactor:
     def add_fingerprints(self, fingerprints: Sequence[tuple[bytes, int, int, str]]) -> None:
         """Add hash, length, prefix and kind of fingerprints made under the same key."""
 
-    def stream(self) -> RedactedStream:
-        """Return a new redacting stream."""
-
-@final
-class RedactedStream:
-    """A redactor of a text that arrives in pieces, with the same result as for the whole text."""
-
-    def feed(self, piece: str) -> str:
-        """Process a piece; return the next part of the redacted text, maybe empty. Raises ValueError after `finish`."""
-
-    def finish(self) -> str:
-        """Return the rest of the redacted text. Raises ValueError if called before."""
-
 def hook_program() -> bytes:
     """Return the program that agents' clients run as a hook, for this platform; empty where it was not compiled."""
 

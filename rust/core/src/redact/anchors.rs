@@ -6,7 +6,7 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::{Anchored, dfa::DFA};
 
 use crate::redact::findings::{Findings, Rule};
-use crate::redact::rules::{Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, READERS, Token, tokens};
+use crate::redact::rules::{Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, Token, tokens};
 use crate::redact::{Scope, Span};
 
 /// The rule that an anchor triggers.
@@ -15,7 +15,6 @@ enum Anchor {
     Infix(&'static Infix),
     Keyword(&'static Keyword),
     Client(&'static Client),
-    Reader { pairs: bool },
     Cookie,
     Jwt,
     Jwk,
@@ -51,7 +50,6 @@ fn anchors() -> Vec<(Anchor, String)> {
         let lines = client.programs.iter().map(|program| (Anchor::Client(client), format!("{program} ")));
         anchors.extend(lines);
     }
-    anchors.extend(READERS.iter().map(|(form, pairs)| (Anchor::Reader { pairs: *pairs }, (*form).to_owned())));
     anchors.extend(cookie_forms().into_iter().map(|form| (Anchor::Cookie, form)));
     for form in ["Basic ", "basic ", "BASIC "] {
         anchors.push((Anchor::Basic, form.to_owned()));
@@ -125,26 +123,16 @@ impl Findings<'_> {
         let (anchors, automaton) = &*ANCHORS;
         let Some(automaton) = automaton else { return };
         let Ok(mut state) = automaton.start_state(Anchored::No) else { return };
-        let mut repeated = None;
         // Stepped by hand: the search functions begin anew after each match, and in a text of anchors each byte is one.
         for (at, byte) in self.bytes.iter().enumerate() {
-            let before = state;
             state = automaton.next_state(Anchored::No, state, *byte);
             if !automaton.is_special(state) || !automaton.is_match(state) {
-                continue;
-            }
-            // One letter again and again (`AAAA`, which zero bytes are in base64): the token is found at every byte.
-            if state == before && repeated.is_some_and(|token| self.extend_token(token, at + 1)) {
                 continue;
             }
             for nth in 0..automaton.match_len(state) {
                 let pattern = automaton.match_pattern(state, nth);
                 let anchor = &anchors[pattern.as_usize()];
                 self.match_anchor(anchor, at + 1 - automaton.pattern_len(pattern), at + 1, scope);
-                repeated = match anchor {
-                    Anchor::Token(token) if automaton.match_len(state) == 1 => Some(*token),
-                    _ => None,
-                };
             }
         }
     }
@@ -178,10 +166,6 @@ impl Findings<'_> {
             }
             Anchor::Client(client) => {
                 self.find_client_password(client, start, end);
-                return;
-            }
-            Anchor::Reader { pairs } => {
-                self.find_piped_password(start, end, *pairs);
                 return;
             }
             Anchor::Jwk => {

@@ -38,7 +38,7 @@ impl Findings<'_> {
         }
         let end = end.min(start + RUN_MAX);
         let mut from = start;
-        for part in self.bytes[start..end].split(|byte| matches!(byte, b'.' | b'~')) {
+        for part in self.part(start, end).split(|byte| matches!(byte, b'.' | b'~')) {
             let to = from + part.len();
             let digits = part.get(..HEX_MIN).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
             let decoded = if digits { hexadecimal(part) } else { None };
@@ -60,8 +60,8 @@ impl Findings<'_> {
                 continue;
             }
             let before =
-                self.bytes[at..escape].iter().rev().take(RUN_MAX).take_while(|byte| !is_delimiter(**byte)).count();
-            let after = self.bytes[escape..].iter().take_while(|byte| !is_delimiter(**byte)).count();
+                self.part(at, escape).iter().rev().take(RUN_MAX).take_while(|byte| !is_delimiter(**byte)).count();
+            let after = self.part(escape, usize::MAX).iter().take_while(|byte| !is_delimiter(**byte)).count();
             let (start, end) = (escape - before, escape + after);
             // A section longer than that is read from its beginning only.
             if before < RUN_MAX && !self.ends_with_marker(start) {
@@ -174,7 +174,7 @@ fn unescape(section: &str) -> Option<(String, Vec<usize>)> {
     let mut origins = Vec::with_capacity(bytes.len() + 1);
     let mut at = 0;
     while at < bytes.len() {
-        let (byte, length) = decode_one(&bytes[at..]);
+        let (byte, length) = decode_one(bytes.get(at..).unwrap_or_default());
         if let Some(byte) = byte {
             out.push(byte);
             origins.push(at);
@@ -215,7 +215,7 @@ fn ascii(number: u32) -> Option<u8> {
 /// Decode `103;` or `x67;`, the rest of an HTML character reference behind `&#`.
 fn entity(bytes: &[u8]) -> Option<(u8, usize)> {
     let end = bytes.iter().take(6).position(|byte| *byte == b';')?;
-    let digits = std::str::from_utf8(&bytes[..end]).ok()?;
+    let digits = std::str::from_utf8(bytes.get(..end)?).ok()?;
     let number = match digits.strip_prefix(['x', 'X']) {
         Some(digits) => u32::from_str_radix(digits, 16).ok()?,
         None => digits.parse().ok()?,

@@ -3,7 +3,7 @@
 use crate::redact::decoding::base64;
 use crate::redact::json_keys::{NameHint, SecretName};
 use crate::redact::kinds::{MARKER_MAX, OPENING, kinds};
-use crate::redact::rules::{ByteSet, Token};
+use crate::redact::rules::ByteSet;
 use crate::redact::value::{Quoting, is_secret};
 use crate::redact::{Finding, RUN_MAX, Span};
 
@@ -75,8 +75,6 @@ pub(crate) struct Findings<'t> {
     pub(crate) escapes: Vec<usize>,
     /// Cache of the last run of each byte set, so that it is measured once.
     runs: [(usize, usize); ByteSet::ALL],
-    /// Cache of the last search for a digit, a lower-case letter and an upper-case letter: where it began and ended.
-    classes: [(usize, usize); 3],
 }
 
 impl<'t> Findings<'t> {
@@ -90,13 +88,17 @@ impl<'t> Findings<'t> {
             extents: [(0, 0); 2],
             escapes: Vec::new(),
             runs: [(0, 0); ByteSet::ALL],
-            classes: [(1, 0); 3],
         }
     }
 
     /// Return a part of the text; empty where it is outside, and whole characters at its end.
     pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
         self.text.get(from..self.text.floor_char_boundary(to)).unwrap_or_default()
+    }
+
+    /// Return a part of the bytes, as far as there are so many.
+    pub(crate) fn part(&self, from: usize, to: usize) -> &'t [u8] {
+        self.bytes.get(from..to.min(self.bytes.len())).unwrap_or_default()
     }
 
     /// Return the bytes before a position.
@@ -127,31 +129,6 @@ impl<'t> Findings<'t> {
         self.candidates.extend(span.map(|span| Candidate { span, rule }));
     }
 
-    /// Extend the last span as the same token, found again with its prefix up to `end`, would do; return whether it is
-    /// one that has this place.
-    pub(crate) fn extend_token(&mut self, token: &Token, end: usize) -> bool {
-        let start = end - token.prefix.len();
-        let (_, until) = self.runs[token.body as usize];
-        let rule = Rule::Format(token.prefix.len());
-        match self.candidates.last_mut() {
-            Some(Candidate { span, rule: last })
-                if *last == rule && span.kind == token.kind && span.end > end && until >= end =>
-            {
-                span.end = span.end.max(until.min(start + RUN_MAX));
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Return true if everything found here is inside one of these spans, which are in order.
-    pub(crate) fn are_inside(&self, spans: &[Finding]) -> bool {
-        self.candidates.iter().all(|Candidate { span, .. }| {
-            let next = spans.partition_point(|other| other.end < span.end);
-            spans.get(next).is_some_and(|other| other.start <= span.start)
-        })
-    }
-
     /// Record our own marker, if one whose kind begins at `end` is complete.
     pub(crate) fn add_own_marker(&mut self, start: usize, end: usize) {
         self.markers.extend(self.own_marker_end(end).map(|until| (start, until)));
@@ -164,7 +141,7 @@ impl<'t> Findings<'t> {
 
     /// Return the end of our own marker whose kind begins at `start`.
     fn own_marker_end(&self, start: usize) -> Option<usize> {
-        self.marker_end(start, b']').filter(|until| kinds().binary_search(&&self.text[start..until - 1]).is_ok())
+        self.marker_end(start, b']').filter(|until| kinds().binary_search(&self.slice(start, until - 1)).is_ok())
     }
 
     /// Count the letters and digits in a range outside of our own markers.
@@ -172,8 +149,8 @@ impl<'t> Findings<'t> {
         let (mut at, mut count) = (from, 0);
         while at < to {
             let marker =
-                self.bytes[at..to].starts_with(OPENING).then(|| self.own_marker_end(at + OPENING.len())).flatten();
-            count += usize::from(self.bytes[at].is_ascii_alphanumeric());
+                self.part(at, to).starts_with(OPENING).then(|| self.own_marker_end(at + OPENING.len())).flatten();
+            count += self.count(at, 1, |byte| byte.is_ascii_alphanumeric());
             at = marker.unwrap_or(at + 1);
         }
         count
@@ -181,20 +158,22 @@ impl<'t> Findings<'t> {
 
     /// Return true if one of our own markers seems to end here. The secret that it replaced may have been longer.
     pub(crate) fn ends_with_marker(&self, end: usize) -> bool {
-        let window = &self.bytes[end.saturating_sub(MARKER_MAX)..end];
+        let window = self.part(end.saturating_sub(MARKER_MAX), end);
         window.last() == Some(&b']') && window.windows(OPENING.len()).any(|window| window == OPENING)
     }
 
     /// Return the end of the run of `body` bytes from `start`, at most `RUN_MAX` long, if it has at least `at_least`
     /// bytes.
     pub(crate) fn body_end(&mut self, body: ByteSet, start: usize, at_least: usize) -> Option<usize> {
-        let cached = &mut self.runs[body as usize];
-        if !(cached.0..cached.1).contains(&start) {
-            let before = self.bytes[..start].iter().rev().take_while(|byte| body.contains(**byte)).count();
-            let length = self.bytes[start..].iter().take_while(|byte| body.contains(**byte)).count();
-            *cached = if length == 0 { (start, start) } else { (start - before, start + length) };
+        let (mut from, mut to) = self.runs[body as usize];
+        if !(from..to).contains(&start) {
+            let is_body = |byte: &&u8| body.contains(**byte);
+            let length = self.part(start, usize::MAX).iter().take_while(is_body).count();
+            let before = if length == 0 { 0 } else { self.before(start).iter().rev().take_while(is_body).count() };
+            (from, to) = (start - before, start + length);
+            self.runs[body as usize] = (from, to);
         }
-        let end = cached.1.max(start).min(start + RUN_MAX);
+        let end = to.max(start).min(start + RUN_MAX);
         (end - start >= at_least).then_some(end)
     }
 
@@ -204,37 +183,22 @@ impl<'t> Findings<'t> {
         if (from..to).contains(&start) {
             return at_most.min(start - from);
         }
-        self.bytes[..start].iter().rev().take(at_most).take_while(|byte| body.contains(**byte)).count()
-    }
-
-    /// Return true if a range has upper case, lower case and digits.
-    ///
-    /// Searches continue where the last one ended, so that many ranges of one text are linear together.
-    pub(crate) fn has_three_classes(&mut self, from: usize, to: usize) -> bool {
-        let tests = [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase];
-        self.classes.iter_mut().zip(tests).all(|(cached, test)| {
-            if !(cached.0..=cached.1).contains(&from) {
-                let length = self.bytes[from..].iter().position(test).unwrap_or(self.bytes.len() - from);
-                *cached = (from, from + length);
-            }
-            cached.1 < to
-        })
+        self.before(start).iter().rev().take(at_most).take_while(|byte| body.contains(**byte)).count()
     }
 
     /// Add the whole text if it is the secret that the name of its key announces.
     pub(crate) fn named_string(&mut self, NameHint(secret_name): NameHint) {
         let trimmed = self.text.trim_ascii_end();
-        let start = trimmed.len() - trimmed.trim_ascii_start().len();
+        let inner = trimmed.trim_ascii_start();
+        let start = trimmed.len() - inner.len();
         let secret = match secret_name {
             SecretName::Secret(keyword) => {
-                is_secret(&trimmed[start..], keyword.worded, Quoting::Quoted).then_some((start, keyword.kind))
+                is_secret(inner, keyword.worded, Quoting::Quoted).then_some((start, keyword.kind))
             }
             SecretName::Authorization => {
-                let credentials = trimmed[start..].rsplit(' ').next().unwrap_or_default();
-                let basic = trimmed.len() - start > credentials.len() && credentials.len().is_multiple_of(4);
-                let accepted = is_secret(credentials, false, Quoting::Quoted)
-                    || basic
-                        && base64(credentials.trim_end_matches('=').as_bytes()).is_some_and(|pair| pair.contains(':'));
+                let credentials = inner.rsplit(' ').next().unwrap_or_default();
+                let pair = base64(credentials.trim_end_matches('=').as_bytes()).filter(|_| inner.len() > credentials.len());
+                let accepted = is_secret(credentials, false, Quoting::Quoted) || pair.is_some_and(|pair| pair.contains(':'));
                 accepted.then_some((trimmed.len() - credentials.len(), "authorization"))
             }
         };

@@ -243,11 +243,11 @@ impl Fingerprints {
         }
         let bytes = findings.bytes;
         let mut before = Edge::Mark;
-        for at in 0..bytes.len().saturating_sub(VALUE_MIN - 1) {
-            let edge = EDGES[usize::from(bytes[at])];
+        for (at, byte) in bytes.iter().enumerate() {
+            let edge = EDGES[usize::from(*byte)];
             let begins = edge.is_separate(before) || begins_behind_letter(bytes, at);
             before = edge;
-            if begins && let Some(first) = bytes[at..].first_chunk() {
+            if begins && let Some(first) = findings.part(at, usize::MAX).first_chunk() {
                 let prefix = self.key.prefix(*first);
                 if self.prefixes[usize::from(prefix >> 6)] >> (prefix & 63) & 1 == 1 {
                     self.find_at(findings, at, prefix);
@@ -263,9 +263,9 @@ impl Fingerprints {
         let mut hashed = None;
         for (entry, _) in self.entries[first..].iter().take_while(|(entry, _)| entry.prefix == prefix) {
             let end = at + usize::from(entry.length);
-            let Some(value) = bytes.get(at..end) else { continue };
+            let Some((value, last)) = bytes.get(at..end).and_then(|value| Some((value, *value.last()?))) else { continue };
             let next = bytes.get(end).copied().map_or(Edge::Mark, |byte| EDGES[usize::from(byte)]);
-            if !EDGES[usize::from(bytes[end - 1])].is_separate(next) {
+            if !EDGES[usize::from(last)].is_separate(next) {
                 continue;
             }
             let hash = match hashed {
@@ -283,7 +283,7 @@ impl Fingerprints {
 /// Class of a byte where a word may begin or end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    /// An ASCII letter or digit.
+    /// An ASCII letter or digit, or what joins the parts of names.
     Word,
     /// Part of a letter beyond ASCII: many languages write no space between words.
     Letter,
@@ -295,7 +295,7 @@ impl Edge {
     /// Return what a byte is.
     const fn of(byte: u8) -> Self {
         match byte {
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Self::Word,
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' => Self::Word,
             0x80.. => Self::Letter,
             _ => Self::Mark,
         }
@@ -320,10 +320,9 @@ const EDGES: [Edge; 256] = {
 
 /// Return true if a word begins behind the letter of an escape (`\nX1b2`) or of an option (`-pX1b2`).
 fn begins_behind_letter(bytes: &[u8], at: usize) -> bool {
-    let Some(mark) = at.checked_sub(2).map(|at| bytes[at]) else { return false };
-    match mark {
-        b'\\' => matches!(bytes[at - 1], b'n' | b'r' | b't'),
-        b'-' => bytes[at - 1].is_ascii_alphabetic() && (at < 3 || bytes[at - 3] == b' '),
+    match bytes.get(..at).unwrap_or_default() {
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b' ', b'-', letter] | [b'-', letter] => letter.is_ascii_alphabetic(),
         _ => false,
     }
 }

@@ -5,8 +5,8 @@ use crate::redact::findings::{Findings, Rule};
 use crate::redact::kinds::MARKER_MAX;
 use crate::redact::rules::{Begins, ByteSet, Infix, Token};
 use crate::redact::value::{
-    EXAMINED_MAX, Parts, Quoting, UUID_BYTES, has_three_classes, is_digest, is_hex_pair, is_name, is_placeholder,
-    is_random, is_secret, is_uuid, says_itself,
+    CERTAIN_BITS, EXAMINED_MAX, Parts, Quoting, UUID_BYTES, has_three_classes, is_digest, is_hex_pair, is_name,
+    is_placeholder, is_random, is_secret, is_uuid, says_itself,
 };
 use crate::redact::{RUN_MAX, Span};
 
@@ -32,16 +32,20 @@ const TERMINATED_FORMAT: &str = "sntrys_";
 impl Findings<'_> {
     /// Return the token of a published format whose prefix was found at `start..end`.
     pub(crate) fn prefixed_token(&mut self, token: &Token, start: usize, end: usize) -> Option<Span> {
+        // Letters are anywhere in base64: within a long run of it they begin no token.
+        let plain = token.prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if plain && self.body_before(ByteSet::Wide, start, INSIDE_MAX) >= INSIDE_MAX {
+            return None;
+        }
         let until = self.body_end(token.body, end, token.at_least)?;
         let body = self.slice(end, until.min(end + EXAMINED_MAX)).as_bytes();
+        let bits = Parts::of(body).bits();
         let begins = match token.begins {
             Begins::Anywhere => true,
+            // `sk-ecdsa-sha2-nistp256` is a name.
             Begins::AtWord => {
-                let limit = until.min(end + EXAMINED_MAX);
-                !is_name(body)
-                    && (self.starts_word(start)
-                        || self.has_three_classes(end, limit)
-                        || self.follows_same_format(token, start))
+                let named = is_name(body) && (bits < CERTAIN_BITS || !body.iter().any(u8::is_ascii_digit));
+                !named && (self.starts_word(start) || has_three_classes(body))
             }
             Begins::Uuid => until - end == UUID_BYTES && is_uuid(body) && self.starts_word(start),
             Begins::Random => {
@@ -52,14 +56,9 @@ impl Findings<'_> {
         // The published pattern of this format includes the byte that ends it.
         let closes =
             token.prefix == TERMINATED_FORMAT && self.count(until, 1, |byte| b"\"'`\n\r\t <&;".contains(&byte)) > 0;
-        let scheme = if token.is_url { self.scheme_before(start) } else { 0 };
-        // Letters are anywhere in base64: within a long run of it they begin no token.
-        let plain = token.prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        let inside = plain && self.body_before(ByteSet::Wide, start, INSIDE_MAX) >= INSIDE_MAX;
-        let begins = begins && !inside;
+        let scheme = if token.prefix.contains('/') { self.scheme_before(start) } else { 0 };
         let whole = self.slice(start, until).as_bytes();
-        let enough = Parts::of(body).bits() >= BODY_BITS;
-        (begins && enough && !is_digest(whole)).then_some(Span {
+        (begins && bits >= BODY_BITS && !is_digest(whole)).then_some(Span {
             start: start - scheme,
             end: until + usize::from(closes),
             kind: token.kind,
@@ -70,25 +69,18 @@ impl Findings<'_> {
     fn scheme_before(&self, start: usize) -> usize {
         ["https://", "http://"]
             .iter()
-            .find(|scheme| self.text[..start].ends_with(**scheme))
+            .find(|scheme| self.before(start).ends_with(scheme.as_bytes()))
             .map_or(0, |scheme| scheme.len())
-    }
-
-    /// Return true if a token of the same format ends where this one starts.
-    fn follows_same_format(&self, token: &Token, start: usize) -> bool {
-        let body = self.body_before(token.body, start, token.at_least + 64);
-        let prefix = token.prefix.as_bytes();
-        (token.at_least..=body).any(|length| self.bytes[..start - length].ends_with(prefix))
     }
 
     /// Return the token around an infix that was found at `start..end`.
     pub(crate) fn infixed_token(&mut self, infix: &Infix, start: usize, end: usize) -> Option<Span> {
         let (body, length_min) = infix.before;
-        let before = self.bytes[start.saturating_sub(EXAMINED_MAX)..start].iter().rev();
+        let before = self.part(start.saturating_sub(EXAMINED_MAX), start).iter().rev();
         let before = before.take_while(|byte| body.contains(**byte)).count();
         let (after, at_least) = infix.after;
         let until = self.body_end(after, end, at_least)?;
-        let examined = &self.bytes[start - before..until.min(end + EXAMINED_MAX)];
+        let examined = self.part(start - before, until.min(end + EXAMINED_MAX));
         (before >= length_min && examined.iter().any(u8::is_ascii_digit)).then_some(Span {
             start: start - before,
             end: until,
@@ -98,11 +90,11 @@ impl Findings<'_> {
 
     /// Return true if a word begins here: not after a word byte, except after a written escape such as `\n`.
     pub(crate) fn starts_word(&self, start: usize) -> bool {
-        match self.bytes[..start] {
+        match self.before(start) {
             [.., b'\\', b'n' | b'r' | b't'] | [] => true,
             // Behind a colour of a terminal: `ESC[93m`.
             [.., b'0'..=b'9', b'm'] => self.slice(start.saturating_sub(12), start).contains("\u{1b}["),
-            [.., last] => !ByteSet::Word.contains(last),
+            [.., last] => !ByteSet::Word.contains(*last),
         }
     }
 
@@ -142,23 +134,20 @@ impl Findings<'_> {
     /// that a text full of begin lines stays linear.
     pub(crate) fn pem(&self, start: usize, end: usize) -> Option<Span> {
         let from = start.saturating_sub(PEM_NAME_MAX);
-        let before = &self.bytes[from..start];
-        // The letter is looked at first, as a text of begin lines has five dashes everywhere.
-        let begins = |at: &usize| before[at + 5] == b'B' && before[*at..].starts_with(b"-----BEGIN ");
-        let begin = from + (0..=before.len().checked_sub(11)?).rev().find(begins)?;
-        let window = &self.bytes[end..self.bytes.len().min(end + RUN_MAX)];
-        let five = |at: &usize| window[*at..].starts_with(b"-----");
-        let dashes = memchr::memchr_iter(b'-', window).find(five).unwrap_or(window.len());
-        let end_line = &window[dashes..];
+        let before = self.part(from, start);
+        let begin = from + memchr::memmem::rfind(before, b"-----BEGIN ")?;
+        let window = self.part(end, self.bytes.len().min(end + RUN_MAX));
+        let dashes = memchr::memmem::find(window, b"-----").unwrap_or(window.len());
+        let (content, end_line) = window.split_at(dashes);
         let closing = end_line.starts_with(b"-----END ").then(|| {
-            let name = &end_line[9..end_line.len().min(9 + PEM_NAME_MAX)];
-            name.windows(5).position(|window| window == b"-----").map(|length| dashes + 9 + length + 5)
+            let name = end_line.get(9..end_line.len().min(9 + PEM_NAME_MAX)).unwrap_or_default();
+            memchr::memmem::find(name, b"-----").map(|length| dashes + 9 + length + 5)
         });
         let is_body = |byte: &u8| ByteSet::Wide.contains(*byte) || b"\\ \t\r\n:,\"'".contains(byte);
         let length =
-            closing.flatten().unwrap_or_else(|| window[..dashes].iter().take_while(|byte| is_body(byte)).count());
+            closing.flatten().unwrap_or_else(|| content.iter().take_while(|byte| is_body(byte)).count());
         let body = self.count_alphanumerics(end, end + dashes.min(length)); // a block that was redacted before has none
-        let bits = Parts::of(&window[..dashes.min(length)]).bits();
+        let bits = Parts::of(content).bits();
         (body >= PEM_BODY_MIN && bits >= PEM_BODY_BITS).then_some(Span {
             start: begin,
             end: end + length,
@@ -169,10 +158,10 @@ impl Findings<'_> {
     /// Return the password of `scheme://user:password@host`.
     pub(crate) fn connection_password(&self, start: usize) -> Option<Span> {
         let ends = |byte: u8| byte.is_ascii_whitespace() || b"/?#\"'<>`\\|".contains(&byte);
-        let window = &self.bytes[start..self.bytes.len().min(start + CONNECTION_MAX)];
-        let window = &window[..window.iter().position(|byte| ends(*byte)).unwrap_or(window.len())];
+        let window = self.part(start, self.bytes.len().min(start + CONNECTION_MAX));
+        let window = window.split(|byte| ends(*byte)).next().unwrap_or_default();
         let at = window.iter().rposition(|byte| *byte == b'@')?;
-        let colon = window[..at].iter().position(|byte| *byte == b':')?;
+        let colon = window.iter().take(at).position(|byte| *byte == b':')?;
         let (from, to) = (start + colon + 1, start + at);
         let (user, value) = (self.slice(start, start + colon), self.slice(from, to));
         // A user and password of equal hexadecimal length are the two halves of one key (a Sentry DSN): both are
@@ -201,7 +190,7 @@ impl Findings<'_> {
     pub(crate) fn basic_credentials(&mut self, start: usize, at: usize) -> Option<Span> {
         let end =
             self.body_end(ByteSet::Wide, at, 6).filter(|end| self.starts_word(start) && end - at <= EXAMINED_MAX)?;
-        let digits = self.text[at..end].trim_end_matches('=');
+        let digits = self.slice(at, end).trim_end_matches('=');
         let pair = base64(digits.as_bytes())?;
         pair.contains(':').then_some(Span { start: at, end, kind: "authorization" })
     }
@@ -258,8 +247,8 @@ impl Findings<'_> {
 
     /// Return the end of a marker whose kind begins at `start`.
     pub(crate) fn marker_end(&self, start: usize, close: u8) -> Option<usize> {
-        let window = &self.bytes[start..self.bytes.len().min(start + MARKER_MAX)];
+        let window = self.part(start, self.bytes.len().min(start + MARKER_MAX));
         let length = window.iter().position(|byte| !(ByteSet::Dotted.contains(*byte) || b":/ ".contains(byte)))?;
-        (length > 0 && window[length] == close).then_some(start + length + 1)
+        (length > 0 && window.get(length) == Some(&close)).then_some(start + length + 1)
     }
 }

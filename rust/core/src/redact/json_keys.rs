@@ -76,7 +76,7 @@ fn secret_name(name: &[u8]) -> Option<SecretName> {
     }
     let suffix_start = |word: &str| {
         let from = name.len().checked_sub(word.len());
-        from.filter(|from| name[*from..].eq_ignore_ascii_case(word.as_bytes()))
+        from.filter(|from| name.get(*from..).is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes())))
     };
     if suffix_start("authorization").is_some() {
         return Some(SecretName::Authorization);

@@ -55,6 +55,14 @@ impl Findings<'_> {
         // `--password X`, and with one dash only for long names (`-storepass X`)
         let dashes = self.count(name_start, 2, |byte| byte == b'-');
         let option = dashes == 2 || dashes == 1 && name_end - name_start > 5;
+        // The secret in the path of a URL: `/token/X`.
+        if self.bytes.get(name_end) == Some(&b'/') {
+            let length = self.count(name_end + 1, EXAMINED_MAX, |byte| ByteSet::Word.contains(byte));
+            let end = name_end + 1 + length;
+            let placed = !keyword.worded && self.before(name_start).last() == Some(&b'/');
+            let accepted = placed && is_key_material(self.slice(name_end + 1, end));
+            return accepted.then_some(Span { start: name_end + 1, end, kind: keyword.kind });
+        }
         let (operator, at) = self.operator(name_end, option)?;
         // A keyword may be the beginning of another word (`tokens`, `passenger`).
         let ends_name = rest.is_empty();
@@ -219,7 +227,8 @@ impl Findings<'_> {
 
     /// Return the operator behind a name, and the position where the value begins.
     fn operator(&self, name_end: usize, option: bool) -> Option<(Operator, usize)> {
-        let mut at = self.skip(name_end, b"\\\"'`])*", 3);
+        let tab = self.slice(name_end, name_end + 2) == "\\t";
+        let mut at = if tab { name_end + 2 } else { self.skip(name_end, b"\\\"'`])*", 3) };
         let quoted = at > name_end;
         if self.bytes.get(at) == Some(&b'[') {
             let index = self.count(at + 1, 8, |byte| byte.is_ascii_alphanumeric());
@@ -243,7 +252,7 @@ impl Findings<'_> {
                 return Some((Operator::Assignment, blank + 6));
             }
             "" if blank > at && option => Operator::OptionSpace,
-            "" if blank > at => Operator::QuotedOnly,
+            "" if blank > at || tab => Operator::QuotedOnly,
             _ if text.starts_with('=') || text.starts_with(':') && !text.starts_with("::") => {
                 return Some((Operator::Assignment, self.skip(after_type + 1, b" \t", 8)));
             }

@@ -1,7 +1,6 @@
 //! Redaction: secrets are replaced by `[REDACTED:<kind>]` in one pass, linear in the length of the text.
 //!
-//! Every rule looks no further than [`LOOKAROUND_MAX`] bytes from its anchor, so that a stream can be redacted piece by
-//! piece with the same result as the whole.
+//! Every rule looks a bounded way from its anchor. No part of a text is taken by an index that could be outside of it.
 
 mod allow;
 mod anchors;
@@ -18,7 +17,6 @@ mod labels;
 mod private;
 mod rules;
 mod sentence;
-mod stream;
 mod value;
 
 use std::borrow::Cow;
@@ -33,7 +31,6 @@ pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, HASH_BYTES, 
 pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
 pub use kinds::{Indicator, indicators, kinds, rule_names, shape};
 pub use private::continue_private;
-pub use stream::Stream;
 
 /// Passes over a text, as replacing one secret may reveal another beside it; more change nothing in practice.
 const ROUNDS_MAX: usize = 4;
@@ -43,9 +40,6 @@ pub const DEPTH_MAX: usize = 1024;
 
 /// Bytes of the longest value, key block or encoded run that is followed.
 const RUN_MAX: usize = 32 * 1024;
-
-/// Bytes that any rule looks in either direction from its anchor; a stream buffers four times as much.
-pub const LOOKAROUND_MAX: usize = 2 * RUN_MAX;
 
 /// A secret in a text: byte offsets and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +134,7 @@ impl Redactor {
             findings.scan_escaped(known);
         }
         let mut found = findings.into_spans();
-        found.retain(|found| !self.allow.has(found.rule, &text[found.start..found.end]));
+        found.retain(|found| !self.allow.has(found.rule, text.get(found.start..found.end).unwrap_or_default()));
         found
     }
 
@@ -191,25 +185,17 @@ impl Redactor {
     }
 
     /// Return the text with its secrets replaced as [`Redactor::redact`] does, and what was taken; remember it.
-    #[must_use]
     pub fn redact_remembering<'t>(
         &self,
         text: &'t str,
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        let mut taken = Vec::new();
-        let redacted = replaced(text, |text| {
-            let found = self.spans_remembering(text, scope, fingerprints);
-            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
-            found
-        });
-        (redacted, taken)
+        let key = Fingerprints::new(fingerprints.key());
+        taking(text, &key, |text| self.spans_remembering(text, scope, fingerprints))
     }
 
-    /// Return the text with its secrets replaced as [`Redactor::redact`] does, and what was taken.
-    ///
-    /// No fingerprint is looked for; `fingerprints` has the key for the hashes.
+    /// Return the text with its secrets replaced, and what was taken, hashed under the key of the fingerprints.
     #[must_use]
     pub fn redact_forgetting<'t>(
         &self,
@@ -217,18 +203,7 @@ impl Redactor {
         scope: Scope,
         fingerprints: &Fingerprints,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        let mut taken = Vec::new();
-        let redacted = replaced(text, |text| {
-            let found = self.spans(text, scope);
-            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
-            found
-        });
-        (redacted, taken)
-    }
-
-    /// Return how far, in bytes, any rule looks from its anchor.
-    fn lookaround(&self) -> usize {
-        LOOKAROUND_MAX.max(self.known_secrets.as_ref().as_ref().map_or(0, KnownSecrets::lookaround))
+        taking(text, fingerprints, |text| self.spans(text, scope))
     }
 }
 
@@ -269,6 +244,21 @@ impl Taken {
     }
 }
 
+/// Return a text with the spans that `find` returns replaced, and what is reported of them.
+fn taking<'t>(
+    text: &'t str,
+    fingerprints: &Fingerprints,
+    mut find: impl FnMut(&str) -> Vec<Finding>,
+) -> (Cow<'t, str>, Vec<Taken>) {
+    let mut taken = Vec::new();
+    let redacted = replaced(text, |text| {
+        let found = find(text);
+        taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+        found
+    });
+    (redacted, taken)
+}
+
 /// Return a text with the spans that `find` returns replaced, until it finds none.
 fn replaced(text: &str, mut find: impl FnMut(&str) -> Vec<Finding>) -> Cow<'_, str> {
     let mut current = Cow::Borrowed(text);
@@ -278,21 +268,16 @@ fn replaced(text: &str, mut find: impl FnMut(&str) -> Vec<Finding>) -> Cow<'_, s
             break;
         }
         let mut out = String::with_capacity(current.len());
-        replace(&current, 0, &spans, &mut out);
+        let mut copied = 0;
+        for Finding { start, end, kind, .. } in spans {
+            out.push_str(current.get(copied..start).unwrap_or_default());
+            out.push_str("[REDACTED:");
+            out.push_str(kind);
+            out.push(']');
+            copied = end;
+        }
+        out.push_str(current.get(copied..).unwrap_or_default());
         current = Cow::Owned(out);
     }
     current
-}
-
-/// Write `text` from byte `from` on, with its spans replaced.
-fn replace(text: &str, from: usize, spans: &[Finding], out: &mut String) {
-    let mut copied = from;
-    for span in spans {
-        out.push_str(&text[copied..span.start]);
-        out.push_str("[REDACTED:");
-        out.push_str(span.kind);
-        out.push(']');
-        copied = span.end;
-    }
-    out.push_str(&text[copied..]);
 }

@@ -78,12 +78,12 @@ fn mark_at(bytes: &[u8], begin: usize) -> Option<(usize, bool)> {
 
 /// Return the first byte from here on that is not white space.
 fn skip_spaces(bytes: &[u8], from: usize) -> usize {
-    from + bytes[from.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+    from + bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
 /// Return true if a mark without its end is a mention of it.
 fn is_mention(bytes: &[u8], begin: usize) -> bool {
-    let Some(before) = begin.checked_sub(1).map(|at| bytes[at]) else { return false };
+    let Some(before) = begin.checked_sub(1).and_then(|at| bytes.get(at)) else { return false };
     let quoted = || mark_at(bytes, begin).is_some_and(|(after, _)| bytes.get(after) == Some(&b'`'));
-    before.is_ascii_alphanumeric() || before == b'_' || (before == b'`' && quoted())
+    before.is_ascii_alphanumeric() || *before == b'_' || (*before == b'`' && quoted())
 }

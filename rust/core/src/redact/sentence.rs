@@ -40,7 +40,8 @@ impl Findings<'_> {
             |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() && letter < '\u{2e80}');
         let before = self.slice(start.saturating_sub(4), start).chars().next_back();
         let after = self.slice(end, end + 4).chars().next();
-        let ends = !joined(after) && after != Some('_');
+        // `password-hash` is a name.
+        let ends = !joined(after) && !matches!(after, Some('_' | '-' | '/' | '@'));
         let begins = !joined(before) && before != Some('_') || label.word.len() >= 8 && label.worded;
         ends && begins
             && (label.word != "key" || is_secret_key_name(self.slice(start.saturating_sub(24), end).as_bytes()))

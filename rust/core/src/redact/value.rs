@@ -25,7 +25,7 @@ const CODE_BITS: u32 = 450;
 /// Digits of a date, the longest number beside the words of a name.
 const DATE_DIGITS: usize = 8;
 /// Bits from which a value that its place announces is a generated one, and those of the weakest password.
-const GENERATED_BITS: u32 = 26;
+const GENERATED_BITS: u32 = 24;
 const PASSWORD_BITS: u32 = 18;
 const QUOTED_BITS: u32 = 15;
 /// Bits of a value that a sentence states without quotes.
@@ -463,7 +463,7 @@ fn is_version(value: &[u8]) -> bool {
 pub(crate) fn is_location(value: &[u8]) -> bool {
     let begins = matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..] | [_, b':', b'\\' | b'/', ..]);
     let parts = || value.split(|byte| matches!(byte, b'/' | b'\\')).filter(|part| !part.is_empty());
-    begins && parts().all(|part| !is_random(part)) || parts().count() > 1 && parts().all(is_name)
+    (begins || parts().count() > 1) && parts().all(is_name)
 }
 
 /// Return true if a value is only a placeholder where even a weak secret counts: in a URL or behind an option.

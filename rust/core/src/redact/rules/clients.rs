@@ -5,8 +5,6 @@
 pub(crate) enum Argument {
     /// The word of this number, counted from 1 behind the subcommand and without options: `net user ann X`.
     Positional(usize),
-    /// The last word, if one of the options with one dash has the letter: `htpasswd -nb ann X`.
-    LastWith(u8),
     /// The password, in the same word as the option: `-pX`.
     Attached,
     /// The password, as the next word.
@@ -67,20 +65,6 @@ pub(crate) const CLIENTS: &[Client] = &[
     client(&["rabbitmqctl"], &[], Argument::Positional(2), "add_user"),
     client(&["rabbitmqctl"], &[], Argument::Positional(2), "change_password"),
     client(&["ConvertTo-SecureString", "requirepass", "masterauth"], &[], Argument::Positional(1), ""),
-    client(&["htpasswd"], &[], Argument::LastWith(b'b'), ""),
-];
-
-/// Options and programs that read a password from the input; true for one that reads `user:password`.
-pub(crate) const READERS: &[(&str, bool)] = &[
-    ("sudo -S", false),
-    ("sudo -kS", false),
-    ("sudo -Sk", false),
-    ("--password-stdin", false),
-    ("passwd --stdin", false),
-    ("--with-token", false),
-    ("--passphrase-fd 0", false),
-    ("-pass stdin", false),
-    ("chpasswd", true),
 ];
 
 /// Parts of a cookie's name that say that its value proves a user's identity.
