@@ -135,8 +135,9 @@ class Redactor:
         """Leave from now on what these rules find, and these values: patterns with `*`, and keyed hashes."""
 
     def value(self, value: Any, names: Sequence[str] = ()) -> tuple[Any, list[tuple[str, str, str, bytes]]]:
-        """Return the JSON value with its secrets replaced (the same object if none), and of each replacement its rule,
-        kind, shape and keyed hash.
+        """Return the JSON value with its secrets replaced (the same object if none), and what was taken.
+
+        Of each replacement these are its rule, kind, shape and keyed hash.
 
         Strings under the keys `names` of the outermost object are compared with no remembered value.
         """

@@ -102,7 +102,7 @@ class Redactor:
 
     A value that was found by its name is found again without it, in the same text or JSON value; with `fingerprints`
     (empty at first) in every later one too, for as long as this object lives. Keyed hashes are kept, never values.
-    Words and names that ordinary texts have (`secret`, `python3`) are not remembered. With `forgets`, nothing is.
+    Only values that nobody types by chance are remembered (50 bits, no names). With `forgets`, nothing is.
     Redaction is idempotent: an existing marker stays as it is, and so does the bare word REDACTED.
     Foreign markers `[BYOK:x]` and `<REDACTED:x>` become `[REDACTED:byok]` and `[REDACTED:foreign]`.
     """

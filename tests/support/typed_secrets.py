@@ -72,7 +72,7 @@ VALUES: dict[str, Callable[[random.Random], str]] = {
     "letters and digits": lambda pick: _any_of(pick, string.ascii_letters + string.digits, pick.randint(10, 24)),
     "with symbols": lambda pick: _any_of(pick, string.ascii_letters + string.digits + _SYMBOLS, pick.randint(10, 18)),
     "hexadecimal": lambda pick: _any_of(pick, "0123456789abcdef", 32),
-    "words with a year": lambda pick: pick.choice(_WORDS).title() + pick.choice(_WORDS) + str(pick.randint(1970, 2040)) + "!",
+    "words with a year": lambda pick: f"{pick.choice(_WORDS).title()}{pick.choice(_WORDS)}{pick.randint(1970, 2040)}!",
     "words and digits": lambda pick: pick.choice(_WORDS) + pick.choice(_WORDS) + str(pick.randint(10, 9999)),
 }  # fmt: skip
 

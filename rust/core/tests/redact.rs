@@ -89,8 +89,9 @@ fn private_text_is_replaced_with_its_marks() {
         ("`<private>`a`</private>` b", "`[REDACTED:private]` b"),
         ("<private>a `<private>` b</private> c", "[REDACTED:private] c"),
         ("<private>a `<private>`b`</private>` c</private> d", "[REDACTED:private] d"),
-        ("<private kind=\"a\"> b", "<private kind=\"a\"> b"),
-        ("< private> a <privates> b", "< private> a <privates> b"),
+        ("<private reason=\"a\">b</private> c", "[REDACTED:private] c"),
+        ("< private >a</ private > b", "[REDACTED:private] b"),
+        ("<privates> a <private-key> b", "<privates> a <private-key> b"),
         ("std::vector<private> a;", "std::vector<private> a;"),
         ("<private></private>", "[REDACTED:private]"),
     ];

@@ -10,6 +10,7 @@ from reverie import _native
 from reverie.redact import Redactor
 from reverie.usecases.fingerprints_of_redacted_values import SLOTS
 
+
 def test_a_value_with_digits_is_found_always() -> None:
     """A value with digits that was redacted once is redacted wherever it is again: in quotes, options, addresses."""
     pick = random.Random(5)
@@ -84,7 +85,7 @@ def test_redactors_without_fingerprints_forget() -> None:
 def test_the_newest_values_are_remembered() -> None:
     """A redactor remembers SLOTS fingerprints; further ones replace the oldest."""
     pick = random.Random(3)
-    values = [f"x{pick.randbytes(8).hex()}7" for _ in range(SLOTS + 10)]
+    values = [f"x{pick.randbytes(12).hex()}7" for _ in range(SLOTS + 10)]
     redactor = Redactor(fingerprints=b"")
     for value in values:
         redactor.text(f"password: {value}")

@@ -197,8 +197,10 @@ impl<'t> Findings<'t> {
             }
             SecretName::Authorization => {
                 let credentials = inner.rsplit(' ').next().unwrap_or_default();
-                let pair = base64(credentials.trim_end_matches('=').as_bytes()).filter(|_| inner.len() > credentials.len());
-                let accepted = is_secret(credentials, false, Quoting::Quoted) || pair.is_some_and(|pair| pair.contains(':'));
+                let pair =
+                    base64(credentials.trim_end_matches('=').as_bytes()).filter(|_| inner.len() > credentials.len());
+                let accepted =
+                    is_secret(credentials, false, Quoting::Quoted) || pair.is_some_and(|pair| pair.contains(':'));
                 accepted.then_some((trimmed.len() - credentials.len(), "authorization"))
             }
         };

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::redact::Span;
 use crate::redact::findings::{Findings, Rule};
 use crate::redact::kinds::kinds;
-use crate::redact::value::{CERTAIN_BITS, Parts, is_location, is_name, is_random, is_uuid};
+use crate::redact::value::{CERTAIN_BITS, Parts, is_name, is_random, is_uuid};
 
 /// Fingerprints that are kept; a newer one replaces the oldest. Real stores have a few hundred.
 pub const FINGERPRINTS_MAX: usize = 4096;
@@ -36,7 +36,6 @@ pub(crate) fn is_memorable(value: &str) -> bool {
         && !value.contains("REDACTED")
         && !value.contains("://")
         && !is_uuid(value.as_bytes())
-        && !is_location(value.as_bytes())
         && (is_random(value.as_bytes())
             || Parts::of(value.as_bytes()).bits() >= CERTAIN_BITS && !is_name(value.as_bytes()))
 }
@@ -244,7 +243,7 @@ impl Fingerprints {
         let bytes = findings.bytes;
         let mut before = Edge::Mark;
         for (at, byte) in bytes.iter().enumerate() {
-            let edge = EDGES[usize::from(*byte)];
+            let edge = Edge::of(*byte);
             let begins = edge.is_separate(before) || begins_behind_letter(bytes, at);
             before = edge;
             if begins && let Some(first) = findings.part(at, usize::MAX).first_chunk() {
@@ -263,9 +262,11 @@ impl Fingerprints {
         let mut hashed = None;
         for (entry, _) in self.entries[first..].iter().take_while(|(entry, _)| entry.prefix == prefix) {
             let end = at + usize::from(entry.length);
-            let Some((value, last)) = bytes.get(at..end).and_then(|value| Some((value, *value.last()?))) else { continue };
-            let next = bytes.get(end).copied().map_or(Edge::Mark, |byte| EDGES[usize::from(byte)]);
-            if !EDGES[usize::from(last)].is_separate(next) {
+            let Some((value, last)) = bytes.get(at..end).and_then(|value| Some((value, *value.last()?))) else {
+                continue;
+            };
+            let next = bytes.get(end).copied().map_or(Edge::Mark, Edge::of);
+            if !Edge::of(last).is_separate(next) {
                 continue;
             }
             let hash = match hashed {
@@ -293,7 +294,7 @@ enum Edge {
 
 impl Edge {
     /// Return what a byte is.
-    const fn of(byte: u8) -> Self {
+    fn of(byte: u8) -> Self {
         match byte {
             b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' => Self::Word,
             0x80.. => Self::Letter,
@@ -306,17 +307,6 @@ impl Edge {
         self != other || self == Self::Mark
     }
 }
-
-/// Class of each byte.
-const EDGES: [Edge; 256] = {
-    let (mut edges, mut byte) = ([Edge::Mark; 256], 0_u8);
-    while byte < u8::MAX {
-        edges[byte as usize] = Edge::of(byte);
-        byte += 1;
-    }
-    edges[u8::MAX as usize] = Edge::Letter;
-    edges
-};
 
 /// Return true if a word begins behind the letter of an escape (`\nX1b2`) or of an option (`-pX1b2`).
 fn begins_behind_letter(bytes: &[u8], at: usize) -> bool {

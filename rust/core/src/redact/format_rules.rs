@@ -45,7 +45,7 @@ impl Findings<'_> {
             // `sk-ecdsa-sha2-nistp256` is a name.
             Begins::AtWord => {
                 let named = is_name(body) && (bits < CERTAIN_BITS || !body.iter().any(u8::is_ascii_digit));
-                !named && (self.starts_word(start) || has_three_classes(body))
+                !named && (self.starts_word(start) || has_three_classes(body) || self.follows_same_format(token, start))
             }
             Begins::Uuid => until - end == UUID_BYTES && is_uuid(body) && self.starts_word(start),
             Begins::Random => {
@@ -71,6 +71,14 @@ impl Findings<'_> {
             .iter()
             .find(|scheme| self.before(start).ends_with(scheme.as_bytes()))
             .map_or(0, |scheme| scheme.len())
+    }
+
+    /// Return true if a token of the same format ends where this one starts.
+    fn follows_same_format(&self, token: &Token, start: usize) -> bool {
+        let before = self.before(start);
+        let body = self.body_before(token.body, start, token.at_least + 64);
+        let length = |at: usize| before.len().checked_sub(at).and_then(|to| before.get(..to));
+        (token.at_least..=body).any(|at| length(at).is_some_and(|head| head.ends_with(token.prefix.as_bytes())))
     }
 
     /// Return the token around an infix that was found at `start..end`.
@@ -144,8 +152,7 @@ impl Findings<'_> {
             memchr::memmem::find(name, b"-----").map(|length| dashes + 9 + length + 5)
         });
         let is_body = |byte: &u8| ByteSet::Wide.contains(*byte) || b"\\ \t\r\n:,\"'".contains(byte);
-        let length =
-            closing.flatten().unwrap_or_else(|| content.iter().take_while(|byte| is_body(byte)).count());
+        let length = closing.flatten().unwrap_or_else(|| content.iter().take_while(|byte| is_body(byte)).count());
         let body = self.count_alphanumerics(end, end + dashes.min(length)); // a block that was redacted before has none
         let bits = Parts::of(content).bits();
         (body >= PEM_BODY_MIN && bits >= PEM_BODY_BITS).then_some(Span {

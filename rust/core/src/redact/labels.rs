@@ -5,7 +5,7 @@ use crate::redact::findings::{Findings, Rule};
 use crate::redact::json_keys::{is_secret_key_name, starts_word};
 use crate::redact::rules::{ByteSet, DESCRIPTION_WORDS, KEYWORDS, Keyword};
 use crate::redact::value::{
-    EXAMINED_MAX, Quoting, has_three_classes, is_placeholder, is_random, is_secret, is_strange,
+    EXAMINED_MAX, Quoting, has_three_classes, is_digest, is_placeholder, is_random, is_secret, is_strange,
 };
 
 /// Bytes of a name that are examined.
@@ -88,8 +88,8 @@ impl Findings<'_> {
         };
         let elided = self.slice(to, to + 4).trim_start_matches(['"', '\'', '`']).starts_with(['.', '…']);
         let elided = elided && self.slice(to, to + 4).contains(['…', '.']) && !self.slice(to, to + 2).starts_with(". ");
-        let placed = !self.is_conditional(name_start, name_end) && !self.is_expression(to, quote) && !elided;
-        (accepted && placed).then_some(Span { start: from, end: to, kind: keyword.kind })
+        let elided = elided || self.is_digest(name_start, value);
+        (accepted && !elided).then_some(Span { start: from, end: to, kind: keyword.kind })
     }
 
     /// Return true if a short keyword ends a name in capitals: `MYSQLPASS`, `USERPWD`.
@@ -98,27 +98,11 @@ impl Findings<'_> {
         end - start >= 3 && self.before(end).iter().rev().take(end - start + 2).all(capital)
     }
 
-    /// Return true if an unquoted value goes on as code does: a call, an index, a member, an operator.
-    fn is_expression(&self, end: usize, quote: u8) -> bool {
-        let rest = self.bytes.get(end..).unwrap_or_default();
-        quote == 0
-            && matches!(rest, [b'(' | b'[', ..] | [b'<', b'A'..=b'Z' | b'a'..=b'z' | b'&', ..] | [b'`', b'$', ..])
-    }
-
-    /// Return true if the name at `start..end` is a string that a conditional expression chooses.
-    ///
-    /// `show ? 'password' : 'text'`: before the quotes stands a question mark with the blanks that the colon has.
-    fn is_conditional(&self, start: usize, end: usize) -> bool {
-        let quotes: &[char] = &['"', '\'', '`', '\\'];
-        let before = self.slice(start.saturating_sub(8), start);
-        let behind = self.slice(end, end + 8);
-        let (head, tail) = (before.trim_end_matches(quotes), behind.trim_start_matches(quotes));
-        let spaced = head.len() - head.trim_end().len() > 0;
-        head.len() < before.len()
-            && tail.len() < behind.len()
-            && head.trim_end().ends_with('?')
-            && tail.trim_start().starts_with(':')
-            && spaced == tail.starts_with(char::is_whitespace)
+    /// Return true if a value is a digest, and the words before its name say so: `checksum of token: …`.
+    fn is_digest(&self, name_start: usize, value: &str) -> bool {
+        let before = || self.slice(self.text.ceil_char_boundary(name_start.saturating_sub(NAME_MAX)), name_start);
+        let words = ["sum", "hash", "digest", "sha", "md5", "fingerprint", "integrity", "etag", "commit"];
+        is_digest(value.as_bytes()) && words.iter().any(|word| before().to_ascii_lowercase().contains(word))
     }
 
     /// Find the value of a comparison written the other way round: `"value" == name`.
@@ -145,7 +129,11 @@ impl Findings<'_> {
 
     /// Return the password of a statement such as `IDENTIFIED BY 'password'`, or of a line of `.netrc`.
     pub(crate) fn sql_password(&mut self, at: usize) -> Option<Span> {
-        let window = self.slice(at.saturating_sub(STATEMENT_MAX), at).to_ascii_lowercase();
+        if self.count(at, 1, |byte| byte.is_ascii_lowercase()) > 0 && self.before(at).ends_with(b" by ") {
+            return None;
+        }
+        let window =
+            self.slice(self.text.ceil_char_boundary(at.saturating_sub(STATEMENT_MAX)), at).to_ascii_lowercase();
         if window.ends_with(" by ") && !window.contains("identified") {
             return None; // `verified by Web3Auth`
         }
@@ -175,23 +163,6 @@ impl Findings<'_> {
         (accepted && !numbers && !value.contains("REDACTED")).then_some(Span {
             start: at,
             end: at + value.len(),
-            kind: "password",
-        })
-    }
-
-    /// Return the password of a line of `.pgpass`, `host:5432:database:user:password`, whose port ends at `at`.
-    pub(crate) fn pgpass_password(&self, at: usize) -> Option<Span> {
-        let line = self.slice(at, at + EXAMINED_MAX);
-        let line = line.split(char::is_whitespace).next()?;
-        let mut parts = line.splitn(3, ':');
-        let (database, user, password) = (parts.next()?, parts.next()?, parts.next()?);
-        let is_name =
-            |part: &str| part == "*" || !part.is_empty() && part.bytes().all(|byte| ByteSet::Dotted.contains(byte));
-        let accepted = is_secret(password, true, Quoting::Bare);
-        let end = at + line.len();
-        (is_name(database) && is_name(user) && accepted).then_some(Span {
-            start: end - password.len(),
-            end,
             kind: "password",
         })
     }

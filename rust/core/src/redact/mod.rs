@@ -30,7 +30,7 @@ pub use allow::Allow;
 pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, HASH_BYTES, KEY_BYTES};
 pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
 pub use kinds::{Indicator, indicators, kinds, rule_names, shape};
-pub use private::continue_private;
+pub use private::{PRIVATE, continue_private};
 
 /// Passes over a text, as replacing one secret may reveal another beside it; more change nothing in practice.
 const ROUNDS_MAX: usize = 4;
@@ -232,15 +232,6 @@ impl Taken {
     pub fn of(found: &Finding, text: &str, fingerprints: &Fingerprints) -> Self {
         let value = text.get(found.start..found.end).unwrap_or_default();
         Self { rule: found.rule, kind: found.kind, shape: shape(value), hash: fingerprints.hash(value) }
-    }
-}
-
-impl Taken {
-    /// Return what is reported of a private part.
-    #[must_use]
-    pub fn private(part: &str, fingerprints: &Fingerprints) -> Self {
-        let found = Finding { start: 0, end: part.len(), kind: private::PRIVATE, rule: private::PRIVATE };
-        Self::of(&found, part, fingerprints)
     }
 }
 

@@ -5,11 +5,13 @@ use memchr::memchr_iter;
 use crate::redact::Span;
 use crate::redact::findings::{Findings, Rule};
 
-/// The word in a mark, in letters of any case. `<private kind="x">` is markup of something else.
+/// Bytes of what may follow the word in a mark that opens: `<private reason="…">`.
+const ATTRIBUTES_MAX: usize = 256;
+/// The word in a mark, in letters of any case.
 const WORD: &[u8] = b"private";
 
 /// The kind of private text.
-pub(crate) const PRIVATE: &str = "private";
+pub const PRIVATE: &str = "private";
 
 impl Findings<'_> {
     /// Add every pair of marks with what is between, and what follows a mark without its end.
@@ -68,11 +70,15 @@ fn private_parts(text: &str) -> Parts {
 fn mark_at(bytes: &[u8], begin: usize) -> Option<(usize, bool)> {
     let slash = skip_spaces(bytes, begin + 1);
     let opens = bytes.get(slash) != Some(&b'/');
-    let at = if opens { begin + 1 } else { skip_spaces(bytes, slash + 1) };
+    let at = if opens { slash } else { skip_spaces(bytes, slash + 1) };
     if !bytes.get(at..at + WORD.len())?.eq_ignore_ascii_case(WORD) {
         return None;
     }
-    let close = skip_spaces(bytes, at + WORD.len());
+    let rest = bytes.get(at + WORD.len()..)?;
+    // `<private reason="…">`
+    let attributes = if opens && rest.first().is_some_and(u8::is_ascii_whitespace) { ATTRIBUTES_MAX } else { 0 };
+    let length = rest.iter().take(attributes).take_while(|byte| !matches!(byte, b'<' | b'>')).count();
+    let close = skip_spaces(bytes, at + WORD.len() + length);
     (bytes.get(close) == Some(&b'>')).then_some((close + 1, opens))
 }
 

@@ -39,9 +39,11 @@ impl Findings<'_> {
         let joined =
             |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() && letter < '\u{2e80}');
         let before = self.slice(start.saturating_sub(4), start).chars().next_back();
-        let after = self.slice(end, end + 4).chars().next();
-        // `password-hash` is a name.
-        let ends = !joined(after) && !matches!(after, Some('_' | '-' | '/' | '@'));
+        let mut behind = self.slice(end, end + 8).chars();
+        let (after, next) = (behind.next(), behind.next());
+        // `password-hash`, `token.zip`
+        let goes_on = matches!(after, Some('_' | '-' | '/' | '@' | '.')) && joined(next);
+        let ends = !joined(after) && !goes_on;
         let begins = !joined(before) && before != Some('_') || label.word.len() >= 8 && label.worded;
         ends && begins
             && (label.word != "key" || is_secret_key_name(self.slice(start.saturating_sub(24), end).as_bytes()))

@@ -224,7 +224,7 @@ fn is_name_part(part: &[u8], of: Parts) -> bool {
         return of.digits == 0 && part.len() <= 5 || of.letters <= 2 && of.numbers <= 2 || part.len() <= 5;
     }
     // Words are long, and runs of chance short.
-    let long = 10 * part.len() >= 27 * of.runs;
+    let long = 10 * part.len() >= 26 * of.runs;
     long && (4 * of.in_words >= 3 * of.letters && of.numbers <= 3
         || 5 * of.in_words >= 3 * of.letters && of.numbers <= 1)
         || of.digits == 0 && 10 * part.len() >= 45 * of.runs
@@ -275,7 +275,12 @@ pub(crate) fn is_secret(value: &str, worded: bool, quoting: Quoting) -> bool {
     let bytes = examined.as_bytes();
     let quoted = quoting == Quoting::Quoted;
     let long_enough = bytes.len() >= if worded { 4 } else { 8 };
-    if !long_enough || bytes.iter().any(u8::is_ascii_whitespace) || is_reference(examined) || is_elided(examined) {
+    if !long_enough
+        || bytes.iter().any(u8::is_ascii_whitespace)
+        || is_reference(examined)
+        || is_elided(examined)
+        || examined.contains("://")
+    {
         return false;
     }
     if is_number(bytes) {
@@ -286,10 +291,7 @@ pub(crate) fn is_secret(value: &str, worded: bool, quoting: Quoting) -> bool {
         return !worded || quoted;
     }
     let strange = is_strange(examined);
-    if !quoted && is_code(examined) && !strange {
-        return false;
-    }
-    if bytes.contains(&b'/') && is_location(bytes) || is_version(bytes) || examined.contains("://") {
+    if is_code(examined) && !strange && (!quoted || is_expression(bytes)) {
         return false;
     }
     if is_name(bytes) {
@@ -366,6 +368,12 @@ fn is_code(value: &str) -> bool {
         || ["::", "=>", "->", "?.", "&&", "==", "??"].iter().any(|sign| value.trim_end_matches('=').contains(sign))
         || value.starts_with(['!', '&', '?']) && is_name(value.trim_start_matches(['!', '&', '?']).as_bytes())
         || value.starts_with("0x") && value.len() < 20
+}
+
+/// Return true if code in quotes has only names in it: `Option<Token>`, `crypto.randomBytes(32)`.
+fn is_expression(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+    parts.all(|part| is_name_part(part, Parts::of(part)))
 }
 
 /// Return true if a value stands for another one: `$X`, `root@$X`, `${X}`, `{{ x }}`, `<X>`, `%X%`, `process.env.X`.
@@ -447,23 +455,6 @@ fn is_number(value: &[u8]) -> bool {
     let plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.,*+/:%-() ".contains(byte));
     let starts = value.first().is_some_and(|byte| byte.is_ascii_digit() || b"+-.(".contains(byte));
     plain && starts && digits > 0 && letters <= 2 && letters < digits && !(letters > 0 && value.len() > 8)
-}
-
-/// Return true if a value is a version: `1.2.3-beta.4`, `^1.0`, `>=3.2`, `v2.1`.
-fn is_version(value: &[u8]) -> bool {
-    let trimmed = value.iter().take_while(|byte| b"^~<>=v".contains(byte)).count();
-    let rest = value.get(trimmed..).unwrap_or_default();
-    let mut parts = rest.splitn(3, |byte| *byte == b'.');
-    let number = |part: Option<&[u8]>| part.is_some_and(|part| part.first().is_some_and(u8::is_ascii_digit));
-    let (major, minor) = (parts.next(), parts.next());
-    number(major) && number(minor) && major.is_some_and(|part| part.iter().all(u8::is_ascii_digit)) && rest.len() <= 24
-}
-
-/// Return true if a value is a path, whose parts are names or numbers, or begins as one: `/x`, `./x`, `~/x`, `C:\x`.
-pub(crate) fn is_location(value: &[u8]) -> bool {
-    let begins = matches!(value, [b'/' | b'~', ..] | [b'.', b'/' | b'.', ..] | [_, b':', b'\\' | b'/', ..]);
-    let parts = || value.split(|byte| matches!(byte, b'/' | b'\\')).filter(|part| !part.is_empty());
-    (begins || parts().count() > 1) && parts().all(is_name)
 }
 
 /// Return true if a value is only a placeholder where even a weak secret counts: in a URL or behind an option.

@@ -11,7 +11,7 @@ mod service_formats;
 mod token_format;
 mod words;
 
-pub(crate) use clients::{Argument, CLIENTS, COOKIE_ATTRIBUTES, COOKIE_NAMES, Client};
+pub(crate) use clients::{CLIENTS, COOKIE_ATTRIBUTES, COOKIE_NAMES, Client, Place};
 use cloud_formats::CLOUD_FORMATS;
 pub(crate) use service_formats::INFIXES;
 use service_formats::SERVICE_FORMATS;

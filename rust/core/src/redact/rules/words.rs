@@ -29,7 +29,7 @@ const fn foreign(word: &'static str) -> Keyword {
 pub(crate) const KEYWORDS: &[Keyword] = &[
     keyword("password", "password"), keyword("passwd", "password"), keyword("passphrase", "password"),
     keyword("pwd", "password"), keyword("pass", "password"), keyword("pw", "password"), keyword("pswd", "password"),
-    keyword("psswd", "password"), keyword("pasword", "password"), keyword("psword", "password"), keyword("psswrd", "password"), keyword("passcode", "password"),
+    keyword("psswd", "password"), keyword("pasword", "password"), keyword("psword", "password"), keyword("psswrd", "password"), keyword("passcode", "password"), keyword("assword", "password"),
     foreign("passwort"), foreign("kennwort"), foreign("wachtwoord"), foreign("mot de passe"), foreign("contraseña"),
     foreign("contrasena"), foreign("senha"), foreign("hasło"), foreign("lösenord"), foreign("пароль"),
     foreign("密码"), foreign("密碼"), foreign("口令"), foreign("パスワード"), foreign("비밀번호"), foreign("암호"),
