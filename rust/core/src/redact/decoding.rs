@@ -5,8 +5,8 @@ use crate::redact::rules::ByteSet;
 use crate::redact::{Finding, Known, RUN_MAX, Scope, Span};
 
 /// Shortest encoded runs in characters; less than 10 decoded bytes have no room for a secret.
-const RUN_MIN: usize = 14;
-const BASE64_MIN: usize = 14;
+const RUN_MIN: usize = 16;
+const BASE64_MIN: usize = 16;
 const HEX_MIN: usize = 20;
 
 impl Findings<'_> {

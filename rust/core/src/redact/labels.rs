@@ -43,6 +43,13 @@ impl Findings<'_> {
         let name_end = end + self.count(end, NAME_MAX, |byte| ByteSet::Word.contains(byte));
         let rest = self.slice(end, name_end);
         let name_start = self.name_start(start);
+        // `--password X`, and with one dash only for long names (`-storepass X`)
+        let dashes = self.count(name_start, 2, |byte| byte == b'-');
+        let option = dashes == 2 || dashes == 1 && name_end - name_start > 5;
+        // Most mentions are prose: `the password of`. A type (`token string = `) and a `value=` begin otherwise.
+        if !option && matches!(self.part(name_end, name_end + 2), [b' ', b'a'..=b'r' | b't' | b'u' | b'w'..=b'z']) {
+            return None;
+        }
         // The word in a marker is no name, or one secret after another would be found behind it.
         if describes_secret(rest, keyword.worded)
             || self.is_in_a_marker(name_end)
@@ -52,9 +59,6 @@ impl Findings<'_> {
         {
             return None;
         }
-        // `--password X`, and with one dash only for long names (`-storepass X`)
-        let dashes = self.count(name_start, 2, |byte| byte == b'-');
-        let option = dashes == 2 || dashes == 1 && name_end - name_start > 5;
         // The secret in the path of a URL: `/token/X`.
         if self.bytes.get(name_end) == Some(&b'/') {
             let length = self.count(name_end + 1, EXAMINED_MAX, |byte| ByteSet::Word.contains(byte));
@@ -99,7 +103,7 @@ impl Findings<'_> {
     }
 
     /// Return true if a value is a digest, and the words before its name say so: `checksum of token: …`.
-    fn is_digest(&self, name_start: usize, value: &str) -> bool {
+    pub(crate) fn is_digest(&self, name_start: usize, value: &str) -> bool {
         let before = || self.slice(self.text.ceil_char_boundary(name_start.saturating_sub(NAME_MAX)), name_start);
         let words = ["sum", "hash", "digest", "sha", "md5", "fingerprint", "integrity", "etag", "commit"];
         is_digest(value.as_bytes()) && words.iter().any(|word| before().to_ascii_lowercase().contains(word))

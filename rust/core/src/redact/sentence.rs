@@ -31,6 +31,7 @@ impl Findings<'_> {
             return;
         }
         let found = self.value_behind(label, end).or_else(|| self.value_before(label, start));
+        let found = found.filter(|(from, to)| !self.is_digest(start, self.slice(*from, *to)));
         self.add(found.map(|(start, end)| Span { start, end, kind: label.kind }), Rule::Sentence);
     }
 
@@ -56,6 +57,9 @@ impl Findings<'_> {
         let particle =
             clause.chars().take(2).take_while(|letter| *letter >= '\u{2e80}').map(char::len_utf8).sum::<usize>();
         let (mut linked, mut rest) = (particle > 0, clause.get(particle..)?);
+        if !linked && !rest.starts_with([' ', '\t', '\u{a0}', ':', ',', '"', '\'', '`', '*', ')', '=']) {
+            return None;
+        }
         for nth in 0..=WORDS_MAX {
             let word = rest.trim_start_matches([' ', '\t', '\u{a0}', '\u{202f}']);
             let at = end + clause.len() - word.len();

@@ -224,7 +224,7 @@ fn is_name_part(part: &[u8], of: Parts) -> bool {
         return of.digits == 0 && part.len() <= 5 || of.letters <= 2 && of.numbers <= 2 || part.len() <= 5;
     }
     // Words are long, and runs of chance short.
-    let long = 10 * part.len() >= 26 * of.runs;
+    let long = 10 * part.len() + 1 >= 27 * of.runs;
     long && (4 * of.in_words >= 3 * of.letters && of.numbers <= 3
         || 5 * of.in_words >= 3 * of.letters && of.numbers <= 1)
         || of.digits == 0 && 10 * part.len() >= 45 * of.runs
