@@ -32,12 +32,12 @@ def keep(store: Store, keeper: FingerprintKeeper) -> bool:
 def learn(keeper: FingerprintKeeper, numbers: range) -> None:
     """Redact a made-up password for each number, so that the keeper learns its fingerprint."""
     for number in numbers:
-        keeper.redactor.text(f"password: tide-{number:06}-moor")
+        keeper.redactor.text(f"password: kX9m{number:06}qZ7vTwR4hB")
 
 
 def is_known(keeper: FingerprintKeeper, number: int) -> bool:
     """Return True if the password of a number is redacted without its name."""
-    value = f"tide-{number:06}-moor"
+    value = f"kX9m{number:06}qZ7vTwR4hB"
     return value not in keeper.redactor.text(f"see {value} there")
 
 

@@ -68,6 +68,9 @@ impl Findings<'_> {
             return accepted.then_some(Span { start: name_end + 1, end, kind: keyword.kind });
         }
         let (operator, at) = self.operator(name_end, option)?;
+        if operator == Operator::Element && self.before(name_start).ends_with(b"/") {
+            return None; // `</password>`
+        }
         // A keyword may be the beginning of another word (`tokens`, `passenger`).
         let ends_name = rest.is_empty();
         let ends_word = ends_name || rest == "s" || !rest.starts_with(|letter: char| letter.is_ascii_lowercase());
