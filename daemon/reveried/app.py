@@ -62,6 +62,7 @@ from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
 from reveried.session_texts import warm
 from reveried.start_await_and_cancel_background_jobs import Jobs
+from reveried.stop_note import StopNote
 from reveried.stored_tokens_spaces_and_schedules import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.sync_service import SyncService
 
@@ -146,6 +147,8 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
     async with AsyncExitStack() as closing:
         lock = ProcessLock(layout.data_dir / "daemon.lock")
         closing.callback(lock.release)
+        stop = StopNote(layout.data_dir)
+        closing.callback(stop.remove)
         server = await _listen(config, env, closing)
         unclean = needs_check(layout.store_dir)
         store_lock = StoreLock.take(layout.store_dir)
@@ -157,9 +160,10 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         store = Store.open(layout.store_dir, redactor=Redactor(config.redact.literals, forgets=True), lock=store_lock)
         closing.callback(store.close)
         services = await _assemble(
-            layout, config, store, closing, admission=server.admission, clock=clock, began=began, env=env
+            layout, config, store, closing, stop, admission=server.admission, clock=clock, began=began, env=env
         )
         closing.push_async_callback(services.follower.close)
+        closing.callback(stop.say, "what sessions wrote last")
         await services.scheduler.start()
         closing.push_async_callback(services.texts.close)
         closing.push_async_callback(services.hooks.close)
@@ -167,6 +171,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         closing.push_async_callback(asyncio.to_thread, save_messages, services)
         closing.push_async_callback(write_accesses, services)
         closing.push_async_callback(server.drain, config.daemon.drain_seconds)
+        closing.callback(stop.say, "requests in progress")
         closing.callback(services.events.end)
         server.handler = Application(routes(), services)
         closing.callback(notify, "STOPPING=1", env)
@@ -192,6 +197,7 @@ async def _assemble(
     config: Config,
     store: Store,
     closing: AsyncExitStack,
+    stop: StopNote,
     *,
     admission: Admission,
     clock: Clock,
@@ -206,10 +212,12 @@ async def _assemble(
     worker = Worker(store, clock=at, queue_length=daemon.queue_length, on_commit=events.notify, beside=keeper.pending)
     worker.start()
     closing.push_async_callback(asyncio.to_thread, worker.stop)
+    closing.callback(stop.say, "the last writes")
     compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds, small_jobs=SMALL_JOBS)
     closing.push_async_callback(compute.close)
     jobs = Jobs(clock=at, now_ms=now_ms, random=secrets.token_bytes)
     closing.push_async_callback(jobs.close, daemon.drain_seconds)
+    closing.callback(lambda: stop.say(jobs.described()))
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
     closing.push_async_callback(scheduler.stop)
     sync_service = SyncService(
@@ -223,6 +231,7 @@ async def _assemble(
         random=secrets.token_bytes,
     )
     closing.push_async_callback(sync_service.close)
+    closing.callback(stop.say, "the folder of memories")
     closing.push_async_callback(background_state.close)
     recall = Recall(store, layout.data_dir / "search")
     services = Services(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from reverie.distill import state_text
-from reverie.errors import Conflict, ModelFailed, ReverieError
+from reverie.errors import Conflict, ModelFailed, failure_of
 from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
 from reverie.usecases.open_sealed_thread_entries import sealed_after, spoken_messages
@@ -142,9 +142,10 @@ class BackgroundState:
                 plan = await current_state(services, *key, bulk=True)
                 await self._refine(services, key, plan)
                 await extend_outline(services, *key, bulk=True)
-            except ReverieError as error:
+            except BaseException as error:  # noqa: BLE001 - no other thread's state waits for this one
+                failure = failure_of(error)
                 # The thread is gone, or the compute process is busy: the state is computed when it is requested.
-                logger("reveried.background_state").info("a working state was left for later", code=error.code)
+                logger("reveried.background_state").info("a working state was left for later", code=failure.code)
             if key not in self._again:
                 return
 

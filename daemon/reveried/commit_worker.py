@@ -31,7 +31,7 @@ INTERACTIVE_BATCH = 256  # agents' writes in one commit
 BULK_BATCH = 1  # bulk writes in one commit beside agents' writes; a piece of bulk work is cut to last about 10 ms
 BULK_ALONE_BATCH = 4  # and in a commit without agents' writes
 SHARED_S = 0.5  # seconds after an agent's write in which bulk work is cut into small pieces
-STOP_TIMEOUT_S = 30.0
+STOP_SAID_S = 30.0  # a stop that takes longer says so
 WRITES_FAIL_HINT = "Look at the disk, then: reverie down; reverie check; reverie up"
 
 
@@ -131,8 +131,11 @@ class Worker:
         with self._lock:
             self._stopping = True
             self._lock.notify()
-        if self._thread.is_alive():
-            self._thread.join(STOP_TIMEOUT_S)
+        # However long it takes: the caller closes the store next, under a thread that still writes to it.
+        while self._thread.is_alive():
+            self._thread.join(STOP_SAID_S)
+            if self._thread.is_alive():
+                logger("reveried.commit_worker").warning("the last writes take long", queued=len(self._interactive))
 
     async def submit(self, write: Write[T], *, bulk: bool = False) -> Done[T]:
         """Queue a write and return its outcome once it is durable; `bulk` queues it behind agents' writes.
@@ -226,7 +229,7 @@ class Worker:
         outcome: Any
         try:
             outcome = alone.work()
-        except Exception as error:  # noqa: BLE001 - answered; the writer goes on
+        except BaseException as error:  # noqa: BLE001 - answered; the writer goes on
             outcome = error if isinstance(error, ReverieError) else unexpected(error)
         if not alone.loop.is_closed():
             alone.loop.call_soon_threadsafe(_resolve, alone.answer, outcome)
@@ -255,14 +258,16 @@ class Worker:
             beside = self._beside()
             writes = [waiting.write for waiting in batch] + ([] if beside is None else [beside[0]])
             outcomes = self._store.commit(writes, at=self._clock())
-            if beside is not None:
-                _note_beside(outcomes.pop(), beside[1])
         except BaseException as error:  # noqa: BLE001 - a writer thread that ends would leave every caller waiting
             self._mark_failed(error)  # before the answers: an answered caller may submit again at once
             self._answer_all(batch, _as_storage_failure(error))
             return
-        self._count_commit(len(batch), time.perf_counter() - began)
+        # What is committed is answered as committed, whatever goes wrong after that.
+        noted = None if beside is None else outcomes.pop()
         _answer_each(batch, outcomes)
+        self._count_commit(len(batch), time.perf_counter() - began)
+        if beside is not None and noted is not None:
+            _note_beside(noted, beside[1])
         self._on_commit()
 
     def _count_commit(self, writes: int, seconds: float) -> None:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 import orjson
 
-from reverie.errors import Busy, ReverieError, from_code
+from reverie.errors import Busy, ReverieError, failure_of, from_code
 from reverie.thread_safe_typed_decoding import from_json
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel
 from reveried.linux_peer_systemd_and_memory_calls import die_with_parent, release_memory
@@ -357,7 +357,8 @@ def _answer(jobs: Mapping[str, Callable[[bytes], bytes]], name: str, body: bytes
         return OK, jobs[name](body)
     except ReverieError as error:
         envelope = {"error": error.code, "message": error.message, "details": error.details}
-    except Exception as error:  # noqa: BLE001 - an unexpected error is answered by its kind; its message may contain a caller's words
+    except BaseException as error:  # noqa: BLE001 - an unexpected error is answered by its kind; its message may contain a caller's words
+        failure_of(error)
         details = {"kind": type(error).__name__, "hint": "reverie logs"}
         envelope = {"error": "internal_error", "message": f"{name} failed unexpectedly.", "details": details}
         print(f"compute: {name}: {type(error).__name__}", file=sys.stderr)  # noqa: T201 - goes to the daemon's log

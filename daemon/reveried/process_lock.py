@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
+from reverie.private_folder import make_private
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ class ProcessLock:
             Conflict: another process has it; the message and `details["pid"]` name the process.
         """
         self.path = path
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

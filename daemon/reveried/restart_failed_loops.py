@@ -10,6 +10,7 @@ import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from reverie.errors import failure_of
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -55,5 +56,6 @@ def failures_logged(name: str, **about: str) -> Iterator[None]:
     log = logger("reveried.supervision")
     try:
         yield
-    except Exception as error:
+    except BaseException as error:
+        failure_of(error)
         log.exception("an unexpected error; the work goes on", work=name, **about, exc_info=error)

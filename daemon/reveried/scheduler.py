@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie import cron_expression, wire
-from reverie.errors import NotFound, ReverieError, ValidationError, unexpected
+from reverie.errors import NotFound, ValidationError, failure_of
 from reverie.store import FailureRecord, ScheduleRecord
 from reverie.usecases.dream import failure_answer
 from reveried.clock import text_of
@@ -219,9 +219,9 @@ class Scheduler:
         try:
             try:
                 await self._runners[schedule.job](schedule.space, schedule.options)
-            except Exception as error:
+            except BaseException as error:
+                cause = failure_of(error)
                 log.exception("a scheduled run failed", job=schedule.job, exc_info=error)
-                cause = error if isinstance(error, ReverieError) else unexpected(error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
             async with self._changing:
                 current = self._schedules.get(key)  # it may have been replaced or removed while it ran

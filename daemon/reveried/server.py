@@ -8,6 +8,7 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reverie import private_folder
 from reverie.errors import Conflict, Starting, ValidationError
 from reverie.installation_paths import SOCKET_PATH_BYTES_MAX
 from reveried.http.connection import Connection
@@ -87,7 +88,7 @@ def make_private(folder: Path) -> None:
     Raises:
         ValidationError: it belongs to another user.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder.make_private(folder)
     status = folder.stat()
     if status.st_uid != os.getuid():
         raise ValidationError(f"{folder} belongs to another user.", hint="Set daemon.socket to a folder of your own.")

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.errors import ReverieError
+from reverie.errors import Busy, ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import find_register_and_join_projects
 from reveried.actions import contexts_states_and_notes
@@ -93,6 +93,12 @@ class SessionTexts:
         loop = asyncio.get_running_loop()
         self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make_all, services, space, thread)
 
+    def make_start_soon(self, services: Services, space: str, thread: str) -> None:
+        """Have the start text of a thread's project made in some seconds: the thread was imported."""
+        project = thread_project(services, space, thread)
+        if project is not None:
+            self.starts.make_soon(services, space, project)
+
     def remove(self, space: str, thread: str) -> None:
         """Remove the hook texts of a deleted thread, also those that are being made."""
         self.starts.clear(space)
@@ -109,9 +115,9 @@ class SessionTexts:
                 del parts[key]
 
     async def _make(self, services: Services, key: ThreadKey) -> dict[str, str]:
-        """Make the hook texts of a thread, return them by part, and cache them unless they were removed meanwhile."""
+        """Make the hook texts of a thread, return them by part, and cache them if whole, unless removed meanwhile."""
         parts = await self._made(services, key)
-        if self._making.get(key) is asyncio.current_task():
+        if self._making.get(key) is asyncio.current_task() and len(parts) == len(PARTS):
             self._ready[key] = parts
             self._ready.move_to_end(key)
             if len(self._ready) > _CACHED_MAX:
@@ -119,8 +125,9 @@ class SessionTexts:
         return parts
 
     async def _made(self, services: Services, key: ThreadKey) -> dict[str, str]:
-        """Return the texts of all parts of a thread by name; a part that cannot be made is an empty text.
+        """Return the texts of all parts of a thread by name, without those for which there is no room to compute now.
 
+        A part that cannot be made at all is an empty text.
         A summary by a model is whole: what one part has no room for stands before the excerpts.
         """
         parts: dict[str, str] = {}
@@ -138,6 +145,8 @@ class SessionTexts:
                 )
             except ReverieError as error:
                 logger("reveried.session_texts").info("a text was not made", part=part, code=error.code)
+                if isinstance(error, Busy):
+                    continue
                 text = ""
             if len(text) > room:
                 cut = text.rfind("\n", 0, room)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
-from reverie.errors import Busy, Conflict, NotFound, ReverieError
+from reverie.errors import Busy, Conflict, NotFound, ReverieError, failure_of
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reveried.http.request_struct_and_response_writer import envelope_of
 from reveried.log import logger
@@ -149,6 +149,12 @@ class Jobs:
             raise _without_frames(job.failure)
         return job.result
 
+    def forget(self, space: str, holds: Callable[[Json], bool]) -> None:
+        """Drop the results of the finished jobs of a space for which `holds` is true, with the jobs."""
+        for job in self.list(space):
+            if job.state != "running" and holds(job.result):
+                del self._jobs[job.id]
+
     async def cancel(self, space: str, job_id: str) -> Job:
         """Cancel a job; what it has committed stays.
 
@@ -166,6 +172,11 @@ class Jobs:
     def running(self) -> int:
         """Return the number of running jobs."""
         return len(self._tasks)
+
+    def described(self) -> str:
+        """Return what runs, for a person who waits for its end: `2 jobs (dream, import)`."""
+        kinds = sorted({job.kind for job in self._jobs.values() if job.state == "running"})
+        return f"{len(self._tasks)} job{'s' if len(self._tasks) != 1 else ''} ({', '.join(kinds)})" if kinds else "jobs"
 
     async def close(self, seconds: float) -> None:
         """Wait up to `seconds` for running jobs, then cancel them."""
@@ -213,6 +224,7 @@ async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
         job.state, job.progress = "done", 1.0
     except ReverieError as error:
         job.state, job.failure = "failed", _without_frames(error)
-    except Exception as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon
+    except BaseException as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon
+        failure_of(error)
         logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
         job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")

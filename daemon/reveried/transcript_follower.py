@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reverie.errors import NotFound, ReverieError
+from reverie.errors import Busy, NotFound, failure_of
 from reverie.importers import find_and_read_transcript_files
 from reverie.usecases import sessions
 from reverie.wire import CHUNK_MAX_BYTES
@@ -62,6 +62,8 @@ class _Followed:
     heard_at: float = 0.0  # of the loop's time: a hook or a line
     import_id: str = ""
     unlearnt: bool = False
+    has_to_wait: bool = False  # its last read found no room to compute
+    is_read: bool = False  # to the end, after the session's end
     forgotten: bool = False  # its thread was deleted
 
 
@@ -87,8 +89,9 @@ class Follower:
             current.due.set()
             return
         if len(self._tasks) >= FOLLOWED_MAX and key not in self._tasks:
-            # Its next hook has it followed again.
-            self._drop(min(self._followed, key=lambda key: self._followed[key].heard_at))
+            # Its next hook has it followed again; one that has ended may have none, and waits to be learnt from.
+            others = self._followed
+            self._drop(min(others, key=lambda key: (not others[key].is_read, others[key].heard_at)))
         self._followed[key] = _Followed(session, path, heard_at=loop.time())
         if current is not None:
             self._tasks[key].cancel()
@@ -165,6 +168,9 @@ class Follower:
                 pause_s = min(pause_s * 2, self._quiet_s)
             if followed.forgotten:
                 return
+            if followed.has_to_wait:
+                ended = False  # what is left is read once there is room to compute
+            followed.is_read = ended
             quiet_s = loop.time() - grown_at
             if followed.unlearnt and (ended or quiet_s > LEARN_S):
                 followed.unlearnt = False
@@ -182,15 +188,24 @@ class Follower:
     async def _read(self, services: Services, space: str, followed: _Followed) -> bool:
         """Import the new lines of the session's files; return True if there were any. Errors are logged and retried."""
         added = 0
+        followed.has_to_wait = False
         for other in (*followed.earlier.values(), followed):
             async with other.lock:
                 try:
                     added += await _import(services, space, other)
                 except NotFound:
                     pass  # the client has not written it yet, or has removed it
-                except ReverieError as error:
-                    log = logger("reveried.transcript_follower")
-                    log.warning("a transcript was not read", code=error.code, why=error.message)
+                except BaseException as error:  # noqa: BLE001 - the session's other files are read
+                    failure = failure_of(error)
+                    followed.has_to_wait = followed.has_to_wait or isinstance(failure, Busy)
+                    logger("reveried.transcript_follower").warning(
+                        "a transcript was not read",
+                        work="follower",
+                        kind=type(error).__name__,
+                        code=failure.code,
+                        why=failure.message,
+                        exc_info=None if failure is error else error,
+                    )
                     continue
             followed.earlier.pop(other.path, None)
         if added:
@@ -327,5 +342,6 @@ async def _learn(services: Services, space: str, thread: str) -> None:
     """Extract memories from the lines that were added."""
     try:
         await learn(services, space, thread, who="follower")
-    except ReverieError as error:
-        logger("reveried.transcript_follower").info("a session was not learnt from", code=error.code)
+    except BaseException as error:  # noqa: BLE001 - its file is still followed
+        failure = failure_of(error)
+        logger("reveried.transcript_follower").info("a session was not learnt from", code=failure.code)

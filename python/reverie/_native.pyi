@@ -1,7 +1,8 @@
 # ruff: noqa: PYI021, A002  # the documentation of the bindings is in this stub, and `id` is the API's name
 """The Python interface of the native core. Only its thin wrapper modules in `reverie` import it.
 
-Every error is a `reverie.errors.ValidationError` with `details["reason"]` and, for text, `details["offset"]` in bytes.
+Every error is a `reverie.errors.ValidationError` with `details["reason"]` and, for text, `details["offset"]` in bytes;
+a defect of the core itself is `reverie.errors.CoreFailed`, which names the function.
 Texts above 8 KiB are processed without the interpreter lock.
 """
 
@@ -59,6 +60,17 @@ def verified_body(key: bytes, record: bytes, limit: int) -> bytes | None:
 
 def verified_bodies(records: list[tuple[bytes, bytes]], limit: int) -> list[bytes | None]:
     """Return what `verified_body` returns for each key and record, in order."""
+
+@final
+class ZstdDecoder:
+    """Unpacks the zstd frames of another program, one after another, as their bytes arrive."""
+
+    def __new__(cls) -> ZstdDecoder: ...
+    def step(self, packed: bytes, room: int) -> tuple[int, bytes, bool] | None:
+        """Return how many packed bytes were taken, at most `room` unpacked ones, and whether a frame ended with them.
+
+        None for bytes that are no zstd frame, or a damaged one.
+        """
 
 def parse_blocks(
     data: bytes, sections: bool | None = None
@@ -150,6 +162,9 @@ class Redactor:
 
     def add_fingerprints(self, fingerprints: Sequence[tuple[bytes, int, int, str]]) -> None:
         """Add hash, length, prefix and kind of fingerprints made under the same key."""
+
+def panic_with(text: str) -> None:
+    """Panic, as a defect of the core would: with this the tests check what becomes of it."""
 
 def hook_program() -> bytes:
     """Return the program that agents' clients run as a hook, for this platform; empty where it was not compiled."""

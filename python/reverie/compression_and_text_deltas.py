@@ -1,10 +1,14 @@
-"""Packed bytes: JSON texts compressed with a dictionary of the store, edits of texts, and records with either."""
+"""Packed bytes: JSON texts compressed with a dictionary of the store, edits of texts, and records with either.
+
+`ZstdDecoder` unpacks the streams of other programs.
+"""
 
 from __future__ import annotations
 
 from reverie import _native
+from reverie._native import ZstdDecoder
 
-__all__ = ["BYTES_MAX", "apply_edit", "edit", "pack", "unpack", "verified_bodies", "verified_body"]
+__all__ = ["BYTES_MAX", "ZstdDecoder", "apply_edit", "edit", "pack", "unpack", "verified_bodies", "verified_body"]
 
 BYTES_MAX = 1 << 30  # bytes of content: more than any record has, and little enough to be allocated
 

@@ -13,6 +13,7 @@
   * ProtocolMismatch         426 `protocol_mismatch`
   * StorageFailed            500 `storage_failed`
     * Damaged                500 `storage_failed`, with the damaged record named
+  * CoreFailed               500 `core_failed`, with the function named
   * ModelFailed              502 `model_failed`
   * EmbedderFailed           502 `embedder_failed`
   * Busy                     503 `busy`
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Busy",
     "Conflict",
+    "CoreFailed",
     "CursorExpired",
     "DaemonNotRunning",
     "Damaged",
@@ -51,6 +53,7 @@ __all__ = [
     "Unauthenticated",
     "UnsupportedMedia",
     "ValidationError",
+    "failure_of",
     "from_code",
     "unexpected",
 ]
@@ -171,6 +174,26 @@ class Damaged(StorageFailed):
     """A record is not the one that was written: it is named, and never returned."""
 
 
+class CoreFailed(ReverieError):
+    """A defect of the native core: `function` met an input that it cannot compute, and stopped at the line `at`.
+
+    Neither the message nor the details have a word of the input. The item that the function was called for fails alone.
+    """
+
+    code = "core_failed"
+    status = 500
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        hint: str = "the rest goes on without it; report the function and line that `reverie logs` names",
+        function: str = "",
+        at: str = "",
+    ) -> None:
+        super().__init__(message or f"The core could not compute {function}.", hint=hint, function=function, at=at)
+
+
 FailureReason: TypeAlias = Literal[
     "timeout",  # no complete answer within the deadline
     "unreachable",  # no connection, or the program is not there
@@ -271,6 +294,7 @@ _BY_CODE: dict[str, type[ReverieError]] = {
         UnsupportedMedia,
         ProtocolMismatch,
         StorageFailed,
+        CoreFailed,
         ModelFailed,
         Busy,
         Starting,
@@ -292,6 +316,22 @@ def from_code(code: str, message: str, details: dict[str, Any]) -> ReverieError:
     error = _BY_CODE.get(code, ReverieError)(message)
     error.details.update(details)
     return error
+
+
+def failure_of(error: BaseException) -> ReverieError:
+    """Return the error of the one item whose work raised `error`, so that the others go on.
+
+    Raises:
+        BaseException: `error` itself, where it is to end a task or the process: a cancellation, Ctrl-C, an exit.
+    """
+    if isinstance(error, ReverieError):
+        return error
+    if not isinstance(error, Exception):
+        from asyncio import CancelledError  # noqa: PLC0415 - what runs no event loop does not load one
+
+        if isinstance(error, (CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit)):
+            raise error
+    return unexpected(error)
 
 
 def unexpected(error: BaseException) -> ReverieError:

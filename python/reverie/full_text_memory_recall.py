@@ -40,7 +40,7 @@ _GATE_HITS: Final = 10
 RECALL_TOKENS: Final = 1_500
 """Tokens of all hits of a recall together, unless the caller gives a budget."""
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Raise it when a memory gives other terms, tags or groups than before, here or in the core: saved indexes are then
 built again."""
 

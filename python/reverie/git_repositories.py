@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import re
 import stat
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 from reverie.lazy_regex import lazy_regex
+from reverie.path_validation import DOCUMENT_SUFFIXES, segment_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +27,8 @@ __all__ = [
     "locate",
     "main_folder",
     "normalized_remote",
+    "posix_folder",
+    "project_name",
     "readable_names",
     "remotes_in",
     "slug",
@@ -47,6 +51,12 @@ _DEFAULT_PORTS: Final = {"ssh": 22, "git": 9418, "http": 80, "https": 443}
 _WORKTREE_FOLDERS: Final = (".worktrees", "worktrees")
 _WORKTREE_SIBLING: Final = lazy_regex(r"(?P<repository>.+)[-._]worktrees")
 _WORDS: Final = lazy_regex(r"[^\w.-]+|_*-[-_]*")
+# `C:\x`, `\\?\C:\x`, `\\wsl$\Ubuntu\x`, `\\server\share\x`
+_WINDOWS: Final = lazy_regex(
+    r"(?:[\\/]{2}[?.][\\/])?(?:(?P<drive>[A-Za-z]):(?:[\\/]|$)|(?:[\\/]{2}|UNC[\\/])(?:wsl(?:\$|\.localhost)[\\/][^\\/]+)?)"
+    r"(?P<rest>.*)",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +95,21 @@ def locate(folder: str) -> Checkout:
     return Checkout("", (candidates[-1],), is_repository=False, exists=exists)
 
 
+def posix_folder(path: str) -> str | None:
+    r"""Return the absolute path by which a folder is known here, one of Windows as WSL mounts it; None for another.
+
+    Examples: `C:\Users\ann\harbour` is `/mnt/c/Users/ann/harbour`, and `\\wsl$\Ubuntu\home\ann\harbour` is
+    `/home/ann/harbour`.
+    """
+    if path.startswith("/") and not path.startswith("//"):
+        return path
+    match = _WINDOWS.fullmatch(path)
+    if match is None:
+        return None
+    rest = re.sub(r"[\\/]+", "/", match["rest"] or "").strip("/")
+    return f"/mnt/{match['drive'].lower()}/{rest}".rstrip("/") if match["drive"] else f"/{rest}"
+
+
 def main_folder(path: str) -> str | None:
     """Return the folder that a path of the shape of a worktree was made from, by its name alone; None for others.
 
@@ -118,6 +143,8 @@ def is_shared_folder(path: str) -> bool:
     Example: `/home/ann` may be a repository of dotfiles, and `/home/ann/harbour` is still no part of it.
     """
     parts = PurePosixPath(path).parts
+    if parts[1:2] == ("mnt",) and len(parts) > 2 and len(parts[2]) == 1:  # a drive of Windows
+        return len(parts) <= 3 or (parts[3].lower() == "users" and len(parts) <= 5)
     return len(parts) <= 2 or (parts[1] in {"home", "Users"} and len(parts) <= 3) or parts[:3] == ("/", "var", "tmp")
 
 
@@ -167,17 +194,37 @@ def readable_names(checkout: Checkout) -> Iterator[str]:
     parts[-1:] = [part.removesuffix(".git") or part for part in parts[-1:]]
     shortest = next((size for size in range(1, len(parts)) if re.search(r"[^\W\d_]", "".join(parts[-size:]))), 1)
     for size in range(shortest, min(len(parts), shortest + 2) + 1):
-        yield slug("-".join(parts[-size:]))
+        yield project_name("-".join(parts[-size:]))
     number = 2
     while True:
-        yield f"{slug('-'.join(parts[-shortest:])) or 'project'}-{number}"
+        yield f"{project_name('-'.join(parts[-shortest:])) or 'project'}-{number}"
         number += 1
 
 
 def slug(text: str) -> str:
     """Return a text as the name of a project and of its folder: lower case letters, digits and `. _ -`."""
-    name = _WORDS.sub("-", text.casefold()).strip(".-_ ")
-    return name[:_SLUG_CHARS_MAX].rstrip(".-_")
+    name = (
+        text.casefold()
+        if text.isascii()
+        else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    )
+    return _WORDS.sub("-", name).strip(".-_ ")[:_SLUG_CHARS_MAX].rstrip(".-_")
+
+
+def project_name(text: str) -> str:
+    """Return a text as the name of a new project: its slug, in other words where no folder can be called so.
+
+    Examples: `con`, which Windows has for a device, is `con-project`; `agents.md`, a file's name, is `agents-md`.
+    """
+    name = slug(text)
+    if name and not _can_be_folder(name):
+        name = name.replace(".", "-")
+        name = name if _can_be_folder(name) else f"{name}-project"
+    return name
+
+
+def _can_be_folder(name: str) -> bool:
+    return segment_error(name) is None and not name.endswith(tuple(DOCUMENT_SUFFIXES))
 
 
 def _real(folder: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "WordAnalysis",
     "analyze",
+    "copy_key",
     "count_negations",
     "is_stop_word",
     "normalize",
@@ -32,6 +33,11 @@ _COMMAND_FOR = lazy_regex(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]
 _SUBJECT = lazy_regex(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
 _WORDS_BYTES = 8_000_000  # of some 30,000 words; the same few thousand recur in all memories
+_ENDS = ".!;,: \u0964\u06d4"  # of a sentence; in Hindi and Urdu too
+_BESIDE_WORDS = "\"'`()[],.;:!?\u0964\u06d4"
+_WIDE_MARKS = lazy_regex(r"[\u3000-\u3003\u3008-\u3020\uff01-\uff0f\uff1a-\uff20\uff61-\uff65]")
+_UNSPACED = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+_UNSPACED_GAP = lazy_regex(rf"(?<={_UNSPACED})\s+|\s+(?={_UNSPACED})")
 _DISTINCTIVE = lazy_regex(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
 
 # Labels that do not name a subject: two lines that begin with `Note:` need not be about the same thing.
@@ -64,6 +70,18 @@ _NEGATIONS = frozenset(_NEGATIONS_TEXT.split())
 def normalize(text: str) -> str:
     """Return the text in the form compared for equality: case-folded, white space joined, final punctuation dropped."""
     return " ".join(_compatible(text).casefold().split()).rstrip(".!;,: ")
+
+
+def copy_key(text: str) -> str:
+    """Return the form in which near copies of a text are equal: blanks joined, full stop and case dropped.
+
+    Words with a digit or a mark keep their case, as `-b` and `-B` are two options. Between characters of scripts
+    without spaces (Chinese, Japanese) blanks and punctuation are a matter of taste.
+    """
+    if not text.isascii():
+        text = _UNSPACED_GAP.sub("", _compatible(_WIDE_MARKS.sub(" ", text)))
+    words = (word.casefold() if word.strip(_BESIDE_WORDS).isalpha() else word for word in text.split())
+    return " ".join(words).rstrip(_ENDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,7 @@ import os
 import statistics
 import sys
 import tempfile
-import threading
 import uuid
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,32 +89,10 @@ def next_request(path: Path, summary: str, side: str) -> tuple[str, int]:
         own = summary.partition("\n\n")[2] or summary  # without the client's words before it
         models.summary_s = SUMMARY_S if "plugin" in side else 0.0
         models.reply = f"<summary>\n{own}\n</summary>"
-        with _never_quiet(daemon.socket.with_name("hook.quiet")):
-            conversation(client, project, "/compact", GO_ON, resume=session)
+        conversation(client, project, "/compact", GO_ON, resume=session)
         after = models.requests[-1]
         assert GO_ON in json.dumps(after["messages"][-3:])
         return "\n".join(_texts(after["messages"])), len(models.requests) - 1
-
-
-@contextmanager
-def _never_quiet(stamp: Path) -> Iterator[None]:
-    """Have hooks ask the daemon all the time: else one that got no answer in 0.3 s keeps all quiet for a minute.
-
-    A person's session has been going on for longer than that when it is compacted.
-    """
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.02):
-            stamp.unlink(missing_ok=True)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
 
 
 def _before_compaction(path: Path) -> Iterator[dict[str, Any]]:

@@ -24,6 +24,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -242,9 +243,9 @@ def print_ranks(store: Store, questions: list[dict[str, Any]]) -> None:
     ours.catch_up("default", float("inf"))
 
     def found(query: str) -> list[tuple[str, int]]:
-        hits = ours.messages("default", query, 10 * search_results.COPIES, everything)
         with store.reader("default") as reader:
-            shown = search_results.message_hits(reader, query, hits, 10)
+            ask = partial(ours.messages, "default", query, within=everything)
+            shown = search_results.message_hits(reader, query, ask, 10)
         return [(hit.thread.id, hit.message.seq) for hit in shown if hit.thread and hit.message]
 
     sides = {

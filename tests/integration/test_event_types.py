@@ -132,9 +132,27 @@ def test_a_distillation_announces_its_archive_and_its_number(folder: Tree, tmp_p
     assert (compacted["memoryRef"], compacted["outputId"]) == (f"thread:{thread}", distillation.archive)
     assert compacted["byteSize"] == len(folder.client.archive(distillation.archive))
     assert compacted["sourceCount"] > 0
+    assert "distillation" not in compacted
     index = [data for kind, data in announced if data.get("path") == "MEMORY-INDEX.json"]
     assert len(index) == 1
     assert index[0]["version"] >= 1
+
+
+@pytest.mark.parametrize("share", [0.5, 40])
+def test_a_budgeted_distillation_says_its_budget_and_keeps_to_the_maximum(
+    folder: Tree, tmp_path: Path, share: float
+) -> None:
+    """Its event has what was used of the budget, which is at most the maximum that the status advertises."""
+    thread = str(import_file(folder.client, session_file(tmp_path, int(304 + share), turns=4)).thread)
+    most = folder.client.status().distillation.max_token_budget
+    watch = Watch(folder)
+
+    distillation = folder.client.distill(thread, token_budget=int(share * most))
+
+    [compacted] = watch.of("memory.compacted")
+    used = {"tokenBudget": min(most, int(share * most)), "tokensUsed": distillation.tokens_used, "indexUpdated": True}
+    assert compacted["distillation"] == used
+    assert 0 < used["tokensUsed"] <= used["tokenBudget"]
 
 
 def test_a_dream_announces_its_archive_and_the_index(folder: Tree) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie.match_and_edit_markdown_blocks import align
 from reverie.redact import Redactor
-from reverie.sync.reconcile import reconcile
+from reverie.sync.reconcile import RecentSaves, reconcile
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.sync_input_types import Baseline, PathState, Rules, StoredDocument, Version, sha256
 from reverie.sync.sync_plan_types import Plan, Remove, SaveNotice, Write
@@ -35,6 +35,7 @@ class Sides:
     operation: int = 0
     saved_at: dict[str, int] = field(default_factory=dict)
     now_ms: int = DAY
+    recent: RecentSaves = field(default_factory=RecentSaves)
     names: int = 0
     blocks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # each line of a document, and its id
     ids: int = 0
@@ -107,6 +108,7 @@ class Sides:
             new_id=self.new_id,
             rules=self.rules,
             files=sum(bool(baseline.sha256) for baseline in self.baselines.values()),
+            recent=self.recent,
         )
 
     def new_id(self) -> str:

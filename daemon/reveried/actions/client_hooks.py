@@ -1,14 +1,19 @@
 """Answer the hooks that agents' clients run: read the input of one hook, return the text that it prints.
 
 A hook is never an error for its client and never waits long: what is not ready when a session starts is shown with the
-very next prompt, or not at all. What it prints enters a prompt, so it is framed as remembered data.
+very next prompt, or not at all; a compaction of which something was late is named there. What a hook prints enters a
+prompt, so it is framed as remembered data.
+
+A request says until when its answer is read. One that was answered later has done all that it does in the store, and
+what it would have shown counts as not shown: this process may have been stopped while it waited in the socket.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,12 +48,15 @@ if TYPE_CHECKING:
     from reverie.store import SessionRecord
     from reveried.services import Services
 
-__all__ = ["CLIENTS", "HookInput", "SessionMemory", "run"]
+__all__ = ["CLIENTS", "HookInput", "Printed", "SessionMemory", "run"]
 
 CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s
+WAY_S: Final = 0.03  # from the end of that wait to the client
 TWICE_S: Final = 60.0  # a client that compacts may start the session twice, as `resume` and as `compact`
 SESSIONS_MAX: Final = 500
+COMPACTIONS_MAX: Final = 20  # of a space, of which something was late
+LATE_CHARS: Final = 300  # for the line that names one of them
 CANDIDATE_TOKENS: Final = 100_000  # of the memories that are looked at for a prompt, few of which are shown
 
 _TITLES: Final = {"state": "working state and notes", "summary": "summary of earlier work", "excerpts": "excerpts"}
@@ -70,17 +78,26 @@ class _Shown:
     """What a session was shown: parts (with their time), memories, the text of its start; and parts that were late.
 
     `is_new` where its conversation did not begin with that of another one; `threads` are those of the sessions that it
-    was forked from.
+    was forked from. `making` makes the texts for after a compaction, from its beginning until a turn has ended.
     """
 
-    compacting: bool = False
     is_new: bool = False
     prompted: bool = False
     threads: frozenset[str] = frozenset()
     start: asyncio.Task[Start] | None = None
+    making: asyncio.Task[None] | None = None
     parts: dict[str, float] = field(default_factory=dict)
     memories: set[str] = field(default_factory=set)
-    missed: dict[str, asyncio.Task[str]] = field(default_factory=dict)
+    missed: dict[str, asyncio.Task[str | None]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Late:
+    """The hooks of a space that were answered too late, and by thread the compactions of which something was late."""
+
+    count: int = 0
+    last_at: str | None = None
+    compactions: dict[str, wire.LateCompaction] = field(default_factory=dict)
 
 
 class SessionMemory:
@@ -88,6 +105,8 @@ class SessionMemory:
 
     def __init__(self) -> None:
         self._shown: OrderedDict[tuple[str, str], _Shown] = OrderedDict()
+        self._late: dict[str, _Late] = {}
+        self.clearings = 0
         self.tasks: set[asyncio.Task[Any]] = set()
 
     def of(self, space: str, thread: str) -> _Shown:
@@ -97,6 +116,25 @@ class SessionMemory:
         if len(self._shown) > SESSIONS_MAX:
             self._shown.popitem(last=False)
         return shown
+
+    def clear(self, space: str) -> None:
+        """Drop the texts that sessions of a space are still to be shown, after a purge; hooks under way show none."""
+        self.clearings += 1
+        for (of, _), shown in self._shown.items():
+            if of == space:
+                shown.start = None
+                shown.missed.clear()
+
+    def late_of(self, space: str) -> _Late:
+        """Return the record of a space's late hooks since this process began."""
+        return self._late.setdefault(space, _Late())
+
+    def late(self, space: str) -> wire.LateHooks | None:
+        """Return a space's late hooks and compactions for its status; None without any."""
+        late = self.late_of(space)
+        if not late.count and not late.compactions:
+            return None
+        return wire.LateHooks(count=late.count, last_at=late.last_at, compactions=list(late.compactions.values()))
 
     async def close(self) -> None:
         """Wait for the tasks that hooks have begun."""
@@ -114,6 +152,8 @@ class _Hook:
     query: wire.HookQuery
     until: float  # of the loop's time
     agent: str | None = None  # of the caller's token
+    if_read: list[Callable[[], None]] = field(default_factory=list)  # what holds once the answer was read,
+    if_late: list[Callable[[], None]] = field(default_factory=list)  # or once it was not
 
     @property
     def thread(self) -> str:
@@ -128,9 +168,17 @@ class _Hook:
         return self.space, self.client, self.event.session_id
 
 
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a hook prints, and what is to be called once that was sent."""
+
+    text: str
+    sent: Callable[[], None]
+
+
 async def run(
     services: Services, space: str, client: str, data: bytes, query: wire.HookQuery, *, agent: str | None = None
-) -> str:
+) -> Printed:
     """Return what a hook prints, for the bytes of its input; `agent` is that of the caller's token.
 
     Raises:
@@ -147,8 +195,11 @@ async def run(
         raise ValidationError(
             f"there is no hook for {event.hook_event_name[:80]!r}", hint=f"the events are {', '.join(_HANDLERS)}"
         )
-    hook = _Hook(services, space, client, event, query, until=asyncio.get_running_loop().time() + WAIT_S, agent=agent)
+    wait_s = WAIT_S if query.until is None else min(WAIT_S, _left_s(query.until) - WAY_S)
+    until = asyncio.get_running_loop().time() + wait_s
+    hook = _Hook(services, space, client, event, query, until=until, agent=agent)
     text = ""
+    clearings = services.hooks.clearings
     with failures_logged("hooks", event_name=event.hook_event_name):
         try:
             text = "" if await _is_kept_out(hook) else await handler(hook)
@@ -156,7 +207,32 @@ async def run(
             logger("reveried.hooks").warning(
                 "a hook has nothing to show", event_name=event.hook_event_name, code=error.code
             )
-    return text if not text or event.hook_event_name == "PreCompact" else _additional(event.hook_event_name, text)
+    if clearings != services.hooks.clearings:  # made before a purge, as what is still to be shown
+        text = ""
+        for step in hook.if_late:
+            step()
+        hook.if_late.clear()
+        hook.if_read.clear()
+        hook.shown.missed.clear()
+    if text and event.hook_event_name != "PreCompact":
+        text = _additional(event.hook_event_name, text)
+    return Printed(text, lambda: _sent(hook))
+
+
+def _left_s(until: int) -> float:
+    """Return the seconds until a time in milliseconds since 1970."""
+    return until / 1000 - time.time()
+
+
+def _sent(hook: _Hook) -> None:
+    """Note whether the answer was read. It lay in the socket before its reader gave up if it is not late now."""
+    is_late = hook.query.until is not None and _left_s(hook.query.until) < 0
+    for step in hook.if_late if is_late else hook.if_read:
+        step()
+    if is_late:
+        late = hook.services.hooks.late_of(hook.space)
+        late.count, late.last_at = late.count + 1, hook.services.clock()
+        logger("reveried.hooks").warning("a hook was answered too late", event_name=hook.event.hook_event_name)
 
 
 async def _is_kept_out(hook: _Hook) -> bool:
@@ -187,25 +263,54 @@ async def _session_start(hook: _Hook) -> str:
         shown.is_new = source != "fork" and not shown.threads
         # A fork has the conversation, and what was shown in it.
         return await _opening(hook, shown.start) if shown.is_new and shown.start and part == "state" else ""
-    if now - shown.parts.get(part, -TWICE_S) < TWICE_S:
+    if now - shown.parts.get(part, -TWICE_S) < TWICE_S and part not in shown.missed:
         return ""
-    is_compacted = source == "compact" or shown.compacting
-    if not is_compacted and part != "state":
+    if source == "compact" and shown.making is None:  # the hook of its beginning never came
+        shown.making = _background(hook, _prepare(hook))
+    if shown.making is None and part != "state":
         return ""  # the conversation itself comes back
-    if is_compacted and set(PARTS) - {part} <= shown.parts.keys():
-        shown.compacting = False
     shown.parts[part] = now
     return await _now_or_next(hook, part, _background(hook, _part(hook, part)))
 
 
-async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str]) -> str:
+async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str | None]) -> str:
     """Return the text of a part; where it takes too long, an empty text, and the next prompt's hook may show it."""
+    shown, is_compacted = hook.shown, hook.shown.making is not None
+
+    def missed() -> None:
+        shown.missed[part] = task
+        if is_compacted and _late_compaction(hook) is None:
+            compactions = hook.services.hooks.late_of(hook.space).compactions
+            compactions.pop(hook.thread, None)
+            compactions[hook.thread] = wire.LateCompaction(hook.client, hook.event.session_id, hook.services.clock())
+            if len(compactions) > COMPACTIONS_MAX:
+                del compactions[next(iter(compactions))]
+
+    def read() -> None:
+        shown.missed.pop(part, None)
+        if not shown.missed:
+            _name(hook)
+
     text: str | None = await _in_time(hook, task)
     if text is None:
-        hook.shown.missed[part] = task
+        missed()
         return ""
-    hook.shown.missed.pop(part, None)
+    hook.if_late.append(missed)
+    hook.if_read.append(read)
     return text
+
+
+def _late_compaction(hook: _Hook) -> wire.LateCompaction | None:
+    """Return the session's compaction of which something was late, until it is named."""
+    compaction = hook.services.hooks.late_of(hook.space).compactions.get(hook.thread)
+    return None if compaction is None or compaction.named_at is not None else compaction
+
+
+def _name(hook: _Hook) -> None:
+    """Note that what was late of a compaction was shown, or the compaction named."""
+    if (compaction := _late_compaction(hook)) is not None:
+        named = msgspec.structs.replace(compaction, named_at=hook.services.clock())
+        hook.services.hooks.late_of(hook.space).compactions[hook.thread] = named
 
 
 async def _start(hook: _Hook) -> asyncio.Task[Start]:
@@ -225,25 +330,28 @@ async def _start(hook: _Hook) -> asyncio.Task[Start]:
 
 async def _opening(hook: _Hook, task: asyncio.Task[Start]) -> str:
     """Return the text for a new session: as it is now, or where that takes too long, as it was made last."""
-
-    async def text() -> str:
-        return fitted((await task).text, in_bytes=hook.client == "codex")
-
     await _in_time(hook, task)
     project = None if task.done() else await _project(hook)
     last = None if project is None else hook.services.texts.starts.ready(hook.space, project)
-    if last is not None:
-        return fitted(last.text, in_bytes=hook.client == "codex")
+
+    async def text() -> str:
+        return fitted((last or await task).text, in_bytes=hook.client == "codex")
+
     return await _now_or_next(hook, "state", _background(hook, text()))
 
 
-async def _part(hook: _Hook, part: str) -> str:
-    """Return a part of the session's own thread below its label; the state also says what the agent can do."""
-    services, space = hook.services, hook.space
+async def _part(hook: _Hook, part: str) -> str | None:
+    """Return a part of the session's own thread below its label, None where it could not be made now.
+
+    After a compaction it is of all that was said before. The state also says what the agent can do.
+    """
+    services, space, making = hook.services, hook.space, hook.shown.making
+    if making is not None:
+        await making
     ready = services.texts.ready(space, hook.thread)
-    text = (ready or await services.texts.make(services, space, hook.thread)).get(part, "")
+    text = (ready or await services.texts.make(services, space, hook.thread)).get(part)
     if not text:
-        return ""
+        return text
     lines = [f"# Reverie, part {PARTS.index(part) + 1} of {len(PARTS)}: {_TITLES[part]}"]
     lines += [TOOLS] if part == "state" else []
     return fitted("\n\n".join([*lines, "From this thread:", text]), in_bytes=hook.client == "codex")
@@ -299,8 +407,7 @@ async def _prompt(hook: _Hook) -> str:
     """
     await _ensure_begun(hook)
     shown, prompt = hook.shown, (hook.event.prompt or "").strip()
-    missed, shown.missed = shown.missed, {}
-    texts = [await _in_time(hook, missed[part]) for part in PARTS if part in missed]
+    texts = await _late(hook)
     if not shown.prompted:
         shown.prompted = True
         await _look_for_parents(hook)  # by now the client has written them
@@ -309,6 +416,27 @@ async def _prompt(hook: _Hook) -> str:
     if not any(texts) and prompt_lines.is_specific(prompt):
         texts.append(await _remembered(hook, prompt))
     return _joined(texts, in_bytes=hook.client == "codex")
+
+
+async def _late(hook: _Hook) -> list[str]:
+    """Return the parts that were late; of a compaction behind a line that names it, and what is still missing of it."""
+    shown, in_bytes = hook.shown, hook.client == "codex"
+    missed, shown.missed, compaction = shown.missed, {}, _late_compaction(hook)
+    hook.if_late.append(lambda: shown.missed.update(missed | shown.missed))
+    texts = [(part, await _in_time(hook, missed[part])) for part in PARTS if part in missed]
+    if compaction is None:
+        return [text for _, text in texts if text]
+    hook.if_read.append(lambda: _name(hook))
+    lines = [f"Reverie was late when this conversation was compacted ({compaction.at[:16]}Z)."]
+    rest: list[str] = []
+    for part, text in texts:
+        if text and sum(size(line, in_bytes=in_bytes) for line in (*lines, text)) <= CHARS_MAX - LATE_CHARS:
+            lines.append(text)
+        elif text != "":
+            rest.append(_TITLES[part])
+    if rest:
+        lines[0] += f" `search` finds what is not shown: {', '.join(rest)}."
+    return ["\n\n".join(lines)] if rest or len(lines) > 1 or not texts else []
 
 
 def _joined(texts: Iterable[str | None], *, in_bytes: bool) -> str:
@@ -329,7 +457,7 @@ async def _last_state(hook: _Hook, prompt: str) -> str:
     parts = services.texts.ready(space, last.thread) or await _in_time(
         hook, services.texts.make(services, space, last.thread)
     )
-    state = "" if parts is None else parts["state"]
+    state = "" if parts is None else parts.get("state", "")
     head = f"# Reverie: where the last session of this project stopped ({last.agent}, {last.at[:16]}Z)"
     return f"{head}\n\n{state}" if state else ""
 
@@ -359,7 +487,7 @@ async def _remembered(hook: _Hook, prompt: str) -> str:
         return prompt_lines.about(prompt, known, told=told, shown=shown.memories, threads={hook.thread, *shown.threads})
 
     text, ids = prompt_lines.lines(await _in_time(hook, _background(hook, asyncio.to_thread(about))) or ())
-    shown.memories.update(ids)
+    hook.if_read.append(lambda: shown.memories.update(ids))
     return text
 
 
@@ -371,41 +499,52 @@ async def _project(hook: _Hook) -> str | None:
 
 async def _stop(hook: _Hook) -> str:
     """Import the ended turn, and make the thread's texts later unless another turn follows; return an empty text."""
+    hook.shown.making = None
     await _ensure_begun(hook)
-    hook.services.follower.poll(hook.key)
     hook.services.texts.make_later(hook.services, hook.space, hook.thread)
     return ""
 
 
 async def _pre_compact(hook: _Hook) -> str:
     """Precompute the texts for after the compaction; return a request for the content that the summary must keep."""
-    hook.shown.compacting = True
     hook.shown.parts.clear()
-    await _in_time(hook, _background(hook, _make_now(hook)))
+    hook.shown.making = _background(hook, _prepare(hook))
+    await _in_time(hook, hook.shown.making)
     return COMPACTION_HINT if hook.client == "claude-code" else ""
 
 
+async def _prepare(hook: _Hook) -> None:
+    """Make the texts for after a compaction, in a session that may not have begun yet."""
+    await _begin_unknown(hook)
+    await _make_now(hook)
+
+
 async def _make_now(hook: _Hook) -> None:
-    """Import the new lines of the transcript, and make the texts of the thread and its project for the next hooks."""
+    """Import the new lines of the transcript, and make the texts of the thread; those of its project are begun."""
     await hook.services.follower.catch_up(hook.services, hook.key)
-    await asyncio.wait(hook.services.texts.make_all(hook.services, hook.space, hook.thread))
+    await asyncio.wait(hook.services.texts.make_all(hook.services, hook.space, hook.thread)[:1])
 
 
 async def _post_compact(hook: _Hook) -> str:
     """Import the transcript, which stores the client's own summary of the compaction."""
     await _ensure_begun(hook)
-    hook.services.follower.poll(hook.key)
     return ""
 
 
 async def _session_end(hook: _Hook) -> str:
     """End the session, and make the texts for the next one of the project."""
-    if await _known(hook) is not None:
+    hook.shown.making = None
+    # One that no hook was answered for has its file; without a process, whose next session may have begun already.
+    if await _known(hook) is None:
+        hook = replace(hook, query=msgspec.structs.replace(hook.query, pid=None))
+    if await _known(hook) is not None or is_own_file(Path(hook.event.transcript_path or "")):
         _background(hook, _end(hook))
     return ""
 
 
 async def _end(hook: _Hook) -> None:
+    if await _known(hook) is None:
+        await _begin(hook)
     await end(hook.services, hook.space, hook.client, hook.event.session_id)
     await _make_now(hook)
     hook.services.texts.make_later(hook.services, hook.space, hook.thread)  # with what was learnt from its end
@@ -413,11 +552,15 @@ async def _end(hook: _Hook) -> None:
 
 async def _ensure_begun(hook: _Hook) -> None:
     """Begin a session that is not known or has ended, and have its transcript read."""
+    await _in_time(hook, _background(hook, _begin_unknown(hook)))
+    hook.services.follower.poll(hook.key)
+
+
+async def _begin_unknown(hook: _Hook) -> None:
     session = await _known(hook)
     is_followed = hook.event.transcript_path is None or hook.services.follower.follows(hook.key)
     if session is None or session.ended_at is not None or not is_followed:
-        await _in_time(hook, _background(hook, _begin(hook)))
-    hook.services.follower.poll(hook.key)
+        await _begin(hook)
 
 
 async def _known(hook: _Hook) -> SessionRecord | None:

@@ -25,6 +25,7 @@ from reveried.actions.distill import distill, start_distilling
 from reveried.actions.documents import redacted
 from reveried.execute_use_cases import read
 from reveried.log import logger
+from reveried.restart_failed_loops import failures_logged
 
 if TYPE_CHECKING:
     from reverie.usecases.inherited_notes import Seed
@@ -144,8 +145,12 @@ async def append(
     answer = replace(done.value, applied=context_window_usage_and_distillation_due.edit_names(request.applied_edits))
     if done.replayed:
         return answer
-    services.background_state.schedule(services, space, thread_id)
-    return await _distilled_if_full(services, space, thread_id, answer, who=who)
+    # The messages are committed: an error from here on would have the caller send them again.
+    told = answer
+    with failures_logged("append", thread=thread_id):
+        services.background_state.schedule(services, space, thread_id)
+        told = await _distilled_if_full(services, space, thread_id, answer, who=who)
+    return told  # noqa: RET504 - after an error, which `with` logs, it is the first answer
 
 
 async def rewind(

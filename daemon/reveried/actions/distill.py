@@ -38,6 +38,8 @@ async def distill(
 ) -> wire.DistillAnswer:
     """Distill a thread and return the answer of the API; `token_budget` bounds the tokens read and written.
 
+    A budget is at most the maximum that `/v1/status` advertises; without one, more may be read.
+
     Raises:
         NotFound: no such thread.
         Conflict: nothing is old enough to distill.
@@ -122,7 +124,8 @@ def _distill_snapshot(
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
     )
     if token_budget is not None:
-        bounds.token_budget = min(token_budget, bounds.token_budget)
+        bounds.token_budget = min(token_budget, config.dream.max_token_budget)
+        bounds.is_budgeted = True
     job = distill_case.snapshot(
         reader,
         thread,

@@ -14,6 +14,7 @@ from reveried.actions import agent_trust_for_files_written_by_tool_calls, briefs
 from reveried.actions.create_append_and_rewind_threads import opened_with
 from reveried.actions.find_projects_set_visibility_and_sort_threads import has_no_remote, known_project, registered
 from reveried.execute_use_cases import answer_once, execute, read
+from reveried.restart_failed_loops import failures_logged
 
 if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord, Write
@@ -73,11 +74,13 @@ async def take_chunk(
         answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
         offset, first_line = answer.offset, answer.lines + 1
         total = answer if total is None else _sum(total, answer)
-    await agent_trust_for_files_written_by_tool_calls.attribute_lines(
-        services, space, data, who=f"thread:{here.thread}"
-    )
-    if final:
-        await briefs.refresh_ended(services, space, here.thread)
+    with failures_logged("attribution", thread=here.thread):  # the lines are committed
+        await agent_trust_for_files_written_by_tool_calls.attribute_lines(
+            services, space, data, who=f"thread:{here.thread}"
+        )
+        if final:
+            await briefs.refresh_ended(services, space, here.thread)
+            services.texts.make_start_soon(services, space, here.thread)
     return total
 
 

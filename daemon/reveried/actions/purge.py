@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
-from reverie.usecases import purge_steps, recorded_backups_and_baselines_after_restore, threads
+from reverie.usecases import (
+    consolidation_snapshot_and_commit,
+    purge_steps,
+    recorded_backups_and_baselines_after_restore,
+    threads,
+)
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import open_conflicts
 from reveried.actions import documents, recall_and_change_memories
@@ -53,9 +58,15 @@ async def purge(services: Services, space: str, target: PendingPurge, *, who: st
 
 
 async def resume(services: Services) -> None:
-    """Go on with the purges and the compaction that a crash has interrupted; an error is logged."""
+    """Go on with the purges and the compaction that a crash has interrupted; an error is logged.
+
+    Archives of earlier releases that are not what their names say are renamed first, so that a purge finds their files.
+    """
     try:
         for space in await asyncio.to_thread(spaces_of, services.store):
+            misnamed = await read(services, space, consolidation_snapshot_and_commit.misnamed_archives)
+            if misnamed is not None:
+                await services.submit(purge_steps.name_archives(space, misnamed), bulk=True)
             for target in await read(services, space, purging.pending):
                 async with keyed_lock("purge", space):
                     await _resume_one(services, space, target)
@@ -74,7 +85,10 @@ async def _resume_one(services: Services, space: str, target: PendingPurge) -> N
     try:
         sources = await read(services, space, partial(purging.sources, purge=target))
     except NotFound:
-        sources = purging.Sources(thread=target.key if target.kind == "thread" else None)
+        sources = purging.Sources(
+            documents=[target.key] if target.kind == "document" else [],
+            thread=target.key if target.kind == "thread" else None,
+        )
     await _finish(services, space, target, sources, WHO)
 
 
@@ -101,12 +115,21 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await services.submit(purge_steps.remove_blocks(space, who, found))
         await services.sync_service.write_all(space)
         findings = await _rewrite(services, space, found, who)
-        await services.sync_service.forget_texts(space, partial(purge_steps.without_words, matcher=findings.matcher))
+        await services.sync_service.forget_texts(
+            space, partial(purge_steps.without_words, matcher=findings.wide), findings.wide.in_file
+        )
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
         await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
         services.texts.clear(space)
+        services.hooks.clear(space)
+        services.read_versions.clear(space)
+        services.jobs.forget(space, findings.wide.in_answer)
         await asyncio.to_thread(_clear_spool, services, space, found, findings)
+        if paths := frozenset(found.documents):
+            named = await read(services, space, partial(purging.naming, paths=paths))
+            for write in purge_steps.without_names(space, who, named, paths):
+                await services.submit(write, bulk=True)
         await services.submit(purge_steps.needs_compaction(services.clock()))
         operation = (await services.submit(purge_steps.finish(space, who, target))).value
     await services.sync_service.write_all(space)
@@ -162,7 +185,7 @@ def _clear_spool(services: Services, space: str, found: Sources, findings: Findi
     folder = services.config.distiller.spool_folder
     try:
         spool_transport_and_late_answers.remove_files_with(
-            folder, findings.wide.holds, space=space, thread=found.thread
+            folder, findings.wide.in_file, space=space, thread=found.thread
         )
     except OSError as error:
         logger("reveried.purge").error(

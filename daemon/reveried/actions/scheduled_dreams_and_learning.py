@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.errors import ModelFailed, NotFound, ReverieError, unexpected
+from reverie.errors import ModelFailed, NotFound, ReverieError, failure_of
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.store import ThreadRecord
 from reverie.usecases import dream as dream_case
@@ -64,9 +64,9 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
         for entry in entries:
             assert batches is not None
             await batches.forget(entry)
-    except Exception as error:
+    except BaseException as error:
         failure = dream_case.commit_failure(
-            error if isinstance(error, ReverieError) else unexpected(error),
+            failure_of(error),
             space=space,
             who=WHO,
             dream_id=services.new_id("dream"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
@@ -80,9 +81,9 @@ def _messages(asked: _Asked) -> list[wire.SearchHit]:
     if request.thread is not None:
         threads = [request.thread] if threads is None or request.thread in threads else []
     accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
-    hits = services.messages.messages(space, request.query, request.limit * usecase.COPIES, accepted)
+    ask = partial(services.messages.messages, space, request.query, within=accepted)
     with services.store.reader(space) as reader:
-        message_hits = usecase.message_hits(reader, request.query, hits, request.limit)
+        message_hits = usecase.message_hits(reader, request.query, ask, request.limit)
         days = days_asked_about(request.query) if asked.since is None and asked.before is None else []
         if not days:
             return message_hits

@@ -17,6 +17,7 @@ import typer
 from reverie import atomic_no_symlink_file_io
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
+from reverie.private_folder import make_private
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import clean, counted, print_json, print_table, say
 from reveried.cli.shared_options import Json
@@ -75,7 +76,7 @@ def config_set(
     new_value = key.from_text(value)
     changed = with_value(read_file(layout.config_file).decode("utf-8"), name, new_value)
     _refuse_new_errors(changed.encode(), layout)
-    layout.config_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(layout.config_file.parent)
     atomic_no_symlink_file_io.write_atomic(layout.config_file, changed.encode())
     if json:
         print_json({"path": str(layout.config_file), name: _json_value(new_value)})

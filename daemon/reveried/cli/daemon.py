@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
+from reverie.private_folder import make_private
 from reveried import PROTOCOL, __version__
-from reveried.cli import daemon_client_and_paths
+from reveried.cli import daemon_client_and_paths, unresponsive_daemon_notice
 from reveried.cli.output import print_json, say, spinner
 from reveried.cli.print_answers_of_status_recall_remember_note import print_status
 from reveried.cli.shared_options import Json
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Started", "down", "is_alive", "logs", "serve", "start_daemon", "status", "stop_daemon", "up", "version"]
 
 START_MAX_S = 30.0  # a start after an unclean stop checks the whole store first
-STOP_MAX_S = 30.0  # longer than daemon.drainSeconds (20 s): requests in progress may end
+STOP_MAX_S = 30.0  # for a daemon that shows no sign of stopping
+STOP_SAID_S = 1.0  # a stop that takes longer says what it waits for
 POLL_S = 0.05
 LOG_MAX_BYTES = 5 * 1024 * 1024  # rotated at start beyond this; one older file is kept
 _LOG_TAIL_BYTES = 4096  # of the log: enough for the last line, which says why the daemon ended
@@ -223,21 +225,30 @@ def _health_once_open(client: "Client") -> "wire.Health":
 
 
 def stop_daemon(pid: int) -> None:
-    """Send SIGTERM to the daemon and return when its process has exited.
+    """Send SIGTERM to the daemon, and return when its process has exited, however long its work goes on.
+
+    What it waits for is said on standard error.
 
     Raises:
-        StorageFailed: it is still running after STOP_MAX_S.
+        StorageFailed: it does not begin to stop within STOP_MAX_S.
     """
+    from reveried.stop_note import StopNote  # noqa: PLC0415 - only to stop a daemon
+
+    data_dir, said = daemon_client_and_paths.layout().data_dir, ""
     os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_MAX_S
-    while time.monotonic() < deadline:
-        if not is_alive(pid):
-            return
+    began = time.monotonic()
+    while is_alive(pid):
+        seconds = time.monotonic() - began
+        waits_for = StopNote.read(data_dir)
+        if waits_for and waits_for != said and seconds > STOP_SAID_S:
+            said = waits_for
+            sys.stderr.write(f"Waiting for {waits_for}; Ctrl-C leaves it to end by itself.\n")
+        if not waits_for and seconds > STOP_MAX_S:
+            raise StorageFailed(
+                f"the daemon (process {pid}) has not begun to stop after {STOP_MAX_S:g} s: it hangs, or was stopped",
+                hint=unresponsive_daemon_notice.wake_hint(str(pid)),
+            )
         time.sleep(POLL_S)
-    raise StorageFailed(
-        f"the daemon (process {pid}) is still finishing its work after {STOP_MAX_S:g} s",
-        hint="run `reverie logs` to see what it does, then `reverie down` again",
-    )
 
 
 def is_alive(pid: int) -> bool:
@@ -259,7 +270,7 @@ def _rotate_log(log_file: "Path") -> int:
 
     Opened here as well, since an error in the child would name the interpreter and not the log. Raises OSError.
     """
-    log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(log_file.parent)
     if log_file.exists() and log_file.stat().st_size > LOG_MAX_BYTES:
         log_file.replace(log_file.with_name(log_file.name + ".1"))
     fd = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

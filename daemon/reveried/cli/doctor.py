@@ -14,14 +14,16 @@ import typer
 from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import daemon_client_and_paths
-from reveried.cli.output import print_json, say, size
+from reveried.cli.output import counted, print_json, say, size
+from reveried.cli.print_answers_of_status_recall_remember_note import UNSYNCED, late_line
 from reveried.cli.shared_options import Json
-from reveried.plugin import hook_script, installation
+from reveried.plugin import installation
 
 __all__ = ["Finding", "doctor", "findings"]
 
 Verdict: TypeAlias = Literal["good", "note", "bad"]
 FREE_MIN_BYTES = 512 * 1024 * 1024  # a disk with less is nearly full
+LATE_S = 60.0  # for which a hook without an answer is told of, unless one has had an answer since
 _MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 _SAMPLES = (  # what tokenizers disagree on: nothing, code, other scripts, a long run, a special token, odd white space
     "",
@@ -73,8 +75,8 @@ def findings(*, model: bool = False) -> Iterator[Finding]:
     if unusable := _unusable_location():
         yield unusable  # all checks but the native core's would report this again, each in other words
     else:
-        store_checks = (_check_store, _check_embedder)
-        checks = (_check_settings, _check_folders, _check_room, _check_daemon, _check_agents, *store_checks, *checks)
+        of_daemon, of_store = (_check_daemon, _check_sync, _check_agents), (_check_store, _check_embedder)
+        checks = (_check_settings, _check_folders, _check_room, *of_daemon, *of_store, *checks)
     if os.environ.get("TIKTOKEN_CACHE_DIR"):
         # Nothing needs tiktoken; where its vocabulary is on the disk, it is a second opinion.
         checks = (*checks, _check_tokens)
@@ -170,19 +172,50 @@ def _check_daemon() -> Finding:
     return Finding("daemon", "good", f"version {health.version} answers at {socket}")
 
 
+def _check_sync() -> Finding:
+    """Return the finding on whether the folder is synced, and every file of it was taken."""
+    try:
+        with daemon_client_and_paths.client() as client:
+            status = client.sync_status()
+    except DaemonNotRunning as error:
+        return Finding("sync", "note", "not running, so no file is read or written", error.hint)
+    if status.state in UNSYNCED:
+        return Finding("sync", "bad", f"{status.state}: {status.reason}", status.hint)
+    if status.refused:
+        first = status.refused[0]
+        more = f", and {len(status.refused) - 1} more" if status.refused[1:] else ""
+        why = first.reason.replace("_", " ")
+        return Finding("sync", "bad", f"{first.path} was not taken or written: {why}{more}", first.hint)
+    return Finding("sync", "good", f"every file of {status.root} was taken")
+
+
 def _check_agents() -> Finding:
     """Check that the hooks of agents' clients run, and that they get answers."""
-    quiet = daemon_client_and_paths.socket_path().with_name("hook.quiet")
-    if quiet.exists() and time.time() - quiet.stat().st_mtime < hook_script.QUIET_S:
-        return Finding(
-            "agents", "bad", "two hooks in a row got no answer in time, less than a minute ago", "read `reverie logs`"
-        )
+    late = _late_hooks()
+    if late is not None:
+        return late
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     untrusted = installation.untrusted_hooks(home / "config.toml")
     if untrusted:
         message = f"Codex runs {untrusted} of {len(plugin.HOOKS)} hooks of Reverie only after you have trusted them"
         return Finding("agents", "bad", message, "start codex, type /hooks, and trust them")
     return Finding("agents", "good", "no hook waits for trust, or for an answer")
+
+
+def _late_hooks() -> Finding | None:
+    """Return the finding on hooks without an answer in time: now by the marks of their program, else by the daemon."""
+    marks = [path.stat().st_mtime for path in daemon_client_and_paths.socket_path().parent.glob("hook.late.*")]
+    recent = [at for at in marks if time.time() - at < LATE_S]
+    if recent:
+        last = f"the last one {time.time() - max(recent):.0f} s ago"
+        message = f"hooks of {counted(len(recent), 'agent')} got no answer in time, {last}; what they report is kept"
+        return Finding("agents", "bad", message, "read `reverie logs`")
+    try:
+        with daemon_client_and_paths.client(timeout_s=daemon_client_and_paths.HEALTH_S) as client:
+            late = client.status().late_hooks
+    except ReverieError:
+        return None  # the check of the daemon says why
+    return None if late is None else Finding("agents", "note", late_line(late), "reverie status")
 
 
 def _check_store() -> Finding:

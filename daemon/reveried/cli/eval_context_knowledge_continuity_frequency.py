@@ -29,7 +29,7 @@ __all__ = [
 
 WINDOW = 200_000  # tokens of the model's context window
 UNREAD_SHOWN = 10  # unreadable files that are named on standard error
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A session file, plain or .gz.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A session file, plain, .gz or .zst.")]
 MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="The most tokens of the text.")]
 
 
@@ -173,7 +173,7 @@ def session_files(paths: Sequence[Path]) -> list[Path]:
 
     files = find_and_read_transcript_files.find_transcripts(paths)
     if not files:
-        raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
+        raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
     return files
 
 

@@ -45,7 +45,7 @@ def print_text(
     from reverie.importers import find_and_read_transcript_files  # noqa: PLC0415 - as above
 
     if not path.is_file():
-        raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl or *.jsonl.gz)")
+        raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl, also .gz or .zst)")
     find_and_read_transcript_files.read_identity(path)  # refuses what is no session, as the import does
     make_text = evals.context_text if what == "context" else partial(evals.knowledge_text, ask=ask)
     text = make_text(path, max_tokens)

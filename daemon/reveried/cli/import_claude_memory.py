@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from reverie.errors import Conflict, NotFound, ReverieError
+from reverie.git_repositories import posix_folder
 from reverie.lazy_regex import lazy_regex
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, print_table, say
@@ -137,8 +138,8 @@ def _project_folder(folder: Path) -> str | None:
                 except ValueError:
                     continue
                 cwd = value.get("cwd") if isinstance(value, dict) else None
-                if isinstance(cwd, str) and cwd.startswith("/"):
-                    return cwd
+                if isinstance(cwd, str) and (here := posix_folder(cwd)) is not None:
+                    return here
     return None
 
 

@@ -108,7 +108,9 @@ def import_pi(
 
 
 def import_chatgpt(
-    export: Annotated[Path, typer.Argument(metavar="EXPORT", help="The export: conversations.json, or the zip file.")],
+    export: Annotated[
+        Path, typer.Argument(metavar="EXPORT", help="The export: the zip file, its folder, or a file of it.")
+    ],
     again: Again = False,
     json: Json = False,
 ) -> None:
@@ -144,7 +146,7 @@ def _import_sessions(
         client.health()  # fails at once if no daemon runs, before any file is read
         files = find_and_read_transcript_files.find_transcripts(paths)
         if not files:
-            raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
+            raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
         _import_found(client, program, files, again=again, json=json, exits=every_s is None)
         if every_s is not None:
             _follow(client, program, paths, every_s, json=json)

@@ -47,8 +47,9 @@ STEPS_SHOWN_FROM = 3  # fewer steps are over before a bar can be read
 _KIB = 1024
 _GAP = 2  # blanks between two columns
 _WRAP_MIN = 20  # characters: a column of text narrower than this is no longer readable
+_JOINERS = "\u200c\u200d\u200e\u200f"
 _NAME_CHARS = 30  # of a file name beside a progress bar
-_GZIP_RATIO = 6  # gzipped transcripts unpack to about so many times their size; it only scales the bar
+_PACKED_RATIO = 6  # packed transcripts unpack to about so many times their size; it only scales the bar
 
 
 def print_json(value: Any) -> None:
@@ -177,13 +178,21 @@ def broken_pipe() -> int:
 
 
 def clean(text: str, *, keep: str = "") -> str:
-    """Replace control characters: memories come from other programs and must not move the cursor or set colours."""
+    """Replace control characters: memories come from other programs and must not move the cursor or set colours.
+
+    Nor may they turn a line round or hide words in it. Letters need their joiners and marks of direction, and emoji
+    theirs; what this Python's tables do not name yet is the next year's emoji.
+    """
     if text.isprintable():
         return text
-    return "".join(
-        character if character.isprintable() or character in keep else " " if character.isspace() else "?"
-        for character in text
-    )
+    import unicodedata  # noqa: PLC0415 - seldom needed
+
+    def shown(char: str) -> str:
+        if char.isprintable() or char in keep or char in _JOINERS or unicodedata.category(char) == "Cn":
+            return char
+        return " " if char.isspace() else "?"
+
+    return "".join(map(shown, text))
 
 
 def clip(text: str, max_chars: int) -> str:
@@ -261,4 +270,4 @@ def spinner(description: str, *, quiet: bool = False) -> Iterator[None]:
 def _unpacked_size(path: Path) -> int:
     """Estimate how many bytes a file has when unpacked."""
     byte_count = path.stat().st_size
-    return byte_count * _GZIP_RATIO if path.suffix == ".gz" else byte_count
+    return byte_count * _PACKED_RATIO if path.suffix in {".gz", ".zst"} else byte_count

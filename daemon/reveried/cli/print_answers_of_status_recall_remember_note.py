@@ -19,6 +19,7 @@ __all__ = [
     "file_pending",
     "folder_here",
     "in_project_line",
+    "late_line",
     "one_line",
     "print_noted",
     "print_recall",
@@ -33,6 +34,7 @@ NEAREST_HITS = 3  # memories that it shows at most for a question to which none 
 RECALL_LIMIT = 5  # memories that `reverie recall` shows
 _LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all
 UNSYNCED = ("stopped", "blocked")  # states of sync that end a command with exit status 4
+_COMPACTIONS_SHOWN = 3  # of which something was late; `reverie status --json` lists more
 _MISSING_SHOWN = 10  # paths of missing or older files in the status
 _REDACTED = "[REDACTED:"  # the beginning of every redaction marker
 _REDACTED_CHARS = 100  # of a memory that had a secret
@@ -80,10 +82,27 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
     for left_out in (status.sync.left_out or [])[:_LEFT_OUT_SHOWN] if status.sync is not None else ():
         lines = counted(left_out.lines, "line")
-        pairs.append(("Left out", f"{lines} of {left_out.path}, by a save; to bring back: {left_out.undo}"))
+        what = f'{lines} of {left_out.path}, by a save ("{left_out.first}"'
+        what += ", …)" if left_out.lines > 1 else ")"
+        pairs.append(("Left out", f"{what}; to bring back: {left_out.undo}"))
     if status.sync is not None and status.sync.watching_hint:
         pairs.append(("Changes from", f"periodic scans: {status.sync.watching_hint}"))
+    if status.late_hooks is not None:
+        pairs.append(("Hooks", late_line(status.late_hooks)))
+        for compaction in (status.late_hooks.compactions or [])[-_COMPACTIONS_SHOWN:]:
+            named = f"shown or named {when(compaction.named_at)}" if compaction.named_at else "not shown yet"
+            pairs.append(
+                ("", f"compaction of {compaction.client} {compaction.session}, {when(compaction.at)}: {named}")
+            )
     print_fields(pairs)
+
+
+def late_line(late: wire.LateHooks) -> str:
+    """Return how many hooks were answered too late, and how many compactions this concerned."""
+    compactions = late.compactions or ()
+    last = f", the last {when(late.last_at)}" if late.last_at else ""
+    concerned = f"; texts of {counted(len(compactions), 'compaction')} were late" if compactions else ""
+    return f"{counted(late.count, 'hook')} of agents answered too late since the daemon began{last}{concerned}"
 
 
 def _engine(model: wire.ModelInUse) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
+from reverie.private_folder import make_private
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say
 from reveried.cli.shared_options import Json
@@ -133,7 +134,7 @@ def _logged() -> Iterator[None]:
     from reveried import log  # noqa: PLC0415 - only this command needs it
 
     path = daemon_client_and_paths.layout().state_dir / LOG_NAME
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     is_large = path.exists() and path.stat().st_size > LOG_BYTES_MAX
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if is_large else 0), 0o600)
     with os.fdopen(number, "a", encoding="utf-8") as file:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from reverie import atomic_no_symlink_file_io
 from reverie.errors import NotFound, ReverieError, StorageFailed
+from reverie.private_folder import make_private
 from reveried.cli.output import print_fields, print_json, say
 from reveried.cli.shared_options import Json
 
 __all__ = [
     "UNITS",
     "command_line",
+    "has_namespaces",
     "service_install",
     "service_status",
     "service_uninstall",
@@ -28,6 +30,14 @@ __all__ = [
 
 UNITS = ("reverie.service", "reverie.socket")
 _SHIPPED_COMMAND = "%h/.local/bin/reverie"  # the ExecStart of the shipped unit, replaced by this installation's
+_OF_NAMESPACE = (
+    "PrivateUsers=yes\n",
+    "CapabilityBoundingSet=\n",
+)  # a service that may not have one ends with 217 or 218
+# unshare(CLONE_NEWUSER), then prctl(PR_CAPBSET_DROP): some systems allow the first alone.
+_NAMESPACE_CHECK = (
+    "import ctypes, sys; c = ctypes.CDLL(None); sys.exit(c.unshare(0x10000000) or c.prctl(24, 0, 0, 0, 0))"
+)
 
 
 def service_install(json: Json = False) -> None:
@@ -38,7 +48,7 @@ def service_install(json: Json = False) -> None:
     # Fails without a user session: nothing would ever start the units, so none is written.
     systemctl("show", "--property=Version", "--value")
     folder = unit_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     for unit in UNITS:
         atomic_no_symlink_file_io.write_atomic(folder / unit, unit_text(unit).encode(), mode=0o644)
     systemctl("daemon-reload")
@@ -122,9 +132,17 @@ def socket_file() -> Path:
 
 
 def unit_text(unit: str) -> str:
-    """Return the shipped unit with the command line of this installation."""
+    """Return the shipped unit with the command line of this installation, and without what this system refuses."""
     text = resources.files("reveried.cli").joinpath("systemd", unit).read_text(encoding="utf-8")
+    for line in () if has_namespaces() else _OF_NAMESPACE:
+        text = text.replace(line, "")
     return text.replace(_SHIPPED_COMMAND, command_line())
+
+
+def has_namespaces() -> bool:
+    """Return True where a process of this user may have a user namespace, and drop capabilities in it."""
+    command = [sys.executable, "-IS", "-c", _NAMESPACE_CHECK]
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0  # noqa: S603
 
 
 def command_line() -> str:

@@ -34,7 +34,12 @@ _CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
 ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, or its first characters.")]
 
 
-def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False) -> None:
+def threads(
+    limit: Limit = 20,
+    project: ProjectOption = None,
+    all_: Annotated[bool, typer.Option("--all", help="Also those of subagents, and those without messages.")] = False,
+    json: Json = False,
+) -> None:
     """List the threads with their projects and sizes, those first that were appended to or distilled last.
 
     Example: reverie threads --project .
@@ -42,7 +47,7 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
     "Last request" is what the messages take of the model's window, in tokens as its provider counted them last.
     """
     with daemon_client_and_paths.client() as client:
-        page = client.threads(limit=limit, order="newest", project=given_project(project))
+        page = client.threads(limit=limit, order="newest", project=given_project(project), main=not all_)
     if json:
         print_json(page)
         return
@@ -52,7 +57,7 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
         say(f"No thread is of the {named}. `reverie threads` lists all.")
         return
     if not page.items:
-        say("No threads yet. Next: reverie import claude-code ~/.claude/projects")
+        say(f"No threads{'' if all_ else ' with messages'} yet. Next: reverie import claude-code ~/.claude/projects")
         return
     width = terminal_width()
     if width is not None and width < _TABLE_COLUMNS:

@@ -94,7 +94,7 @@ def select_sessions(paths: Sequence[Path], home: Path, folder: Path) -> Selectio
     if paths:
         files = transcripts.find_transcripts(paths)
         if not files:
-            raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
+            raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
         return Selection(files, "the session that you gave" if len(files) == 1 else f"the {len(files)} sessions given")
     if newest := _newest_session(home / ".claude" / "projects"):
         return Selection([newest], "your newest session")

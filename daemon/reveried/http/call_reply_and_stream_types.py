@@ -28,13 +28,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One response. `json` is anything orjson or msgspec can encode; `body` (bytes) is sent instead where it is set."""
+    """One response. `json` is anything orjson or msgspec can encode; `body` (bytes) is sent instead where it is set.
+
+    `sent` is called once the response was handed to the transport, or dropped because the peer has left.
+    """
 
     json: Json = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     media: str = "application/json"
+    sent: Callable[[], None] | None = None
 
     def encoded(self) -> bytes:
         """Return the body as bytes; empty for 204."""

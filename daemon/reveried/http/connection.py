@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import httptools
 
-from reverie.errors import Busy, ReverieError, unexpected
+from reverie.errors import Busy, ReverieError, failure_of
 from reveried.http.connection_limits import malformed
 from reveried.http.request_struct_and_response_writer import Flow, Request, Response, raw_response, send_error
 from reveried.log import logger
@@ -148,6 +148,10 @@ class Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._refuse(self._parse_error or malformed("That was not an HTTP/1.1 request."))
+        except BaseException as error:  # noqa: BLE001 - the edge: the peer would see its connection end without a word
+            failure = failure_of(error)
+            logger("reveried.http").error("a request was not read", kind=type(error).__name__, exc_info=error)
+            self._refuse(failure)
         else:
             self._set_deadline(phase_before, len(data), body_advanced=self._body_bytes != body_before)
 
@@ -263,11 +267,12 @@ class Connection(asyncio.Protocol):
         """Run the handler, which sends its errors itself; an exception that escapes it is a defect of the handler."""
         try:
             await self._handler(request, response)
-        except Exception as error:  # noqa: BLE001 - the edge: nothing above would report it
+        except BaseException as error:  # noqa: BLE001 - the edge: nothing above would report it
+            failure = failure_of(error)
             logger("reveried.http").error("a request was not answered", kind=type(error).__name__, exc_info=error)
             if not response.started:
                 response.keep_alive = False
-                await send_error(unexpected(error), response)
+                await send_error(failure, response)
         finally:
             if not response.complete:
                 self._transport.close()  # the peer cannot know where the next response would begin

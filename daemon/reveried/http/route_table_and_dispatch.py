@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, unexpected
+from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, failure_of
 from reverie.lazy_regex import lazy_regex
 from reveried import PROTOCOL
 from reveried.http.authentication import caller_of
@@ -145,11 +145,12 @@ class Application:
         except ReverieError as error:
             status = error.status
             await send_error(error, response)
-        except Exception as error:  # noqa: BLE001 - the edge: an unexpected error becomes a response and a log line
+        except BaseException as error:  # noqa: BLE001 - the edge: an unexpected error becomes a response and a log line
+            failure = failure_of(error)
             logger("reveried.http").error(
                 "a request failed unexpectedly", route=route.path, kind=type(error).__name__, exc_info=error
             )
-            await send_error(unexpected(error), response)
+            await send_error(failure, response)
         finally:
             self._metrics.observe(route.method, route.path, status, time.perf_counter() - began)
             after_work(size)
@@ -199,6 +200,8 @@ async def _send_answer(answer: Reply | Stream, response: Response) -> int:
     if answer.status != 204:
         headers += [(b"content-type", answer.media.encode()), (b"content-length", b"%d" % len(body))]
     await response.send(answer.status, headers, body)
+    if answer.sent is not None:
+        answer.sent()
     return answer.status
 
 
@@ -224,7 +227,7 @@ async def _send_stream(answer: Stream, response: Response) -> None:
         outcome = await asyncio.gather(*tasks, return_exceptions=True)
         await answer.items.aclose()
         answer.ended()
-    failure = next((one for one in outcome if isinstance(one, Exception)), None)
+    failure = next((one for one in outcome if one is not None and not isinstance(one, asyncio.CancelledError)), None)
     if failure is not None:
         logger("reveried.http").error("a stream failed", kind=type(failure).__name__, exc_info=failure)
     # After the head an error cannot be reported any more: the stream ends, and the client resumes it.

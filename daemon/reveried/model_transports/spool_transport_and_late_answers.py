@@ -26,6 +26,7 @@ import msgspec
 from reverie.errors import ModelFailed, NotFound, ReverieError
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX
 from reverie.language_model.tool_turn_request_and_calls import FACTS_HEADING
+from reverie.private_folder import make_private
 from reveried.log import logger
 from reveried.model_transports.command_transport import prompt_text, read_output
 from reveried.model_transports.transport import COMES_LATER, NOT_SENT
@@ -128,7 +129,7 @@ def _hint(answer: Path) -> str:
 def write_request(folder: Path, request: ModelRequest, model: str = "") -> None:
     """Write a request, readable by the owner alone, as a whole or not at all. Raises OSError."""
     for name in ("requests", "answers"):
-        (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder / name)
     path = folder / "requests" / f"{request.id}.json"
     origin = LEARNT_FROM.get()
     content = {**msgspec.to_builtins(request), "model": model, "prompt": prompt_text(request)}
@@ -215,7 +216,7 @@ def _waits_for_turn(folder: Path, request_id: str) -> bool:
     if not any(at == space and by != thread for at, by in _open_consolidations(folder)):
         return False
     waiting = folder / "waiting"
-    waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(waiting)
     name = hashlib.blake2b(json.dumps(origin).encode(), digest_size=16).hexdigest()
     _write_private(waiting / f"{name}.json", {"space": space, "thread": thread})
     return True

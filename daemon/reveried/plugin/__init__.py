@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import hook_program_bytes
 from reverie.atomic_no_symlink_file_io import translate_os_error, write_atomic
+from reverie.private_folder import make_private
 from reveried import __version__
 from reveried.plugin import hook_script
 
@@ -65,8 +66,8 @@ If the user does not want something kept, do not write it into a note. What they
 def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, str], python: str) -> dict[str, bytes]:
     """Return the files of the plugin by their paths.
 
-    `command` starts `reverie`, `env` are the variables that the server of tools needs, and `python` is the interpreter
-    for the hook where no compiled program fits.
+    `command` starts `reverie`, `env` are the variables that the server of tools needs beside the socket's path, and
+    `python` is the interpreter for the hook where no compiled program fits.
     """
     hooks: dict[str, list[dict[str, Any]]] = {}
     for event, part in HOOKS:
@@ -77,9 +78,8 @@ def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, st
             "timeout": _TIMEOUT_S,
         }
         hooks.setdefault(event, [{"hooks": []}])[0]["hooks"].append(handler)
-    server: dict[str, Any] = {"command": command[0], "args": [*command[1:], "mcp"]} | (
-        {"env": dict(env)} if env else {}
-    )
+    # A client starts its servers with HOME and PATH alone, so that the daemon's XDG_RUNTIME_DIR is not known there.
+    server = {"command": command[0], "args": [*command[1:], "mcp"], "env": {**env, "REVERIE_SOCKET": str(socket)}}
     manifest = {"name": NAME, "version": __version__, "description": _DESCRIPTION, "author": {"name": "Reverie"}}
     listing = {"name": NAME, "source": "./", "description": _DESCRIPTION}
     program = hook_program_bytes.program()
@@ -101,7 +101,7 @@ def write(folder: Path, contents: Mapping[str, bytes]) -> None:
     for name, data in contents.items():
         path = folder / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(path.parent)
         except OSError as error:
             raise translate_os_error("make", path.parent, error) from error
         write_atomic(path, data, mode=0o755 if name == "bin/reverie-hook" else 0o644)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import atomic_no_symlink_file_io
 from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex
+from reverie.private_folder import make_private
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +101,7 @@ def note(notes: Path, name: str, before: str | None, after: str, *, first: str |
     older = entries.get(name)
     if older is not None and before is not None and older["after"] == _sha256(before):
         first = older["before"]
-    notes.parent.mkdir(parents=True, exist_ok=True)
+    make_private(notes.parent)
     data = json.dumps({**entries, name: {"before": first, "after": _sha256(after)}}, indent=2)
     atomic_no_symlink_file_io.write_atomic(notes, data.encode(), mode=0o600)
 

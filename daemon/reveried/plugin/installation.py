@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex
+from reverie.private_folder import make_private
 from reveried import __version__
 from reveried import plugin as plugin_folder
 from reveried.plugin import NAME
@@ -103,7 +104,7 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
     if dry_run:
         return change
     for folder in stale:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_private(folder.parent)
         plugin_folder.write(folder, contents)
     if after is not None and after != before:
         first = None if before is None else settings_without_plugin(before)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie import wire
+from reverie import cron_expression, wire
+from reverie.errors import Forbidden
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import run_dream
@@ -60,6 +61,8 @@ async def add_schedule(call: Call) -> Reply:
     request = call.into(wire.CreateSchedule)
     services = call.services
     schedule_id = request.id or services.new_id("sch")
+    if call.agent is not None:
+        _require_hourly(call, request.cron, schedule_id)
     options = {} if request.options.token_budget is None else {"tokenBudget": request.options.token_budget}
 
     async def add() -> wire.Schedule:
@@ -74,6 +77,22 @@ async def add_schedule(call: Call) -> Reply:
 
     schedule = await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
     return Reply(schedule, status=201, headers={"location": f"/v1/schedules/{schedule.id}"})
+
+
+def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:
+    """Refuse an agent's schedule that runs more than once in an hour, alone or with what runs many times a day already.
+
+    Raises:
+        Forbidden: it does.
+    """
+    others = [one.cron for one in call.services.scheduler.list(call.space) if one.id != schedule_id]
+    crons = [cron_expression.parse(cron), *(one for one in map(cron_expression.parse, others) if not one.daily)]
+    minutes = {minute for one in crons for minute in one.minutes}
+    if len(minutes) > 1:
+        raise Forbidden(
+            "An agent's schedules run at most once an hour.",
+            hint=f"Name one minute, such as {min(minutes)} * * * *; a person adds others: reverie schedule add",
+        )
 
 
 async def remove_schedule(call: Call) -> Reply:

@@ -12,6 +12,7 @@ import msgspec
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
+from reverie.private_folder import make_private
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup_and_restore import backup
 from reverie.usecases import (
@@ -103,6 +104,7 @@ def _status(call: Call) -> wire.Status:
             operation=str(reader.operation()) if reader.operation() else None,
             candidates=services.waiting.count(reader),
             paused_since=paused[-1][0] if ignored_folders_and_recording_pauses.is_paused(paused) else None,
+            late_hooks=services.hooks.late(call.space),
         )
 
 
@@ -234,7 +236,7 @@ def _backup_path(path: Path, folder: Path) -> Path:
             f"a backup may be written below {folder} only",
             hint="name a file there, run `reverie backup FILE`, or set `backup.folder`, where / allows any folder",
         )
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
     return parent / path.name
 
 

@@ -171,8 +171,8 @@ async def hook(call: Call) -> Reply:
     if len(call.body) > wire.HOOK_MAX_BYTES:
         raise TooLarge(f"the input of a hook has at most {wire.HOOK_MAX_BYTES} bytes", hint="send what the client gave")
     query = call.query_as(wire.HookQuery)
-    text = await client_hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
-    return Reply(body=text.encode(), media="text/plain")
+    printed = await client_hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
+    return Reply(body=printed.text.encode(), media="text/plain", sent=printed.sent)
 
 
 HOOK_ROUTES = (

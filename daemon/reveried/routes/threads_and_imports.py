@@ -19,6 +19,7 @@ from reveried.actions import create_append_and_rewind_threads as actions
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
+from reveried.restart_failed_loops import failures_logged
 from reveried.routes.purge_for_delete_requests import purge
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ async def list_threads(call: Call) -> Reply:
         if project is None:  # a folder that no thread has worked in
             return Reply(wire.Page[wire.Thread]([]))
     page = threads.newest_page if query.order == "newest" else threads.page
-    collect = partial(page, window=window, limit=query.limit, after=query.after, project=project)
+    collect = partial(page, window=window, limit=query.limit, after=query.after, project=project, main=query.main)
     return Reply(await read(call.services, call.space, collect))
 
 
@@ -124,9 +125,10 @@ async def append(call: Call) -> Reply:
         idempotency=call.idempotency,
     )
     said = ((message.content, message.at) for message in request.messages)
-    await agent_trust_for_files_written_by_tool_calls.attribute_messages(
-        call.services, call.space, said, who=f"thread:{thread}"
-    )
+    with failures_logged("attribution", thread=thread):  # the messages are committed
+        await agent_trust_for_files_written_by_tool_calls.attribute_messages(
+            call.services, call.space, said, who=f"thread:{thread}"
+        )
     return Reply(answer)
 
 

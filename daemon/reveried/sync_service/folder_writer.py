@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.errors import DiskFull, ReverieError
+from reverie.errors import DiskFull, ReverieError, failure_of
 from reverie.sync.sync_plan_types import Remove, Write
 from reverie.sync.write_and_remove_files_by_atomic_exchange import (
     Mismatch,
@@ -18,7 +18,7 @@ from reveried.sync_service.in_memory_folder_state import WriteResult
 from reveried.sync_service.retry_backoff import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from reverie.sync.open_and_verify_root_folder import Root
     from reveried.sync_service.in_memory_folder_state import Baselines, CommitResult, DirtySet, ScanResult
@@ -61,13 +61,12 @@ class FolderWriter:
         in_a_row = 0
         for change in changes:
             try:
-                if in_a_row >= FAILURES_MAX and self.write_error is not None:
-                    raise self.write_error
+                self._require_room(in_a_row)
                 is_done = self._apply_change(root, baselines, change, operations)
-            except ReverieError as error:
+            except BaseException as error:  # noqa: BLE001 - this file alone fails
                 in_a_row += 1
-                failed[change.path] = error
-                self._note_write_error(root, error)
+                failed[change.path] = failure = failure_of(error)
+                self._note_write_error(root, failure)
                 _forget_intention(root, baselines, change, scanned)
                 continue
             in_a_row, self.write_error = 0, None
@@ -82,6 +81,16 @@ class FolderWriter:
             self._late.merged(path, scanned.late.get(path))
             result.rescan.add(path)  # for the file at the path, and for its next late write
         return result
+
+    def _require_room(self, in_a_row: int) -> None:
+        """Raise the folder's error after too many writes that failed in a row because of it."""
+        if in_a_row >= FAILURES_MAX and self.write_error is not None:
+            raise self.write_error
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Remove the errors of files that are gone."""
+        for path in paths:
+            self.failed.pop(path, None)
 
     def _note_write_error(self, root: Root, error: ReverieError) -> None:
         """Note the error of a write if it concerns the whole folder, as a full disk does, and not one file alone."""

@@ -104,7 +104,7 @@ class Baselines:
         return {
             path
             for path, baseline in list(self.by_path.items())
-            if baseline.sha256 in digests or (names and copy_name(path) in names)
+            if baseline.sha256 in digests or digests & baseline.intended or (names and copy_name(path) in names)
         }
 
     def missing(self) -> dict[str, int]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.check_and_recover_displaced_files import OrphanedSave
     from reverie.sync.file_stamp_or_refusal import Refusal
+    from reverie.sync.open_and_verify_root_folder import KnownRoot
     from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
 __all__ = ["RootBinding"]
@@ -31,6 +32,7 @@ class RootBinding:
         *,
         space: str,
         store_id: str,
+        known: Callable[[], KnownRoot | None],
         stamp: Callable[[], str],
         now_ms: Callable[[], int],
     ) -> None:
@@ -40,6 +42,7 @@ class RootBinding:
         self._late = late
         self._space = space
         self._store_id = store_id
+        self._known = known
         self._stamp = stamp
         self._now_ms = now_ms
 
@@ -49,7 +52,7 @@ class RootBinding:
         `documents` are all paths that are known at `operation`. Raises as `Root.open`, and as `recover`.
         """
         if self.root is None:
-            root = Root.open(self.path, space=self._space, store_id=self._store_id, fresh=fresh)
+            root = Root.open(self.path, space=self._space, store_id=self._store_id, fresh=fresh, known=self._known())
             try:
                 orphans = recover(root, documents)
                 # Those without a document first: only their recovery writes, and so may fail.
@@ -91,17 +94,21 @@ class RootBinding:
             return error
         return None
 
-    def needs_acceptance(self, documents: Iterable[str], *, fresh: bool, operation: int) -> bool:
-        """Return True if another folder is at the path, which may be accepted as the root; create a missing one.
+    @property
+    def is_owner(self) -> bool:
+        """True if this store writes the projections; the folder's other stores, on other machines, leave them alone."""
+        return self.root is None or self.root.mark == self._store_id
+
+    def to_accept(self, documents: Iterable[str], *, fresh: bool, operation: int) -> KnownRoot | None:
+        """Return the folder at the path if it is another one, which may be accepted as the root; create a missing one.
 
         Raises as `Root.prepare`, and as `open` except for a folder that is another one.
         """
         try:
             self.open(documents, fresh=fresh, operation=operation).verify()
         except Conflict:
-            Root.prepare(self.path, space=self._space, store_id=self._store_id)
-            return True
-        return False
+            return Root.prepare(self.path, space=self._space, store_id=self._store_id)
+        return None
 
     def close(self) -> None:
         """Close the root."""

@@ -7,6 +7,7 @@ file, and the status names it.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -17,14 +18,14 @@ import orjson
 
 from reverie import atomic_no_symlink_file_io
 from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
-from reverie.errors import Conflict, ReverieError
+from reverie.errors import Conflict, ReverieError, failure_of
 from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file
 from reverie.sync.write_and_remove_files_by_atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import projections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reverie.store import Reader
@@ -66,9 +67,17 @@ class ProjectionWriter:
             (path, aside) for path, aside in list(self._set_aside_paths or ()) if os.path.lexists(self._path / aside)
         ]
 
-    def update(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
+    def remove_set_aside(self, holds: Callable[[str], bool]) -> None:
+        """Remove the copies of edited projections for whose text `holds` is true."""
+        for _, aside in self.set_aside:
+            with suppress(FileNotFoundError):
+                if holds((self._path / aside).read_text("utf-8", "replace")):
+                    (self._path / aside).unlink()
+
+    def update(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int, is_owner: bool) -> int:
         """Write the projections that are not up to date; return how many. `failed` has those that could not be written.
 
+        Where another store is the folder's owner only archives are written: two would write the others again for ever.
         Raises Conflict as `write_file`, and what writing the journal raises.
         """
         operation = reader.operation()
@@ -76,7 +85,9 @@ class ProjectionWriter:
             return 0
         entries = listing.entries()
         written = any((self._path / path).exists() for path in (projections.INDEX, projections.MEMORIES))
-        texts = projections.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
+        texts: dict[str, bytes] = {}
+        if is_owner:
+            texts = projections.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
         count = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self._archives = _archives_in(self._path / "archives")
@@ -89,20 +100,27 @@ class ProjectionWriter:
         return count
 
     def _remove_purged(self, reader: Reader, root: Root, now_ms: int) -> set[str]:
-        """Remove the files of purged archives; return the addresses whose file is gone or was changed by a person."""
+        """Remove the files of purged archives by name, whatever is in them; return the addresses whose file is gone."""
         gone = set()
         for address in projections.purged_archives(reader):
             path = f"archives/{address}.json"
             try:
-                result = remove_file(root, path, expected=address)
+                content = read_file(root, path, limit=FILE_BYTES_MAX)
+                if isinstance(content, Refusal):
+                    self.blocked[path] = content
+                    continue
+                result = None if content is None else remove_file(root, path, expected=content.sha256)
             except Conflict:
                 raise
-            except ReverieError as error:
-                self.failed[path] = error
+            except BaseException as error:  # noqa: BLE001 - this file alone fails
+                self.failed[path] = failure_of(error)
                 continue
             self.failed.pop(path, None)
+            self.blocked.pop(path, None)
             if isinstance(result, Removed):
                 self._settle(root, path, result.displaced, now_ms)
+            elif result is not None:
+                continue  # it was written between reading and removing: the next update removes it
             self._archives.discard(path)
             gone.add(address)
         return gone
@@ -140,8 +158,8 @@ class ProjectionWriter:
                 written += self._write_one(root, path, data, journal.get(path, ()), now_ms)
             except Conflict:
                 raise
-            except ReverieError as error:
-                self.failed[path] = error
+            except BaseException as error:  # noqa: BLE001 - as above
+                self.failed[path] = failure_of(error)
             else:
                 self.failed.pop(path, None)  # not before: a status meanwhile names what could not be written
         return written

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
-from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
+from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, failure_of
 from reverie.store import DocumentRecord
 from reverie.store.redact_encode_and_checksum_records import from_ms
-from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_beyond
+from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_only_in
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reveried.log import logger
 from reveried.sync_service.folder_status import announcement
@@ -51,8 +51,8 @@ def recorded_failure(folder: SpaceFolder, what: str) -> Iterator[None]:
     """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""
     try:
         yield
-    except Exception as error:
-        folder.unsaved[what] = error if isinstance(error, ReverieError) else unexpected(error)
+    except BaseException as error:
+        folder.unsaved[what] = failure_of(error)
         raise
     folder.unsaved.pop(what, None)
 
@@ -64,24 +64,25 @@ def retry_parts(space: str, part: Plan, error: BaseException, committed: CommitR
     full disk, a busy writer.
     """
     stale = isinstance(error, Conflict) and error.details.get("stale")
-    if stale or not isinstance(error, Exception) or isinstance(error, (StorageFailed, DiskFull, Busy)):
+    failure = failure_of(error)
+    if stale or isinstance(error, (StorageFailed, DiskFull, Busy)):
         raise error
     single_paths = list(syncing.split_plan(part, most=1))
     if len(single_paths) > 1:
         return single_paths
     if not isinstance(error, ReverieError):
         logger("reveried.sync_service").error("a file was not taken in", exc_info=error, space=space)
-        error = unexpected(error)
-    committed.failed |= dict.fromkeys(part.paths, error)
+    committed.failed |= dict.fromkeys(part.paths, failure)
     return []
 
 
-def log_failure(space: str, error: Exception, event: str = "files were not written") -> None:
+def log_failure(space: str, error: BaseException, event: str = "files were not written") -> None:
     """Log an error of a space's folder."""
     code = error.code if isinstance(error, ReverieError) else type(error).__name__
     logger("reveried.sync_service").error(event, space=space, code=code, why=str(error))
 
 
+_FIRST_CHARS: Final = 80  # shown of the first line
 _NAMED_MS: Final = 7 * 86_400_000  # a week: later the history still has the operation, and nobody waits for the lines
 
 
@@ -99,27 +100,28 @@ def left_out_lines(reader: Reader, baselines: Iterable[Baseline], *, now_ms: int
         wire.LeftOutLines(
             path=path,
             lines=left_out.lines,
+            first=removed[0].lstrip("-*+ \t")[:_FIRST_CHARS],
             operation=str(left_out.operation),
             at=from_ms(left_out.at),
             undo=f"reverie undo {left_out.operation}",
         )
         for path, left_out in sorted(recent, key=lambda item: -(item[1].operation or 0))
-        if not _are_back(reader, path, left_out)
+        if (removed := _removed(reader, path, left_out))
     ]
 
 
-def _are_back(reader: Reader, path: str, left_out: LeftOut) -> bool:
-    """Return True if the document has the removed lines again, or it or the version of that save no longer exists."""
+def _removed(reader: Reader, path: str, left_out: LeftOut) -> list[str]:
+    """Return the lines that a save left out; none if some are back, or the document or that version is gone."""
     record = reader.load(DocumentRecord, (path,))
     if record is None:
-        return True
+        return []
     texts = _texts(reader, path)
     before = next((older for (operation, _), (_, older) in pairwise(texts) if operation == left_out.operation), None)
     after = next((text for operation, text in _texts(reader, path) if operation == left_out.operation), None)
     if before is None or after is None:
-        return True
-    lines = lines_beyond(before, after)
-    return lines_beyond(before, after, record.content) < lines
+        return []
+    removed = lines_only_in(before, after)
+    return removed if len(lines_only_in(before, after, record.content)) == len(removed) else []
 
 
 def _texts(reader: Reader, path: str) -> Iterator[tuple[int, str]]:

@@ -12,17 +12,18 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from reverie.errors import ReverieError, unexpected
+from reverie.errors import ReverieError, failure_of
 from reverie.store import Kind
 from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
-from reverie.sync.reconcile import reconcile
+from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
 from reverie.sync.redaction_view import RedactionView
-from reverie.sync.rename_detection import is_saved_over
+from reverie.sync.rename_detection import is_missing, is_saved_over
 from reverie.sync.scan_and_read_files import FileContent, Limits
 from reverie.sync.sync_input_types import PathState, Rules, sha256
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, sync_snapshot_and_commit
 from reverie.usecases.projections import Listing
+from reveried.log import logger
 from reveried.sync_service.folder_status import folder_condition, sync_status
 from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.in_memory_folder_state import (
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import KnownRoot, Root
     from reverie.sync.sync_input_types import Answer, Baseline
+    from reverie.sync.sync_plan_types import Plan
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
     from reveried.sync_service.folder_status import Condition
@@ -86,13 +88,23 @@ class SpaceFolder:
         self._config = config
         self._now_ms = now_ms
         self._random = random
-        self._binding = RootBinding(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
+        self.recorded_root: KnownRoot | None = None  # as the store has it, once it was read
+        self._binding = RootBinding(
+            path,
+            self.late,
+            space=space,
+            store_id=store_id,
+            known=self._read_known_root,
+            stamp=self._stamp,
+            now_ms=now_ms,
+        )
         self._projection = ProjectionWriter(path)
         self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
         self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
         self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
         self._writer = FolderWriter(self.late, self._dirty, now_ms)
         self._guard = Guard()
+        self._recent = RecentSaves()
         self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
 
     @property
@@ -128,8 +140,8 @@ class SpaceFolder:
         """
         try:
             result = self._scan_and_plan(paths, deep=deep, answer=answer)
-        except Exception as error:
-            self.problem = error if isinstance(error, ReverieError) else unexpected(error)
+        except BaseException as error:
+            self.problem = failure_of(error)
             raise
         self.problem = None
         return result
@@ -156,6 +168,8 @@ class SpaceFolder:
                 # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
                 self._guard.recheck |= not missing <= self._guard.stopped
                 missing.clear()
+            gone = self._writer.failed.keys() - stamps.keys() - dirty - self.late.paths
+            self._writer.forget(gone if wanted is None else gone & wanted)
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
             suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
@@ -177,12 +191,24 @@ class SpaceFolder:
         documents = {*self.baselines.by_path, *self.listing.documents}
         return self._binding.open(documents, fresh=fresh, operation=self.listing.operation or 0)
 
-    def needs_acceptance(self) -> bool:
-        """Return True if another folder is at the path and may be taken over: as `RootBinding.needs_acceptance`."""
+    def _read_known_root(self) -> KnownRoot | None:
+        """Return the folder that the store knows as the space's."""
+        with self._store.reader(self.space) as reader:
+            self.recorded_root = sync_snapshot_and_commit.known_root(reader)
+        return self.recorded_root
+
+    @property
+    def root_to_record(self) -> KnownRoot | None:
+        """The open root if the store does not know it yet."""
+        root = self._binding.root
+        return None if root is None or root.known == self.recorded_root else root.known
+
+    def to_accept(self) -> KnownRoot | None:
+        """Return another folder that is at the path and may be taken over: as `RootBinding.to_accept`."""
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
         documents = {*self.baselines.by_path, *self.listing.documents}
-        return self._binding.needs_acceptance(
+        return self._binding.to_accept(
             documents, fresh=not self.baselines.file_count, operation=self.listing.operation or 0
         )
 
@@ -202,23 +228,48 @@ class SpaceFolder:
         result = ScanResult()
         read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
         states = [state for state in read if state is not None]
+        if any(state.data is None and state.path in stamps for state in states):
+            # A file went between its scan and its reading: it may be on its way to another name, and be what is missing
+            # elsewhere. So what is missing waits for a scan that sees both.
+            states = [state for state in states if not is_missing(state)]
+            self._guard.recheck = True
         if not is_full:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]
+        redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
+        pasted = (line for state in states if is_saved(state) for line in _pasted(state, redact))
+        there = self._scan(root, self._recent.sources(pasted) - {state.path for state in states})
+        states += [state for path in there if (state := self._state(reader, root, path, there, result)) is not None]
         result.paths = {state.path for state in states}
         is_one = len(states) == 1 and not is_full
-        redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
-        result.plan = reconcile(
-            [self._compared(reader, state, redact, is_one=is_one) for state in states],
-            redact=redact,
-            now_ms=self._now_ms(),
-            stamp=self._stamp(),
-            new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
-            rules=rules,
-            files=self.baselines.file_count,
-            held=self._guard.older,
-            is_full=is_full,
-        )
+
+        def plan_of(states: list[PathState]) -> Plan:
+            return reconcile(
+                [self._compared(reader, state, redact, is_one=is_one) for state in states],
+                redact=redact,
+                now_ms=self._now_ms(),
+                stamp=self._stamp(),
+                new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+                rules=rules,
+                files=self.baselines.file_count,
+                held=self._guard.older,
+                is_full=is_full,
+                recent=self._recent,
+            )
+
+        try:
+            result.plan = plan_of(states)
+        except BaseException as error:
+            failure = failure_of(error)
+            failed = {state.path: why for state in states if (why := _failure(plan_of, state)) is not None}
+            if not failed:  # only together
+                raise
+            logger("reveried.sync_service").error(
+                "a file was not taken in", space=self.space, paths=sorted(failed), code=failure.code, exc_info=error
+            )
+            self._writer.failed |= failed
+            result.paths -= failed.keys()
+            result.plan = plan_of([state for state in states if state.path not in failed])
         self._guard.note(result.plan, stamps, is_full=is_full)
         return result
 
@@ -240,7 +291,9 @@ class SpaceFolder:
         base = self.baselines.by_path
         digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
         new = {path: digest for path, digest in digests.items() if path not in base or base[path].sha256 != digest}
-        sources = self.baselines.sources(new) - {state.path for state in states} if new else set()
+        # Files that were found missing a moment ago as well: one may have been edited before it was moved.
+        gone = {path for path in self.baselines.missing() if path not in self._guard.stopped}
+        sources = (self.baselines.sources(new) | gone) - {state.path for state in states} if new else set()
         there = self._scan(root, sources)
         return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
 
@@ -264,8 +317,8 @@ class SpaceFolder:
             result.stamps[path] = content.stamp
         try:
             late = self.late.to_merge(root, path, data, stamp=self._stamp())
-        except ReverieError as error:  # the late write waits, and the status names it; all other paths are handled
-            self._writer.failed[path] = error
+        except BaseException as error:  # noqa: BLE001 - it waits, and the status names it; all other paths are handled
+            self._writer.failed[path] = failure_of(error)
             return None
         state_of = partial(
             sync_snapshot_and_commit.path_state, reader, path, baseline, versions_max=Rules().versions_max
@@ -286,6 +339,10 @@ class SpaceFolder:
         root = self._binding.root
         return WriteResult() if root is None else self._writer.apply(root, self.baselines, scanned, committed)
 
+    def remove_set_aside(self, holds: Callable[[str], bool]) -> None:
+        """Remove the copies of projections that a person edited for whose text `holds` is true."""
+        self._projection.remove_set_aside(holds)
+
     def update_projections(self) -> ReverieError | None:
         """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
         if self._binding.root is None:
@@ -293,7 +350,9 @@ class SpaceFolder:
         self._binding.root.verify()
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-            self._projection.update(reader, self._binding.root, self.listing, now_ms=self._now_ms())
+            self._projection.update(
+                reader, self._binding.root, self.listing, now_ms=self._now_ms(), is_owner=self._binding.is_owner
+            )
         return next(iter(self._projection.failed.values()), None)
 
     def take_removed_archives(self) -> set[str]:
@@ -308,6 +367,8 @@ class SpaceFolder:
 
     def entries_to_list(self) -> list[DocumentEntry] | None:
         """Return the documents that MEMORY.md should list, or None if it lists them already."""
+        if not self._binding.is_owner:
+            return None
         with self._store.reader(self.space) as reader:
             operation = self._dirty.catch_up(reader)
             if operation == self._listed_at:
@@ -331,9 +392,9 @@ class SpaceFolder:
             return projections.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Return why no file can be at a path, as of the last scan; None for the reasons `growing` and `too_many`."""
+        """Return why no file can be at a path, as of the last scan; None for one that is read later, then merged."""
         refusal = self._index.covering(path)
-        return None if refusal is None or refusal.reason in {"growing", "too_many"} else refusal
+        return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
 
     def secret_markers(self, path: str) -> frozenset[str]:
         """Return the markers that the store's text has for the secrets in the file that is at a path now."""
@@ -384,6 +445,24 @@ class SpaceFolder:
     def _stamp(self) -> str:
         """Return the time that names conflict copies, UTC: `20261121-093000`."""
         return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _pasted(state: PathState, redact: Callable[[str], RedactionView]) -> frozenset[str]:
+    """Return the lines that a save pasted; none of a file that cannot be read, for which no plan can be made either."""
+    try:
+        return lines_pasted(state, redact)
+    except BaseException as error:  # noqa: BLE001 - the plan of the path names it
+        failure_of(error)
+        return frozenset()
+
+
+def _failure(plan_of: Callable[[list[PathState]], Plan], state: PathState) -> ReverieError | None:
+    """Return why no plan can be made for this path alone, None where one can."""
+    try:
+        plan_of([state])
+    except BaseException as error:  # noqa: BLE001 - it is returned
+        return failure_of(error)
+    return None
 
 
 def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from reverie.errors import Conflict, ReverieError
+from reverie.errors import Conflict, ReverieError, failure_of
 from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
@@ -169,7 +169,8 @@ class SyncService:
         await self._sync_and_log(space, None)
         try:
             await self.update_projections(space)
-        except (ReverieError, OSError) as error:
+        except BaseException as error:  # noqa: BLE001 - as above
+            failure_of(error)
             log_failure(space, error)
 
     async def sync(
@@ -214,14 +215,15 @@ class SyncService:
         look like deletions.
 
         Raises:
-            Conflict: the folder there is another space's or store's.
+            Conflict: the folder there is another space's.
             ReverieError: it cannot be made or read.
         """
         async with keyed_lock("files", space), keyed_lock("records", space):
             before = self.folder(space)
-            if not await self._in_thread(space, before.needs_acceptance):
+            root = await self._in_thread(space, before.to_accept)
+            if root is None:
                 return
-            await self._submit(syncing.reset_baselines(space, at=self._clock()))
+            await self._submit(syncing.reset_baselines(space, root, at=self._clock()))
             self._folders[space] = accepted = self._new_folder(space)
             accepted.late.take_over(before.late)
             await self._in_thread(space, before.close)
@@ -291,10 +293,13 @@ class SyncService:
             baselines = folder.baselines
             with recorded_failure(folder, "records"):
                 unsaved, removed = baselines.unsaved()
-                if unsaved or removed:
+                root = folder.root_to_record
+                if unsaved or removed or root is not None:
                     # First the folder: a baseline must not say that a file is there which a power loss can take back.
                     await self._in_thread(space, folder.flush)
-                    await self._submit(syncing.save_baselines(space, unsaved, removed, at=self._clock()), bulk=True)
+                    write = syncing.save_baselines(space, unsaved, removed, at=self._clock(), root=root)
+                    await self._submit(write, bulk=True)
+                    folder.recorded_root = root or folder.recorded_root
                     baselines.mark_saved(unsaved, removed)
 
     async def update_projections(self, space: str) -> ReverieError | None:
@@ -313,10 +318,17 @@ class SyncService:
                 await self._submit(purge_steps.files_gone(space, removed))
             return failed
 
-    async def forget_texts(self, space: str, cover: Callable[[Baseline], Baseline]) -> None:
-        """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines."""
+    async def forget_texts(
+        self, space: str, cover: Callable[[Baseline], Baseline], holds: Callable[[str], bool]
+    ) -> None:
+        """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines.
+
+        A person's edit of a projection, which nothing reads, is removed where `holds` is true of it.
+        """
         async with keyed_lock("files", space):
-            self.folder(space).baselines.replace_texts(cover)
+            folder = self.folder(space)
+            folder.baselines.replace_texts(cover)
+            await self._in_thread(space, folder.remove_set_aside, holds)
         await self.save_baselines(space)
 
     async def settle_displaced(self, space: str) -> None:
@@ -332,7 +344,8 @@ class SyncService:
         """Sync these paths, or all; errors are logged, not raised."""
         try:
             await self.sync(space, paths, whole=whole)
-        except (ReverieError, OSError) as error:
+        except BaseException as error:  # noqa: BLE001 - the status names it, and agents are served without the folder
+            failure_of(error)
             log_failure(space, error)
 
     def _schedule_upkeep(self, space: str) -> None:
@@ -360,7 +373,8 @@ class SyncService:
                 continue
             try:
                 await self._finish(space, folder)
-            except Exception as error:  # noqa: BLE001 - the other folders have to be closed; the next start compares this
+            except BaseException as error:  # noqa: BLE001 - the other folders have to be closed; the next start compares this
+                failure_of(error)
                 log_failure(space, error, "a folder was not recorded")
             await asyncio.to_thread(folder.close)
 

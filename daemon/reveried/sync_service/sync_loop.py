@@ -10,7 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from reverie.errors import ReverieError
+from reverie.errors import ReverieError, failure_of
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel
 from reveried.log import logger
 from reveried.sync_service.retry_backoff import Backoff
@@ -301,7 +301,8 @@ class SyncLoop:
         """Await the work and return False if it fails. An error is logged once for as long as it stays the same."""
         try:
             await work
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next try may succeed
+        except BaseException as error:  # noqa: BLE001 - whatever goes wrong, the next try may succeed
+            failure_of(error)
             code = error.code if isinstance(error, ReverieError) else type(error).__name__
             if self._logged.get(what) != f"{code}: {error}":
                 self._logged[what] = f"{code}: {error}"

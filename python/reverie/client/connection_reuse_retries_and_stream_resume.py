@@ -158,14 +158,14 @@ class Core:
         except TimeoutError:
             await connection.close()
             raise Busy(
-                f"the daemon did not answer within {timeout_s:g} s", hint="run `reverie status`, then try again"
+                f"the daemon did not answer within {timeout_s:g} s{_may_happen(call)}", hint=_repeat_hint(call)
             ) from None
         except OSError:
             await connection.close()
             if reused and call.is_idempotent:
                 return await self._exchange(call)  # the daemon was just closing the idle connection: use a new one
             raise DaemonNotRunning(
-                "the daemon closed the connection before it answered",
+                f"the daemon closed the connection before it answered{_may_happen(call)}",
                 hint="run `reverie logs` to see why, then `reverie up`",
             ) from None
         except BaseException:
@@ -199,6 +199,18 @@ class Core:
                 if not isinstance(error, NOT_LISTENING) or time.monotonic() >= deadline:
                     raise _connect_error(self.socket_path, error) from None
                 await self._network.sleep(POLL_S)
+
+
+def _may_happen(call: Call[Any]) -> str:
+    """Return what to say of a call without an answer: it was sent, and a write may be done all the same."""
+    return "" if call.method == "GET" else "; what was asked may still happen"
+
+
+def _repeat_hint(call: Call[Any]) -> str:
+    """Return what to do after a call without an answer."""
+    if call.is_idempotent:
+        return "run `reverie status`, then try again"  # with its key a write is done once
+    return "run `reverie status`, and look whether it has happened before you ask again"
 
 
 def _connect_error(socket_path: Path, error: OSError) -> ReverieError:

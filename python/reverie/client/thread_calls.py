@@ -75,9 +75,15 @@ def threads(
     after: str | None = None,
     order: Literal["id", "newest"] | None = None,
     project: str | None = None,
+    main: bool = False,
 ) -> Call[wire.Page[wire.Thread]]:
-    """Return one page of the threads, by id or those first that were appended to or distilled last; of one project."""
-    return get(wire.Page[wire.Thread], "threads", limit=limit, after=after, order=order, project=project)
+    """Return one page of the threads, by id or those first that were appended to or distilled last; of one project.
+
+    With `main` those with messages, without those of subagents.
+    """
+    return get(
+        wire.Page[wire.Thread], "threads", limit=limit, after=after, order=order, project=project, main=main or None
+    )
 
 
 def change_thread(thread_id: str, body: wire.ChangeThread) -> Call[wire.Thread]:

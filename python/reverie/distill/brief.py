@@ -11,11 +11,13 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from reverie.distill.commands import Purpose, command_runs, here_documents, split_command
+from reverie.distill.commands import Purpose, changes_something, command_runs, here_documents, split_command
+from reverie.distill.cues import EXPLAINS, GUESSES
+from reverie.distill.facts import gather_facts
+from reverie.distill.next_step import current_request, steps_ahead
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
-from reverie.distill.steps import Interrupted, ToolCall, Utterance
-from reverie.distill.todo import TodoList
+from reverie.distill.steps import ELSEWHERE, Interrupted, ToolCall, Utterance
 from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.models import BriefLine, ThreadBrief
@@ -31,7 +33,6 @@ __all__ = ["thread_brief"]
 
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
 _WORDS_MIN: Final = 3  # of a quote
-_TASK_WORDS_MIN: Final = 5  # "ok, do both" is no task
 _FINDING_CHARS_MIN: Final = 40
 _COMMAND_CHARS: Final = 110
 _REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
@@ -39,55 +40,23 @@ _LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
 _NAMES_MAX: Final = 250  # of a thread, those used most
 _SAID_CHARS: Final = 140  # of the task and of what is open
-_LONG_SEARCH: Final = 8  # calls
 _TEXT_CHARS: Final = 8_000  # of one text that names are read of
 _NAMING_FIELDS: Final = ("command", "file_path", "path", "pattern", "old_string", "new_string", "content", "prompt")
 _LINES_MAX: Final = 60  # of a thread and kind
 
-# What should hold: "from now on", "make sure".
+# What should hold, or should be otherwise: "make sure", "use bun instead".
 _LASTING: Final = lazy_regex(
     r"\b(?:always|never|next time|from now on|(?:don'?t|do not) (?:forget|ever)|make sure|prefer|remember|whenever"
-    r"|every ?time|should(?:n'?t)?|must(?:n'?t)?)\b",
+    r"|every ?time|should(?:n'?t)?|must(?:n'?t)?|not|instead|rather)\b",
     re.IGNORECASE,
 )
-# What was not right: "that is already fixed", "no, use bun instead".
-_CONTRAST: Final = lazy_regex(
-    r"\b(?:not|no|nope|wrong|instead|actually|already|rather|no longer|only)\b|n't\b", re.IGNORECASE
-)
-# What the person thinks of it.
-_OPINION: Final = lazy_regex(
-    r"\b(?:i think|i agree|i'?d (?:like|prefer)|i (?:just )?want|we (?:also|don'?t))\b", re.IGNORECASE
-)
-# Where something is: an address, a port, "Project: Troy".
-_PLACE: Final = lazy_regex(r"\b\d+\.\d+\.\d+\.\d+\b|\w:\d{2,5}\b|\b[Pp]roject:? ?[A-Z]|`[^`]+`")
-# A question that asks for something.
-_ASKS_FOR: Final = lazy_regex(
-    r"^(?:\w+[,.]? )?(?:(?:can|could|should|shall|any chance) (?:we|you|i)|do we need)\b", re.IGNORECASE
-)
-# How an agent's reply to an objection begins.
-_GIVES_IN: Final = lazy_regex(
-    r"\W*(?:you'?re (?:absolutely )?right|good (?:catch|point|call)|got it|fair|ah|right|sorry|my (?:mistake|bad)"
-    r"|apologies|understood|makes sense)\b",
-    re.IGNORECASE,
-)
+# A question that asks for something to be done, and not what is so or should be.
+_ASKS_FOR: Final = lazy_regex(r"^(?:\w+[,.]? )?(?:can|could|any chance) (?:we|you)\b", re.IGNORECASE)
+# What is about the moment: it points at something on the screen, or says how to go on.
+_OF_MOMENT: Final = lazy_regex(r"\b(?:this|these|it|now|let'?s|continue|keep going|wait)\b", re.IGNORECASE)
 _OWN_NAME: Final = 20  # times
-# What an edit defines: the words of most programming languages.
-_DEFINED: Final = lazy_regex(
-    r"\b(?:func(?:tion)?|fn|def|class|type|const|let|var|struct|interface|enum)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w{4,})"
-)
-# Words of an agent that gives a cause, or chooses.
-_CAUSE: Final = lazy_regex(
-    r"\b(?:root cause|because|found (?:it|the|that)|(?:issue|problem|bug|cause|reason) (?:is|was)|turns out|due to"
-    r"|caused by|so that|requires?|needs? to)\b",
-    re.IGNORECASE,
-)
+# Words of an agent that chooses.
 _CHOICE: Final = lazy_regex(r"\b(?:instead of|rather than|decided)\b", re.IGNORECASE)
-# What the agent is about to do says nothing of what is so.
-_INTENT: Final = lazy_regex(
-    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|next|first|then|so|but|yes|alright|right)\b[!,.:]? *)*"
-    r"(?:now|let me|let's|i'll|i will|i need to|i should|i'm going|we need to)\b",
-    re.IGNORECASE,
-)
 _OF_CLIENT: Final = ("<", "[", "Operation stopped by hook")
 _NUMBER: Final = lazy_regex(r"\d+")
 _ROOM: Final = lazy_regex(r"\s+")
@@ -96,6 +65,7 @@ _ERROR_CHARS_MIN: Final = 15  # "FAIL" says nothing
 _ERROR_CHARS_MAX: Final = 160
 _TRIES_MAX: Final = 12  # commands after a failed one, among which the one that worked is looked for
 _ALIKE: Final = 0.5  # share of the words of two commands that are in both
+_HEAD_WORDS: Final = 2  # of a command: its program
 # Plain shell teaches nothing.
 _PLAIN: Final = lazy_regex(
     r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod|test|\["
@@ -103,7 +73,7 @@ _PLAIN: Final = lazy_regex(
     r"(?:\s|$)|^\w+=\S*$"
 )
 _COMMAND: Final = lazy_regex(r"[\w./~@-]{2,} \S")  # "make check", not "}" nor "done"
-_PROPER: Final = lazy_regex(r"[/._A-Z0-9]")  # not the flags of common commands: "name-only", "no-edit"
+_PROPER: Final = lazy_regex(r"[/._A-Z]")  # not the flags of common commands, "name-only", nor commits
 _QUOTED: Final = lazy_regex(r"\"[^\"]*\"|'[^']*'|\S*/(?=\S)")
 
 
@@ -111,13 +81,14 @@ def thread_brief(trace: Trace) -> ThreadBrief:
     """Return what a thread has for the brief of its project; linear in its size."""
     runs = command_runs(trace.calls)
     edits = [call.seq for call in trace.calls if call.tool in EDITS and not call.failed]
-    said = (*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace))
+    said = (*_wishes(trace.steps), *_decisions(trace.calls), *_findings(trace.steps))
+    facts = gather_facts(trace)
     lines = (*said, *_failures(runs, edits), *_commands(runs))
     return ThreadBrief(
         lines=lines,
         names=_names(trace),
-        task=_task(trace),
-        open=_open(trace),
+        task=clip(current_request(facts)[0], _SAID_CHARS),
+        open=clip("; ".join(step for step, _ in steps_ahead(facts)), _SAID_CHARS),
         at=trace.last_at,
     )
 
@@ -133,14 +104,15 @@ def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
     for number, step in enumerate(steps):
         if isinstance(step, Utterance) and _is_typed(step) and step.via != "answer":  # answers are decisions
             own = own_words(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
-            place = _weight_of_place(step, before, steps[number + 1] if number + 1 < len(steps) else None)
+            # Words with a refused call, or after an interruption, object to what the agent did.
+            objects = step.via in {"refusal", "objection"} or isinstance(before, Interrupted)
             # What is behind a colon or in quotes is told with the sentence, but only the person's own words count.
             for sentence in sentences(step.text) if own else ():
                 said = own_words(sentence)[0]
                 if "\n" in step.text and _is_repeated(sentence, steps[max(number - _LOOKED_BACK, 0) : number]):
                     continue
                 if _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(said.split()) >= _WORDS_MIN:
-                    weight = place + _weight_of_words(said)
+                    weight = 0.3 * objects + _weight_of_words(said)
                     found.append(BriefLine("wish", one_line(sentence), step.seq, step.at, weight=weight))
         before = step
     yield from _best(found)
@@ -157,24 +129,11 @@ def _is_repeated(sentence: str, before: Sequence[Step]) -> bool:
     )
 
 
-def _weight_of_place(said: Utterance, before: Step | None, after: Step | None) -> float:
-    """Return what speaks for a message by where it stands.
-
-    Words with a refused call, or after an interruption, object to what the agent did; where it gives in ("You're
-    right"), they were a correction. What was typed while it worked is seldom a task.
-    """
-    gives_in = isinstance(after, Utterance) and after.role == "assistant" and _GIVES_IN.match(after.text) is not None
-    stopped = said.via in {"refusal", "objection"} or isinstance(before, Interrupted)
-    return 1.0 * stopped + 0.8 * gives_in + 0.3 * isinstance(before, ToolCall)
-
-
 def _weight_of_words(sentence: str) -> float:
     weight = 0.6 * (_LASTING.search(sentence) is not None)
-    weight += 0.3 * (_CONTRAST.search(sentence) is not None)
-    weight += 0.3 * (_OPINION.search(sentence) is not None)
-    weight += 0.3 * (_PLACE.search(sentence) is not None)
-    # "Can we not keep the PII out of it?" is a wish, "what does it do?" none.
-    return weight - 0.8 * (sentence.endswith("?") and _ASKS_FOR.search(sentence) is None)
+    weight -= 0.3 * (_OF_MOMENT.search(sentence) is not None)
+    # "Can we keep the PII out of it?" is a wish, "should it do so?" and "what does it do?" are none.
+    return weight - 2.0 * (sentence.endswith("?") and _ASKS_FOR.search(sentence) is None)
 
 
 def _best(lines: Sequence[BriefLine]) -> list[BriefLine]:
@@ -201,17 +160,14 @@ def _decisions(calls: Iterable[ToolCall]) -> Iterator[BriefLine]:
             text = f"{one_line(question)} → {one_line(answer)}" + (f": {one_line(said)}" if said else "")
             if options and not any(str(option.get("label", "")) in answer for option in options):
                 said = clip(one_line(answer), _LINE_CHARS[1])
-                yield BriefLine("wish", said, call.result_seq, call.at, weight=0.6 + _weight_of_words(said))
+                yield BriefLine("wish", said, call.result_seq, call.at, weight=0.3 + _weight_of_words(said))
             yield BriefLine("decision", clip(text, _LINE_CHARS[1]), call.result_seq, call.at, weight=1.0)
 
 
-def _findings(trace: Trace) -> Iterator[BriefLine]:
+def _findings(steps: Sequence[Step]) -> Iterator[BriefLine]:
     """Yield the agent's sentences that name something and give a cause or a choice."""
     found = []
-    steps = trace.steps
-    looked = 0  # calls since the person spoke: a finding after a long search is one that was dear
     for number, step in enumerate(steps):
-        looked = 0 if _is_typed(step) else looked + isinstance(step, ToolCall)
         if not isinstance(step, Utterance) or step.role != "assistant":
             continue
         ends = number + 1 == len(steps) or _is_typed(steps[number + 1])
@@ -219,9 +175,11 @@ def _findings(trace: Trace) -> Iterator[BriefLine]:
             if not _FINDING_CHARS_MIN <= len(sentence) <= _LINE_CHARS[1] or not sentence.endswith((".", "。", "!")):
                 continue  # a heading, an item of a list, a question, or the begin of something else
             choice = _CHOICE.search(sentence) is not None
-            if _INTENT.match(sentence) or not (choice or _CAUSE.search(sentence)) or not specific_names(sentence):
+            if GUESSES.search(sentence) or not (choice or EXPLAINS.search(sentence)) or not specific_names(sentence):
                 continue
-            weight = 1.0 + 0.4 * ends + 0.3 * (looked >= _LONG_SEARCH)
+            if any(sentence.count(mark) % 2 for mark in '`"*'):
+                continue  # a part of what is quoted
+            weight = 1.0 + 0.4 * ends
             kind: Literal["decision", "finding"] = "decision" if choice else "finding"
             found.append(BriefLine(kind, one_line(sentence), step.seq, step.at, weight=weight))
     return iter(_best(found))
@@ -235,20 +193,18 @@ def _failures(runs: Sequence[Run], edits: Sequence[int]) -> Iterator[BriefLine]:
             continue
         key = f"E {_normal(run.error)}"
         before = seen.pop(key, BriefLine("mistake", "", 0, None, times=0))
-        # A failing test is of the task at hand; a command that was called wrongly fails in the next session too.
-        weight = 1.0 if run.purpose is Purpose.OTHER else 0.3
         fix = _what_worked(run, runs[number + 1 : number + 1 + _TRIES_MAX], edits) or before.fix
         text = clip(run.error, _ERROR_CHARS_MAX)
         times = before.times + 1
-        seen[key] = BriefLine("mistake", text, run.seq, run.at, key=key, fix=fix, weight=weight, times=times)
+        seen[key] = BriefLine("mistake", text, run.seq, run.at, key=key, fix=fix, weight=1.0, times=times)
     yield from list(seen.values())[-_LINES_MAX:]
 
 
 def _what_worked(failed: Run, later: Sequence[Run], edits: Sequence[int]) -> str:
-    """Return the next command much like the failed one, where it is not the same, and passed without an edit between.
+    """Return the next command much like the failed one, where it is not the same, and nothing was changed between.
 
-    "rtk bun run test" failed, "bun run test" passed: three of four words. `ls` of another folder is no mended `ls`, and
-    a lint that passes after an edit was mended by that. A failed `git push` is not mended by a commit.
+    "rtk bun run test" failed, "bun run test" passed: three of four words. A push that passes after a merge was mended
+    by that, a lint by the edit before it; `go test ./a` that passes where `go test ./...` failed mends nothing.
     """
     words = _words_of(failed.command)
     programs = set(map(_head, split_command(here_documents(failed.command)[1])))
@@ -257,18 +213,31 @@ def _what_worked(failed: Run, later: Sequence[Run], edits: Sequence[int]) -> str
         parts = split_command(here_documents(run.command)[1])
         alike = len(words & others) >= _ALIKE * len(words | others)
         if not alike or (len(programs) > 1 and not programs <= set(map(_head, parts))):
+            if changes_something(run.command):
+                return ""
             continue
         is_edited = bisect_left(edits, failed.seq) < bisect_left(edits, run.call_seq)
-        if run.failed or is_edited or split_command(run.command) == split_command(failed.command):
+        is_part = failed.purpose is Purpose.TEST and _head(run.command) == _head(failed.command)
+        is_same = split_command(run.command) == split_command(failed.command)
+        if (
+            run.failed
+            or is_edited
+            or is_part
+            or is_same
+            or any(map(_PLAIN.match, parts))
+            or "\n" in run.command.strip()
+        ):
             return ""
-        return " && ".join(map(_shown, parts)) if "\n" not in run.command.strip() else ""
+        return " && ".join(filter(None, map(_shown, parts)))
     return ""
 
 
 def _shown(part: str) -> str:
-    """Return a command without what it quotes, which is of one occasion."""
+    """Return a command without what it quotes, which is of one occasion; empty where little is left: "gh api …"."""
     shown = part.split("'", 1)[0].split('"', 1)[0].rstrip()
-    return clip(shown, _COMMAND_CHARS) + (" …" if shown != part else "")
+    if shown == part:
+        return clip(shown, _COMMAND_CHARS)
+    return f"{clip(shown, _COMMAND_CHARS)} …" if len(shown.split()) > _HEAD_WORDS else ""
 
 
 def _words_of(command: str) -> set[str]:
@@ -282,7 +251,7 @@ def _normal(text: str) -> str:
 
 
 def _head(command: str) -> str:
-    return " ".join(command.split()[:2])
+    return " ".join(command.split()[:_HEAD_WORDS])
 
 
 def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
@@ -295,12 +264,11 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
             continue
         line = here_documents(run.command)[1].strip()
         for part in split_command(line) if "\n" not in line else ():
-            if _PLAIN.match(part) or not _COMMAND.match(part):
+            if _PLAIN.match(part) or not _COMMAND.match(part) or not (text := _shown(part)):
                 continue
             key = "C " + _NUMBER.sub("0", part.split("'", 1)[0].split('"', 1)[0]).strip()
             before = seen.pop(key, None)
             times = 1 if before is None else before.times + 1
-            text = _shown(part)
             weight = max(0.3 * (_head(part) in failed), 0.0 if before is None else before.weight)
             seen[key] = BriefLine("command", text, run.call_seq, run.at, key=key, weight=weight, times=times)
     yield from sorted(seen.values(), key=lambda line: (-line.times, line.seq))[:_LINES_MAX]
@@ -309,38 +277,25 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
 def _names(trace: Trace) -> dict[str, int]:
     """Return how often the person and the agent used each specific name, without what tools answered.
 
-    Files of the project and what an edit defines count more: "encoding/json" and "TempDir" are in nearly every project.
+    Files of calls and their folders count more, and a path is one of the project's alone: "dev/null", "encoding/json"
+    and "origin/main" are in nearly every project. `strategy/old.go` is told where calls were about files of `strategy`.
     """
     counts: Counter[str] = Counter()
     own: set[str] = set()
+    folders: set[str] = set()
     for step in trace.steps:
         if isinstance(step, Utterance):
             counts.update(specific_names(step.text[:_TEXT_CHARS]))
         elif isinstance(step, ToolCall):
             for field in _NAMING_FIELDS:
-                counts.update(specific_names(text := step.word(field)[:_TEXT_CHARS]))
-                own.update(_DEFINED.findall(text) if step.tool in EDITS else ())
-            if trace.relative(step.path) != step.path:
+                counts.update(specific_names(step.word(field)[:_TEXT_CHARS]))
+            if step.path and not ELSEWHERE.search(step.path):
                 own.update(specific_names(step.path))
+                folders.update(step.path.split("/")[3:-1])
     weighed = {
-        name: times * (_OWN_NAME if name in own else 1) for name, times in counts.items() if _PROPER.search(name)
+        name: times * (_OWN_NAME if name in own else 1)
+        for name, times in counts.items()
+        if _PROPER.search(name) and ("/" not in name or name.split("/")[0] in folders)
     }
     best = sorted(weighed.items(), key=lambda pair: (-pair[1], pair[0]))[:_NAMES_MAX]
     return dict(best)
-
-
-def _task(trace: Trace) -> str:
-    """Return what the person asked for last, in their words."""
-    typed = [step for step in trace.steps if isinstance(step, Utterance) and _is_typed(step)]
-    long = [step for step in typed if len(step.text.split()) >= _TASK_WORDS_MIN] or typed
-    return clip(long[-1].text, _SAID_CHARS) if long else ""
-
-
-def _open(trace: Trace) -> str:
-    """Return the agent's question at the end, or else what is open on its list."""
-    last = trace.steps[-1] if trace.steps else None
-    said = sentences(last.text) if isinstance(last, Utterance) and last.role == "assistant" else []
-    if said and said[-1].endswith("?"):
-        return clip(said[-1], _SAID_CHARS)
-    items = TodoList().follow(trace.calls).items()
-    return clip("; ".join(one.subject for one in items if one.status in {"in_progress", "pending"}), _SAID_CHARS)

@@ -34,21 +34,19 @@ __all__ = [
     "prepare",
 ]
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Changes with what is extracted: the lines of older versions are made anew."""
 
 SECTIONS: Final = ("wish", "mistake", "command", "finding", "names")
 """The order of the sections; decisions stand among the findings."""
 
-# Shares of the budget, set on the shared sessions with one project left out each time. What a section does not need
-# is the next one's.
-_SHARES: Final = {"wish": 0.34, "mistake": 0.06, "command": 0.14, "finding": 0.10}
-_NAMES_SHARE: Final = 0.35  # at most
+# Shares of the budget, set on recorded sessions of three projects. What is not needed in one section is the next one's.
+_SHARES: Final = {"wish": 0.26, "mistake": 0.05, "command": 0.14, "finding": 0.04}
+_NAMES_SHARE: Final = 0.51  # at most
 # What a token costs: a section of long quotes prefers short ones, one of commands those that say more.
 _POWER: Final = {"wish": 0.7, "mistake": 0.3, "command": 0.3, "finding": 0.7}
-# How fast a line ages with each later session. What was found out is of the work at hand, a command is not.
-_AGEING: Final = {"wish": 0.08, "mistake": 0.05, "command": 0.05, "finding": 0.25}
-_NAME: Final = {"wish": 0.3, "mistake": 0.12, "command": 0.12, "finding": 0.12}  # of a name that every session used
+_AGEING: Final = 0.05  # of a line, with each later session
+_NAME: Final = 0.12  # of a name that every session used; a quote of the person is not worth more for it
 _TERM: Final = 0.5  # of a term that the person used in two sessions
 _NAME_AGEING: Final = 0.3
 _OF_PERSON: Final = 3.0  # of a memory that a person wrote or kept: above everything that was found
@@ -57,13 +55,11 @@ _PROGRAM: Final = 0.8  # of what a command is worth goes to the first of its pro
 _WORDS_MIN: Final = 2  # of a quote beside stop words: "I'd prefer that" says nothing alone
 _TIMES_MIN: Final = 3  # of a command in one session; one that passed after it failed was learnt, and counts for two
 _RARE_WORDS: Final = 3.2  # as rare as one that was used once; so many say what a sentence is about
-_WISH_LEAST: Final = 0.5  # of a quote of the person, by its words, place and repetition; the names in it do not count
+_WISH_LEAST: Final = 0.3  # of a quote of the person, by its words, place and repetition; the names in it do not count
 _NAMED_AGAIN: Final = 2  # names that a later finding has too; it was put right, or is told by that
 _DATE_TOKENS: Final = 5  # of a date, and of the begin of its line
 _HEADING_TOKENS: Final = 10
 
-# Of one occasion: a run, a comment, a process by its number.
-_ONE_OFF: Final = lazy_regex(r"\d{5,}")
 _GIT: Final = lazy_regex(r"(?:\w+ )?git ")
 _WORD: Final = lazy_regex(r"[^\W_]\w+")
 
@@ -254,7 +250,7 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
         if section == "wish":
             # "ok lets try it" is of words that the person uses in every session.
             worth *= min(1.0, sum(rarity[word] for word in set(one.words)) / _RARE_WORDS) ** 2 if worth > 0 else 1.0
-        features = {("name", named): _NAME[section] * weights.get(named, 0.0) for named in one.names}
+        features = {("name", named): _NAME * (section != "wish") * weights.get(named, 0.0) for named in one.names}
         features |= {("term", term): terms[term] for term in _terms(one.words) if term in terms}
         if section == "wish" and worth + sum(terms.get(term, 0.0) for term in _terms(one.words)) < _WISH_LEAST:
             continue  # a question on the code, a remark, an order of the moment
@@ -263,7 +259,7 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
             worth *= 1 - _PROGRAM
         line = one.line
         chosen = ChosenLine(section, line.kind, one.text, line.at or "", name, line.seq, "", sessions)
-        offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING[section] * age), one.tokens, features))
+        offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING * age), one.tokens, features))
     offers["finding"] = _not_overruled(offers["finding"])
     return offers
 
@@ -297,15 +293,15 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
         case "wish":
             if len(one.words) < _WORDS_MIN and not one.names:
                 return None
-            return line.weight + 0.2 * ("`" in line.text) + 0.4 * (sessions - 1)
+            return line.weight + 0.4 * (sessions - 1)
         case "mistake":
-            return None if not line.fix else line.weight * (0.3 * times**0.5 + sessions - 1)
+            return None if not line.fix else line.weight * (0.3 * times**0.3 + sessions - 1)
         case "command":
             if _GIT.match(line.text) and (sessions == 1 or not any(set(name) & set("/._") for name in one.names)):
                 return None  # every agent knows "git status --short"
-            if sessions == 1 and (_ONE_OFF.search(line.text) or times + 2 * (line.weight > 0) < _TIMES_MIN):
+            if sessions == 1 and times + 2 * (line.weight > 0) < _TIMES_MIN:
                 return None
-            return float(line.weight + 0.15 * times**0.5 + (sessions - 1) ** 0.7)
+            return float(line.weight + 0.15 * times**0.3 + (sessions - 1) ** 0.7)
         case _:
             return 0.5 * line.weight
 

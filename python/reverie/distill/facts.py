@@ -50,6 +50,7 @@ CHECKS = (Purpose.TEST, Purpose.BUILD, Purpose.LINT)
 # Characters and words; a shorter sentence says of nothing what it is about: "It still fails." (15)
 _MIN_SENTENCE = 20
 _MIN_WORDS = 4
+_LOOKED = 4  # calls; with fewer, and without a change, a message was answered at once
 _AGREEMENT_WORDS = 8  # of a yes; a longer message says itself what it wants
 _OFFER_WORDS = 6  # of a question or offer that a yes makes a decision; "Shall I commit?" is none
 _TASK_WORDS = 4  # of a message that asks for something by itself; "fix it" does not say what
@@ -83,6 +84,8 @@ class Facts:
     reply_seq: int = 0
     calls: int = 0  # since the last words
     acted: bool = False  # True if something was changed since the person spoke
+    looked: int = 0  # calls since the person spoke
+    checked_at: int = 0  # the entry where a check passed last
     stopped: bool = False  # True if the person stopped the agent or refused a call since it spoke
     requests: list[Utterance] = field(default_factory=list)  # the person's messages
     orders: list[Utterance] = field(default_factory=list)  # messages of other agents
@@ -151,7 +154,8 @@ class Facts:
         via = "objection" if objects and cues.OBJECTS.match(said.text) else self._via(said)
         said = replace(said, choice=choice, proposal=proposal if agrees else "", via=via)
         if said.via != "answer":
-            self._close_question()
+            if not (agrees or choice or _is_yes(said.text)):
+                self._close_talk()
             self.requests.append(said)
         if objects:
             self._take_back(said)
@@ -164,19 +168,20 @@ class Facts:
             for sentence in own if len(own) <= _PASTED else ():
                 if len(sentence) <= MAX_SENTENCE and cues.CHOOSES.search(sentence) and not cues.is_question(sentence):
                     self._decide(said, one_line(sentence))
-        self.words, self.calls, self.acted, self.stopped = said, 0, False, False
+        self.words, self.calls, self.looked, self.acted, self.stopped = said, 0, 0, False, False
 
-    def _close_question(self) -> None:
-        """Mark the last message as talk if it was a question that the agent answered without changing anything.
+    def _close_talk(self) -> None:
+        """Mark the last message as talk if it was answered at once: nothing was changed, and little was looked at.
 
-        "Can you fix the build?" ends in a question mark as well, but something was changed for it.
+        One that the person agrees to go on with opens work: "couldn't we move it into a package?" - "ok, let's do it".
         """
-        if self.requests and not self.acted and cues.is_question(self.requests[-1].text):
-            self.requests[-1] = replace(self.requests[-1], via="talk")
+        last = self.requests[-1] if self.requests else None
+        if last and not last.via and not self.acted and (self.looked < _LOOKED or cues.is_question(last.text)):
+            self.requests[-1] = replace(last, via="talk")
 
     def _via(self, said: Utterance) -> str:
-        """Return how the person spoke; an aside where the agent was at work or stopped."""
-        return said.via or ("aside" if self.stopped or (self.words is not None and not self.is_speech) else "")
+        """Return how the person spoke; an aside where the agent was at work."""
+        return said.via or ("" if self.stopped or self.is_speech or self.words is None else "aside")
 
     def _proposal(self) -> str:
         """Return the question or offer with which the agent's last message ends, if the person has not spoken since."""
@@ -241,6 +246,7 @@ class Facts:
 
     def _add_call(self, call: ToolCall) -> None:
         self.calls += 1
+        self.looked += 1
         self.end = max(self.end, call.result_seq)
         if call.failed and call.tool not in REPORTS and call.result.startswith("The user doesn't want"):
             self.stopped = True
@@ -275,6 +281,8 @@ class Facts:
             self.failing = [one for one in self.failing if _key(one) != key]
             self.failing.append(run)
             return
+        if run.purpose in CHECKS:
+            self.checked_at = run.seq
         passed = {key, *(purpose.value for purpose in run.passes)}
         self.failing = [one for one in self.failing if _key(one) not in passed]
 
@@ -295,7 +303,7 @@ def gather_facts(trace: Trace) -> ThreadFacts:
 
 def asking(requests: Sequence[Utterance]) -> list[Utterance]:
     """Return the messages that ask for something: no bare yes, no "go on"; "/review 181" and "push" do ask."""
-    return [said for said in requests if said.choice or not (said.proposal or cues.goes_on(said.text))]
+    return [said for said in requests if said.choice or not cues.goes_on(said.text)]
 
 
 def states(sentence: str) -> bool:

@@ -60,7 +60,9 @@ class ThreadFold(Facts):
         tasks: dict[str, Utterance] = {}
         for said in filter(is_task, reversed(asked)):
             tasks.setdefault(first_sentence(said.text), said)
-        kept = {id(said) for said in (*asked[:1], *list(tasks.values())[:_FEW], *asked[-1:], *self.requests[-1:])}
+        first = [*asked[:1], *[said for said in asked if said.via in {"", "talk"}][:1]]
+        newest = [*list(tasks.values())[:_FEW], *asked[-1:], *self.requests[-1:]]
+        kept = {id(said) for said in (*first, *newest)}
         return [replace(said, text=request_excerpt(said.text)) for said in self.requests if id(said) in kept]
 
 

@@ -11,6 +11,8 @@ from reverie.distill.sentences import clip, sentences, words_of
 from reverie.distill.todo import OPEN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reverie.distill.facts import Facts
     from reverie.distill.state_text import StateItem
     from reverie.distill.steps import Utterance
@@ -38,10 +40,15 @@ _ANNOUNCED_CALLS = 6  # after which an announced step is made, and no longer the
 
 
 def is_task(said: Utterance) -> bool:
-    """Return True for a message that sets a task: a slash command, or enough words that answer and steer nothing."""
-    if said.via in {"objection", "refusal", "talk"} or cues.ANSWERS.match(said.text):
+    """Return True for a message that opens work: a slash command, or enough words that answer and steer nothing."""
+    if said.via in {"objection", "refusal", "talk", "aside"} or cues.ANSWERS.match(said.text):
         return False
     return said.text.startswith("/") or words_of(said.text) >= _TASK_WORDS
+
+
+def opening(asked: Sequence[Utterance]) -> list[Utterance]:
+    """Return the messages that open work; without one the first that does not steer what the agent was doing."""
+    return [said for said in asked if is_task(said)] or [said for said in asked if said.via in {"", "talk"}][:1]
 
 
 def current_request(facts: Facts) -> tuple[str, int]:
@@ -55,7 +62,7 @@ def current_request(facts: Facts) -> tuple[str, int]:
     before = (
         asked[:-1] if words_of(asked[-1].text) < _WHOLE_TASK_WORDS and not asked[-1].text.startswith("/") else asked
     )
-    opener = next((said for said in reversed(before) if is_task(said)), asked[0])
+    opener = (opening(before) or asked)[-1]
     if opener is asked[-1]:
         return leading(opener.text, TASK_CHARS), opener.seq
     last = _told(asked[-1], REMARK_CHARS)
@@ -135,16 +142,28 @@ def _in_hand(facts: Facts) -> list[StateItem]:
     if failing:
         run = failing[-1]
         return [(clip(f"{_GO_ON}make the {run.purpose.value} pass again ({run.error})", 2 * ITEM_CHARS), run.seq)]
-    steers = not asked or asked[-1].via in {"refusal", "objection"} or words_of(asked[-1].text) < _CLEAR_WORDS
-    text, seq = current_request(facts) if steers else (_told(asked[-1], ITEM_CHARS), since)
-    text = clip(text, 2 * ITEM_CHARS)
-    if any(commit.seq > since for commit in facts.commits[-1:]):
-        text = f"finish, part of it is committed: {text}"
     announced = ""
     if facts.reply_seq > since and facts.calls <= _ANNOUNCED_CALLS:
         announced = next(filter(None, map(cues.announced, reversed(sentences(facts.reply)[-2:]))), "")
-    at = f" (at: {clip(announced, ITEM_CHARS)})" if words_of(announced) > 1 else ""
-    return [(f"{_GO_ON}{text}{at}", max(seq, facts.reply_seq if at else 0))] if text else []
+    announced = announced if words_of(announced) > 1 else ""
+    if not asked or (not announced and _is_done(asked[-1], facts)):
+        return []
+    steers = asked[-1].via in {"refusal", "objection"} or words_of(asked[-1].text) < _CLEAR_WORDS
+    text = clip(current_request(facts)[0] if steers else _told(asked[-1], ITEM_CHARS), 2 * ITEM_CHARS)
+    at = f" (at: {clip(announced, ITEM_CHARS)})" if announced else ""
+    return [(f"{_GO_ON}{text}{at}", max(since, facts.reply_seq if at else 0))]
+
+
+def _is_done(asked: Utterance, facts: Facts) -> bool:
+    """Return True where a request looks done: answered, committed, or changed and checked; a steer by its first call.
+
+    Whether something is left of it is not known then, and a step that is done again costs more than one untold.
+    """
+    if asked.via in {"refusal", "objection"} and words_of(asked.text) < _WHOLE_TASK_WORDS:
+        return facts.looked > 0
+    is_answered = cues.is_question(asked.text) and facts.reply_seq > asked.seq
+    is_checked = facts.acted and facts.checked_at > asked.seq
+    return is_answered or is_checked or any(commit.seq > asked.seq for commit in facts.commits[-1:])
 
 
 def _told(said: Utterance, length: int) -> str:

@@ -47,7 +47,7 @@ RUNNING = "(still running)\n"
 """The beginning of the result of a call that waited for another agent in vain."""
 _OF_CLIENT_BELOW = lazy_regex(r"^agentId: (?P<id>\w+)", re.MULTILINE)
 # Files outside of any project: the client's own notes and temporary files.
-_ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
+ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 # Share of the files used that the project's root must contain; a few files elsewhere (a config in the home folder)
 # must not make the root "/".
 _NEARLY_ALL = 0.97
@@ -301,7 +301,7 @@ def _said_in_result(call: ToolCall) -> Iterable[Utterance]:
 def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:
     """Return the folders of the files that calls refer to, with the number of references."""
     paths = (call.path for call in calls)
-    return Counter(path.rpartition("/")[0] for path in paths if path.startswith("/") and not _ELSEWHERE.search(path))
+    return Counter(path.rpartition("/")[0] for path in paths if path.startswith("/") and not ELSEWHERE.search(path))
 
 
 def project_root(folders: Mapping[str, int]) -> str:

@@ -13,7 +13,7 @@ from reverie.documents.item_and_change_types import (
     Wording,
 )
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, is_conflict_copy, kind_of
-from reverie.documents.parser import ITEMS_MAX, has_too_many_items, parse_document
+from reverie.documents.parser import ITEMS_MAX, has_too_many_items, ids_of_items, items_by_id, parse_document
 from reverie.documents.revert_one_document_change import revert_change
 from reverie.documents.summary_and_updated_lines import refresh_header
 from reverie.documents.update_own_lines_of_memory_md import DocumentEntry, update_memory_list
@@ -32,7 +32,9 @@ __all__ = [
     "Wording",
     "apply_changes",
     "has_too_many_items",
+    "ids_of_items",
     "is_conflict_copy",
+    "items_by_id",
     "kind_of",
     "new_document",
     "parse_document",

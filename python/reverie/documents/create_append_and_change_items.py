@@ -9,7 +9,7 @@ from reverie.documents.escaping import bullet, clean, ending_of, one_line, tag
 from reverie.documents.front_matter import change_whole_file
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, is_conflict_copy, kind_of
-from reverie.documents.parser import is_updated_line, parse_document, parse_source
+from reverie.documents.parser import ids_of_items, is_updated_line, parse_document, parse_source
 from reverie.documents.render_episode_sections_titles_and_summaries import (
     day_of,
     heading_of,
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     from reverie.documents.item_and_change_types import Item
     from reverie.documents.parser import ParsedSource
+    from reverie.match_and_edit_markdown_blocks import Block
 
-__all__ = ["append_entry", "apply_changes", "is_listed", "new_document"]
+__all__ = ["append_entry", "apply_changes", "is_listed", "new_document", "with_blocks_of"]
 
 _LINE_ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 _MEMORY_LIST: Final = "MEMORY.md"
@@ -69,6 +70,7 @@ def apply_changes(path: str, text: str, ids: Sequence[str], changes: Sequence[Ch
     """
     source = parse_source(path, text)
     document = source.document
+    ids = ids_of_items(path, text, ids)
     if len(ids) != len(document.items):
         raise ValidationError(
             f"{path} has {len(document.items)} memories, not {len(ids)}",
@@ -118,6 +120,37 @@ def append_entry(path: str, text: str | None, entry: str) -> str:
     if before.strip() and not _may_follow(before, lines[0]):
         before += ending
     return before + added + after
+
+
+def with_blocks_of(path: str, text: str, other: str) -> str | None:
+    """Return a file of facts or episodes with all that another text of it has and it lacks, at its end.
+
+    That is how two texts of which neither was made from the other are one: nothing was deleted. Of lines that are
+    generated (title, summary, day) it keeps its own. None for other documents, or where no block would stay one.
+    Example: "- Ann sails" and "- Bob rows" give "- Ann sails", "- Bob rows".
+    """
+    source, beside = parse_source(path, text), parse_source(path, other)
+    if source.document.kind not in {DocumentKind.FACTS, DocumentKind.EPISODES}:
+        return None
+    known = {"", *(_words_of(source, block) for block in source.blocks)}
+    title = set(f"# {heading_of(path)}".casefold().split())
+    joined, expected = text, len(source.document.items)
+    for block in beside.blocks:
+        words = _words_of(beside, block)
+        if words in known or block.kind is BlockKind.SUMMARY or is_updated_line(block):
+            continue
+        if block.kind is BlockKind.TITLE and title.issuperset(words.casefold().split()):
+            continue
+        if words.startswith("---"):
+            return None  # the front matter of one file is none in the middle of another
+        joined = append_entry(path, joined, words)
+        expected += any(item.start == block.start for item in beside.document.items)
+    return joined if len(parse_document(path, joined).items) == expected else None
+
+
+def _words_of(source: ParsedSource, block: Block) -> str:
+    """Return the text of a block without empty lines around it."""
+    return source.data[block.start : block.end].decode().strip("\ufeff\r\n").rstrip()
 
 
 def is_listed(path: str) -> bool:

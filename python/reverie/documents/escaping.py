@@ -32,11 +32,14 @@ _NOT_TAG: Final = lazy_regex(r"[^\w\-/.]+")
 # A last word that may parse as a tag. Which letters beyond ASCII do is up to the parser, so all are escaped.
 _TAG_LIKE: Final = r"#(?:[\w\-/.]|[^\x00-\x7f\s])*(?:[^\W\d_]|[^\x00-\x7f\s])(?:[\w\-/.]|[^\x00-\x7f\s])*\Z"
 _RULE_LIKE: Final = r"(?:[-\t ]+|[*\t ]+)$"  # behind the mark of an item it would be a thematic break
+_CHECK_LIKE: Final = r"\[[ xX]\](?:\s|\Z)"  # of a task list: no memory
 _UPDATED_LIKE: Final = r": *\d{4}-\d{2}-\d{2}\Z"
 _CLOSING_LIKE: Final = r"#+\Z"  # at the end of a heading it belongs to the heading's mark
 _MARKS: Final = frozenset({"-", "*", "+"})
 _RULE_START: Final = lazy_regex(rf"\A(?=\\*{_RULE_LIKE})", re.MULTILINE)
 _ESCAPED_RULE: Final = lazy_regex(rf"\A\\(?=\\*{_RULE_LIKE})", re.MULTILINE)
+_CHECK_START: Final = lazy_regex(rf"\A(?=\\*{_CHECK_LIKE})")
+_ESCAPED_CHECK: Final = lazy_regex(rf"\A\\(?=\\*{_CHECK_LIKE})")
 _UPDATED_START: Final = lazy_regex(rf"\AUpdated(?=\\*{_UPDATED_LIKE})")
 _ESCAPED_UPDATED: Final = lazy_regex(rf"\AUpdated\\(?=\\*{_UPDATED_LIKE})")
 _TAG_START: Final = lazy_regex(rf"(?<!\S)(?=\\*{_TAG_LIKE})")
@@ -93,7 +96,8 @@ def tag(word: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return an item's text with a backslash where it would parse as a rule, as the Updated line, or as a tag."""
+    """Return an item's text with a backslash where it would parse as a rule, a check box, the Updated line or a tag."""
+    text = _CHECK_START.sub(r"\\", text)
     return escaped_tag(_UPDATED_START.sub(r"Updated\\", _RULE_START.sub(r"\\", text, count=1)))
 
 
@@ -101,6 +105,7 @@ def unescaped(text: str) -> str:
     """Return a parsed item's text without the backslashes that `escaped` added."""
     if "\\" not in text:
         return text
+    text = _ESCAPED_CHECK.sub("", text)
     return unescaped_tag(_ESCAPED_UPDATED.sub("Updated", _ESCAPED_RULE.sub("", text, count=1)))
 
 

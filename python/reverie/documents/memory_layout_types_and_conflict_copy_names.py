@@ -39,7 +39,16 @@ class DocumentKind(StrEnum):
     PLAIN = "plain"  # everything else: no memory
 
 
-_COPY: Final = lazy_regex(r"\.sync-conflict-|\(conflicted copy|\.reverie-new\.", re.IGNORECASE)
+# The names that programs give to the other text of a conflict, or to the text before their change.
+_COPY: Final = lazy_regex(
+    r"""\.sync-conflict- | \.reverie-new\.                                # Syncthing, ours
+    | [(\[] [^)\]]* \b(?:conflicted|SFConflict|case\ (?:conflict|clash)) # Dropbox, Nextcloud, pCloud, Seafile
+    | [._-]conflict-\d | _(?:Case)?Conflict\.\w+$                        # ownCloud, Synology Drive
+    | (?-i:[._](?:BACKUP|BASE|LOCAL|REMOTE)[._]\d+\.\w+$)                # git mergetool
+    | ^\#.*\#\.\w+$ | (?:~|\.(?:bak|orig|swp))\.\w+$                    # editors
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _OWN_COPY: Final = lazy_regex(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
 _INDEX: Final = "MEMORY.md"
 _BY_FILE_NAME: Final = {

@@ -32,7 +32,9 @@ __all__ = [
     "ParsedSource",
     "has_too_many_items",
     "header_texts",
+    "ids_of_items",
     "is_updated_line",
+    "items_by_id",
     "parse_document",
     "parse_items",
     "parse_source",
@@ -48,6 +50,7 @@ _CONTENTS_BYTES: Final = 1_000_000  # of the contents of some thousand bullets
 
 _ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 _UPDATED: Final = lazy_regex(r"Updated: *\d{4}-\d{2}-\d{2}")
+_CHECK_BOX: Final = lazy_regex(r"\[[ xX]\](?:\s|\Z)")
 _DIVIDED: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
 _HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION})
 
@@ -178,6 +181,35 @@ def _kept_source(path: str, text: str) -> ParsedSource:
     return source
 
 
+def items_by_id(path: str, text: str, ids: Sequence[str]) -> dict[str, Item]:
+    """Return the items of a stored document by their ids, in order.
+
+    An older version gave ids to tasks as well, and to the lines of other programs' conflict copies: where the numbers
+    differ, these are among the items, so that a write can remove them. Raises ValueError if they fit neither way.
+    """
+    items = parse_document(path, text).items
+    if len(items) != len(ids):
+        folder = path.rpartition("/")[0]
+        data = text.encode("utf-8", "replace")
+        if folder.split("/")[0] == "facts":
+            items = tuple(_bullet_items(parse(data, sections=False), data, type_by_name(path), checks=True))
+        else:
+            items = parse_items(f"{folder}/x.md", text)
+    return dict(zip(ids, items, strict=True))
+
+
+def ids_of_items(path: str, text: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids of a stored document that its items have today; all if they fit neither way of `items_by_id`."""
+    items = parse_document(path, text).items
+    if len(items) >= len(ids):
+        return tuple(ids)
+    starts = {item.start for item in items}
+    try:
+        return tuple(name for name, item in items_by_id(path, text, ids).items() if item.start in starts)
+    except ValueError:
+        return tuple(ids)
+
+
 def has_too_many_items(path: str, text: str) -> bool:
     """Return True if `text` has more than ITEMS_MAX memories, which are as many as one commit can replace.
 
@@ -204,11 +236,13 @@ def is_updated_line(block: Block) -> bool:
     )
 
 
-def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Iterator[Item]:
-    """Yield the top-level bullets as items, but for empty ones and the Updated line."""
+def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType, *, checks: bool = False) -> Iterator[Item]:
+    """Yield the top-level bullets as items, but for empty ones, the Updated line and tasks (`- [ ] buy tea`)."""
     for block in blocks:
         kind_of_block, start, end, _, text, tags, _ = block
         if kind_of_block is BlockKind.BULLET and text and not (text[0] == "U" and is_updated_line(block)):
+            if text[0] == "[" and not checks and _CHECK_BOX.match(text):
+                continue
             # Few bullets have an escape: only for these the cache is quicker than what it saves.
             content = _content(text) if "\\" in text else text.strip()
             yield Item(start, end, data[start:end].decode(), kind, content, tags)

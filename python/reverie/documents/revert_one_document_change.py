@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.documents.create_append_and_change_items import apply_changes
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
-from reverie.documents.parser import is_updated_line, parse_source
+from reverie.documents.parser import ids_of_items, is_updated_line, parse_source
 from reverie.documents.render_episode_sections_titles_and_summaries import heading_of
 from reverie.documents.summary_and_updated_lines import copy_header, update_header
 from reverie.errors import ValidationError
@@ -38,6 +38,8 @@ def revert_change(
     one by one, and those that come back go where new ones would. Example: a line was deleted, and its neighbour edited
     since: the texts overlap, the items do not.
     """
+    before = None if before is None else _today(path, before)
+    after, now = _today(path, after), _today(path, now)
     if now[0] == after[0]:
         return (None, ()) if before is None else (before[0], tuple(before[1]))
     if before is not None:
@@ -47,6 +49,11 @@ def revert_change(
             return update_header(source, day=day), _ids_of_same_items(path, source, [now, before])
     reverted = _revert_items(path, before, after, now, day)
     return None if reverted is None else (reverted.text, reverted.ids)
+
+
+def _today(path: str, version: DocumentVersion) -> DocumentVersion:
+    """Return a version with the ids of what is an item today."""
+    return version[0], ids_of_items(path, *version)
 
 
 def _revert_items(

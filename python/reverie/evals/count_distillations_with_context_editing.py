@@ -67,7 +67,7 @@ def frequency(
     spoken = [message for message in messages if not message.rewound]
     threshold = min(int(limits.window * distil_at), absolute_cap)
     if not spoken:
-        raise ValidationError("there is no message to replay", hint="give session files (*.jsonl, *.jsonl.gz)")
+        raise ValidationError("there is no message to replay", hint="give session files (*.jsonl, also .gz or .zst)")
     if threshold <= max(BESIDE, target(limits)):
         raise ValidationError(
             f"a window of {limits.window:,} tokens has no room for a conversation beside {BESIDE:,} tokens",

@@ -180,9 +180,9 @@ def read_session(path: Path) -> Session:
     messages = tuple(message for message in main_line(entries) if not message.rewound)
     folder = next(
         (
-            path_of_entry
+            here
             for entry in entries
-            if (path_of_entry := folder_of(entry.extra)) and path_of_entry.startswith("/")
+            if (named := folder_of(entry.extra)) and (here := git_repositories.posix_folder(named))
         ),
         None,
     )

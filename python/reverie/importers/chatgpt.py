@@ -1,9 +1,10 @@
 """Conversations of an export of ChatGPT, as lines of a transcript: one line for each node of a conversation's tree.
 
-An export is a zip file with `conversations.json`, a list of conversations. Each is a tree of nodes with a message in
-most; an edited prompt begins a branch. Lines are written in the order of their times, so that the last branch is the
-main one, as it is for the person. Said is what has words and is addressed to the other side; calls of ChatGPT's own
-tools, hidden context and thoughts are kept as data.
+An export is a zip file with `conversations.json`, a list of conversations, or with `conversations-000.json` and so on.
+Each conversation is a tree of nodes with a message in most; an edited prompt or a second answer begins a branch. Lines
+are written in the order of their times, and the last one names the node that the person saw last (`current_node`): what
+does not lead there is no part of the conversation. Without it, the last branch is the main one. Said is what has words
+and is addressed to the other side; calls of ChatGPT's own tools, hidden context and thoughts are kept as data.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from reverie.errors import NotFound, TooLarge, ValidationError
+from reverie.importers.detect_rewound_branches import CURRENT
 from reverie.importers.find_and_read_transcript_files import UNPACKED_BYTES_MAX
 from reverie.importers.parse_and_repair_json_line import Unreadable, parse
 from reverie.lazy_regex import lazy_regex
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["conversations"]
 
-_NAME: Final = "conversations.json"
+_PART: Final = lazy_regex(r"conversations(?:-\d+)?\.json", re.ASCII)
 _ID: Final = lazy_regex(r"[\w.-]{1,128}", re.ASCII)
 _ZIP_BEGIN: Final = b"PK\x03\x04"
 _SECONDS_MAX: Final = 2**33  # the year 2242: a later time is none
-_HINT: Final = "give the zip file of an export, or its conversations.json"
+_HINT: Final = "give the zip file of an export, the folder that it was unpacked to, or its conversations.json"
 
 
 def conversations(
@@ -45,29 +47,37 @@ def conversations(
 
     Raises NotFound, ValidationError for what is no export or has no conversation that can be read, and TooLarge.
     """
-    try:
-        value, _ = parse(_read(export))
-    except Unreadable as error:
-        raise ValidationError(f"{export} cannot be read: {error}", hint=_HINT) from error
-    if isinstance(value, dict) and "mapping" in value:
-        value = [value]
-    if not isinstance(value, list):
-        raise ValidationError(f"{export} is not a list of conversations", hint=_HINT)
     skipped: list[str] = []
     names: set[str] = set()
-    for number, conversation in enumerate(value, 1):
-        try:
-            name, lines = _conversation(conversation, names)
-        except Unreadable as error:
-            title = conversation.get("title") if isinstance(conversation, dict) else None
-            skipped.append(str(error))
-            on_skipped(title if isinstance(title, str) and title.strip() else f"conversation {number}", str(error))
-            continue
-        names.add(name)
-        if lines:
-            yield name, lines
+    number = 0
+    for part, data in _parts(export):
+        for conversation in _list(part, data):
+            number += 1
+            try:
+                name, lines = _conversation(conversation, names)
+            except Unreadable as error:
+                title = conversation.get("title") if isinstance(conversation, dict) else None
+                skipped.append(str(error))
+                on_skipped(title if isinstance(title, str) and title.strip() else f"conversation {number}", str(error))
+                continue
+            names.add(name)
+            if lines:
+                yield name, lines
     if skipped and not names:
         raise ValidationError(f"{export} has no conversation that can be read: {skipped[0]}", hint=_HINT)
+
+
+def _list(part: str, data: bytes) -> list[Json]:
+    """Return the conversations in one file of an export. Raises ValidationError."""
+    try:
+        value, _ = parse(data)
+    except Unreadable as error:
+        raise ValidationError(f"{part} cannot be read: {error}", hint=_HINT) from error
+    if isinstance(value, dict) and "mapping" in value:
+        return [value]
+    if not isinstance(value, list):
+        raise ValidationError(f"{part} is not a list of conversations", hint=_HINT)
+    return value
 
 
 def _conversation(conversation: Json, names: set[str]) -> tuple[str, bytes]:
@@ -85,7 +95,7 @@ def _conversation(conversation: Json, names: set[str]) -> tuple[str, bytes]:
         raise Unreadable("its id is missing, or is not made of letters, digits, `.`, `_` and `-`")
     if name in names:
         raise Unreadable(f"another one has the id {name}")
-    lines = list(_lines(name, mapping))
+    lines = [*_lines(name, mapping), *_current(name, conversation)]
     if not any("message" in line for line in lines):
         return name, b""
     try:
@@ -94,33 +104,46 @@ def _conversation(conversation: Json, names: set[str]) -> tuple[str, bytes]:
         raise Unreadable(f"it cannot be written as lines: {error}") from error
 
 
-def _read(export: Path) -> bytes:
-    """Return the JSON of an export, out of the zip file where it is one."""
+def _parts(export: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each file with conversations, in the order of their names."""
+    if export.is_dir():
+        files = sorted(path for path in export.iterdir() if _PART.fullmatch(path.name) and path.is_file())
+        if not files:
+            raise NotFound(f"{export} has no conversations.json", hint=_HINT)
+        yield from ((str(path), _read(path)) for path in files)
+        return
     if not export.is_file():
         raise NotFound(f"{export} is not a file", hint=_HINT)
     with export.open("rb") as file:
         begins_as_zip = file.read(len(_ZIP_BEGIN)) == _ZIP_BEGIN
-    if begins_as_zip or zipfile.is_zipfile(export):
-        try:
-            return _unpacked(export)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-            raise ValidationError(
-                f"{export} is a zip file that is damaged or not complete: {error}", hint="download the export again"
-            ) from error
-    if export.stat().st_size > UNPACKED_BYTES_MAX:
-        raise TooLarge(f"{export} is larger than {UNPACKED_BYTES_MAX} bytes", hint="split it")
-    return export.read_bytes()
+    if not begins_as_zip and not zipfile.is_zipfile(export):
+        yield str(export), _read(export)
+        return
+    try:
+        yield from _unpacked(export)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise ValidationError(
+            f"{export} is a zip file that is damaged or not complete: {error}", hint="download the export again"
+        ) from error
 
 
-def _unpacked(export: Path) -> bytes:
-    """Return the conversations out of a zip file."""
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file. Raises TooLarge."""
+    if path.stat().st_size > UNPACKED_BYTES_MAX:
+        raise TooLarge(f"{path} is larger than {UNPACKED_BYTES_MAX} bytes", hint="split it")
+    return path.read_bytes()
+
+
+def _unpacked(export: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files with conversations out of a zip file."""
     with zipfile.ZipFile(export) as archive:
-        members = [info for info in archive.infolist() if info.filename.rsplit("/", 1)[-1] == _NAME]
+        members = [info for info in archive.infolist() if _PART.fullmatch(info.filename.rsplit("/", 1)[-1])]
         if not members:
-            raise ValidationError(f"{export} has no {_NAME}", hint=_HINT)
-        if members[0].file_size > UNPACKED_BYTES_MAX:
-            raise TooLarge(f"{_NAME} unpacks to more than {UNPACKED_BYTES_MAX} bytes", hint="split it")
-        return archive.read(members[0])
+            raise ValidationError(f"{export} has no conversations.json", hint=_HINT)
+        if sum(info.file_size for info in members) > UNPACKED_BYTES_MAX:
+            raise TooLarge(f"{export} unpacks to more than {UNPACKED_BYTES_MAX} bytes", hint="split it")
+        for info in sorted(members, key=lambda info: info.filename):
+            yield f"{export} ({info.filename})", archive.read(info)
 
 
 def _lines(name: str, mapping: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -137,6 +160,14 @@ def _lines(name: str, mapping: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for node in reversed(path):
             written.add(node)
             yield _line(name, node, waiting[node])
+
+
+def _current(name: str, conversation: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the line that names the node which the person saw last, where it is one of the conversation's."""
+    node = conversation.get("current_node")
+    if isinstance(node, str) and node in conversation["mapping"]:
+        at = conversation.get("update_time")
+        yield {"type": CURRENT, "uuid": f"{node} at {at}", "sessionId": name, "node": node}
 
 
 def _line(name: str, key: str, node: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = [
     "bad_entry",
     "folder_of",
+    "is_of_subagent",
+    "is_record",
+    "is_understood",
     "json_object_of",
     "model_named_in",
     "program_of",
@@ -30,6 +33,7 @@ __all__ = [
 ]
 
 
+_IDS = ("sessionId", "uuid", "leafUuid", "messageId")
 _REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `context_window_usage_and_distillation_due`
 
 
@@ -115,6 +119,16 @@ def request_tokens_of(extra: dict[str, Any]) -> int:
     return tokens if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX else 0
 
 
+def is_of_subagent(extra: dict[str, Any]) -> bool:
+    """Return True for the first line of a session that another agent started (Codex); Claude Code's have a file name.
+
+    Example: `{"type": "session_meta", "payload": {"source": {"subagent": {"thread_spawn": …}}}}`; a person's is "cli".
+    """
+    payload = extra.get("payload")
+    source = payload.get("source") if extra.get("type") == "session_meta" and isinstance(payload, dict) else None
+    return isinstance(source, dict) and "subagent" in source
+
+
 def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:
     """Return the program that wrote a session, by the first of its lines that shows it; None if no line does."""
     for line in lines:
@@ -126,9 +140,33 @@ def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] 
             return "codex"
         if pi.is_line(value):
             return "pi"
-        if isinstance(value.get("sessionId"), str) or isinstance(value.get("uuid"), str):
+        if _is_of_claude_code(value):
             return "claude-code"
     return None
+
+
+def is_understood(entry: Entry) -> bool:
+    """Return True for an entry of a session, be it data; other programs' JSON becomes entries of no known form too.
+
+    Example: `{"type": "summary", "leafUuid": …}` is one, `{"type": "entity", "name": …}` is none.
+    """
+    if entry.role is not None or codex.is_line(entry.extra) or pi.is_line(entry.extra):
+        return True
+    return _is_of_claude_code(entry.extra if entry.id is None else {**entry.extra, "uuid": entry.id})
+
+
+def is_record(line: bytes) -> bool:
+    """Return True for a whole record of a known program; what is within one (`progress` has a message) is none."""
+    try:
+        value, _ = load(line)
+    except Unreadable:
+        return False
+    return codex.is_line(value) or pi.is_line(value) or (_is_of_claude_code(value) and "sessionId" in value)
+
+
+def _is_of_claude_code(line: dict[str, Any]) -> bool:
+    """Return True for a line with a type and an id of Claude Code: of a session, or of what it is about."""
+    return isinstance(line.get("type"), str) and any(isinstance(line.get(name), str) for name in _IDS)
 
 
 def _format_of(line: dict[str, Any]) -> ModuleType:

@@ -14,6 +14,8 @@ What follows from that:
 * Words from the queue of the client have no place in the tree: they are on the branch of the line before them.
 * A parent that comes after its child is no parent, so ids in a cycle end every walk.
 
+An export of ChatGPT says itself which branch is the main one: the last line of the type CURRENT names its end.
+
 A thread that was appended by the API has no such tree. There a mark says that the thread went back: an entry of its
 own, of which nothing but its number and the entry that it goes back to is read.
 """
@@ -31,8 +33,18 @@ from reverie.models import Entry, EntryKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["belongs_to_tree", "is_mark", "is_prompt", "marked_ranges", "rewind_mark", "rewound_positions", "undo_mark"]
+__all__ = [
+    "CURRENT",
+    "belongs_to_tree",
+    "is_mark",
+    "is_prompt",
+    "marked_ranges",
+    "rewind_mark",
+    "rewound_positions",
+    "undo_mark",
+]
 
+CURRENT: Final = "chatgpt-current"
 _NOTICE: Final = "[Request interrupted by user"
 _NEVER: Final = -1
 _MARK: Final = "reverie.rewind"  # the `type` of a mark; it has no line number, which every line of a transcript has
@@ -40,6 +52,9 @@ _MARK: Final = "reverie.rewind"  # the `type` of a mark; it has no line number, 
 
 def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
     """Return the positions in `entries` (all kinds, file order) that lie on an abandoned branch."""
+    current = next((entry for entry in reversed(entries) if entry.extra.get("type") == CURRENT), None)
+    if current is not None:
+        return _beside(entries, current.extra.get("node"))
     tree = _build_tree(entries)
     taken: set[int] = set()
     for children in tree.forks.values():
@@ -54,6 +69,16 @@ def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
             index for index, entry in enumerate(entries) if any(first <= entry.seq <= last for first, last in ranges)
         )
     return frozenset(taken)
+
+
+def _beside(entries: Sequence[Entry], node: str | None) -> frozenset[int]:
+    """Return the positions of the entries of a tree that do not lead to this node, or are it."""
+    parents = {entry.id: entry.parent for entry in entries if entry.id is not None}
+    path: set[str] = set()
+    while node is not None and node not in path:
+        path.add(node)
+        node = parents.get(node)
+    return frozenset(index for index, entry in enumerate(entries) if entry.id is not None and entry.id not in path)
 
 
 def _queued_on(entries: Sequence[Entry], taken: set[int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""Transcript files: discovery, opening (plain or gzipped), and reading in chunks.
+"""Transcript files: discovery, opening (plain or packed), and reading in chunks.
 
 The only part of the importers that does I/O, and only on paths that it is given. Memory is bounded by one piece and
 one line (CHUNK_BYTES + LINE_BYTES_MAX) whatever the size of the file.
@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import stat
-import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,13 +18,14 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from msgspec import structs
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.importers.detect_and_read_line_format import program_of
+from reverie.importers.detect_and_read_line_format import is_understood, program_of
 from reverie.importers.parse_and_repair_json_line import Problem
 from reverie.importers.split_chunks_into_entries import ChunkPlan, PartialLine, plan_chunk
+from reverie.importers.unpack import unpacked
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from reverie.models import Entry
 
@@ -34,7 +34,6 @@ __all__ = [
     "FILES_MAX",
     "PREFIX_BYTES",
     "UNPACKED_BYTES_MAX",
-    "Gunzip",
     "Identity",
     "find_transcripts",
     "oldest_first",
@@ -51,107 +50,17 @@ PREFIX_BYTES: Final = 4096
 FILES_MAX: Final = 100_000
 """Session files in one call of `discover`."""
 
-_ENDINGS: Final = (".jsonl", ".jsonl.gz")
-_GZIP: Final = b"\x1f\x8b"
+_ENDINGS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 _HEAD_BYTES: Final = 512
 _TAR: Final = slice(257, 262)  # where a tar says `ustar`
+_BLANK: Final = b"\0 \t\r\n"
 _SESSION_BYTES: Final = 64 * 1024  # the first lines may name no session and no time, and be long
 _UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TIME = re.compile(rb'"timestamp"\s*:\s*"(\d{4}-[^"\\]{6,36})"')  # noqa: TID251 - bytes
 _SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')  # noqa: TID251 - bytes
 
 UNPACKED_BYTES_MAX: Final = 2 * 1024 * 1024 * 1024
-"""One gzipped transcript gives at most this much. 42 KiB can unpack to 4 GiB; the longest real session is 0.1 GiB."""
-
-_PACKED_BYTES: Final = 64 * 1024
-_GZIP_WINDOW: Final = 31  # zlib's word for "the largest window, with a gzip header"
-
-
-class Gunzip:
-    """Streaming gzip reader over `packed(size)`, member by member, limited to `limit` output bytes.
-
-    When it ends early, `problem` says why, and what was readable was given.
-    """
-
-    def __init__(self, packed: Callable[[int], bytes], *, limit: int) -> None:
-        self.problem: str | None = None
-        self._packed = packed
-        self._limit = limit
-        self._given = 0
-        self._waiting = b""  # packed bytes not taken in yet
-        self._ready = b""  # unpacked bytes that were looked at before they were asked for
-        self._member = zlib.decompressobj(wbits=_GZIP_WINDOW)
-        self._begun = False  # inside a member, so that the end of the file is too early
-
-    def read(self, size: int) -> bytes:
-        """Return up to `size` uncompressed bytes; fewer only at the end."""
-        pieces = [self._ready[:size]]
-        self._ready = self._ready[size:]
-        missing = size - len(pieces[0])
-        while missing > 0:
-            piece = self._unpack(missing)
-            if not piece:
-                break
-            pieces.append(piece)
-            missing -= len(piece)
-        return b"".join(pieces)
-
-    def peek(self, size: int) -> bytes:
-        """Return the next bytes without consuming them."""
-        if len(self._ready) < size:
-            self._ready += self.read(size)
-        return self._ready[:size]
-
-    def skip(self, size: int) -> None:
-        """Discard the next uncompressed bytes."""
-        while size > 0 and (piece := self.read(min(size, _PACKED_BYTES * 16))):
-            size -= len(piece)
-
-    def _unpack(self, size: int) -> bytes:
-        """Return some uncompressed bytes, or none at the end of the file."""
-        while self.problem is None:
-            if not self._waiting:
-                self._waiting = self._packed(_PACKED_BYTES)
-            if not self._waiting and not self._begun:
-                return b""  # the end, where it may be
-            piece = self._step(size)
-            if piece:
-                return piece
-        return b""
-
-    def _step(self, size: int) -> bytes:
-        """Feed input to the decompressor once; may return nothing although more follows."""
-        size = min(size, self._limit + 1 - self._given)
-        before = self._member.copy()
-        try:
-            piece = self._member.decompress(self._waiting, size)
-        except zlib.error as error:
-            self.problem = f"the gzip stream is damaged ({error}); the part before the damage was read"
-            return self._rescue(before, size)
-        if not piece and not self._waiting:
-            self.problem = "the gzip stream is cut off; the part before the cut was read"
-        self._begun = not self._member.eof
-        if self._member.eof:
-            # Members may follow one another; zeros behind the last are padding.
-            self._waiting = self._member.unused_data.lstrip(b"\0")
-            self._member = zlib.decompressobj(wbits=_GZIP_WINDOW)
-        else:
-            self._waiting = self._member.unconsumed_tail
-        self._given += len(piece)
-        if self._given > self._limit:
-            self.problem = f"it unpacks to more than {self._limit} bytes; the part before that was read"
-            return b""
-        return piece
-
-    def _rescue(self, member: zlib._Decompress, size: int) -> bytes:
-        """Recover output up to a damaged byte by feeding the input byte by byte."""
-        pieces: list[bytes] = []
-        for index in range(len(self._waiting)):
-            try:
-                pieces.append(member.decompress(self._waiting[index : index + 1]))
-            except zlib.error:
-                break
-        return b"".join(pieces)[:size]
+"""One packed transcript gives at most this much. 42 KiB can unpack to 4 GiB; the longest real session is 0.1 GiB."""
 
 
 class TranscriptStream(Protocol):
@@ -181,7 +90,7 @@ class Identity:
 
 
 def find_transcripts(paths: Iterable[Path]) -> list[Path]:
-    """Return transcripts at `paths`, sorted and distinct; folders are searched for `*.jsonl` and `*.jsonl.gz`.
+    """Return transcripts at `paths`, sorted and distinct; folders are searched for `*.jsonl`, `.gz` and `.zst` too.
 
     Links to folders are not followed, and what is no regular file is passed over in a folder. Raises NotFound for a
     path that does not exist, TooLarge beyond FILES_MAX.
@@ -220,20 +129,20 @@ def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream
     """Yield an open transcript, at `offset` of its uncompressed bytes; closed at the end of the block.
 
     Raises ValidationError for a folder, a pipe, a device, an archive; NotFound, Forbidden; StorageFailed for a disk
-    that fails. Gzip is known by its first bytes, not by the name.
+    that fails. Gzip and zstd are known by the first bytes, not by the name.
     """
     with _open_regular(path) as plain:
         head = plain.read(_HEAD_BYTES)
         _refuse_archive(path, head)
-        if not head.startswith(_GZIP):
+        stream = unpacked(head, plain.read, limit=UNPACKED_BYTES_MAX)
+        if stream is None:
             plain.seek(offset)
             yield plain
             return
         plain.seek(0)
-        unpacked = Gunzip(plain.read, limit=UNPACKED_BYTES_MAX)
-        _refuse_archive(path, unpacked.peek(_HEAD_BYTES))
-        unpacked.skip(offset)
-        yield unpacked
+        _refuse_archive(path, stream.peek(_HEAD_BYTES))
+        stream.skip(offset)
+        yield stream
 
 
 def read_chunks(
@@ -241,7 +150,7 @@ def read_chunks(
 ) -> Iterator[ChunkPlan]:
     """Yield the entries and problems of a transcript, chunk by chunk, from `offset` (in uncompressed bytes) on.
 
-    The last plan is the one at the end of what is there now; a file that ends early (a cut gzip stream) says so in its
+    The last plan is the one at the end of what is there now; a file that ends early (a cut stream) says so in its
     problems, with line 0. Raises what `source` and `plan_chunk` raise.
     """
     with open_transcript(path, offset=offset) as opened:
@@ -293,23 +202,31 @@ def read_identity(path: Path) -> Identity:
     """Return the session id and fingerprint of a file from its first bytes.
 
     Raises:
-        ValidationError: it holds something, and no line of its beginning starts a JSON object: it is no session.
+        ValidationError: it holds something, and no line of it is one of a session.
     """
     with open_transcript(path) as opened:
         head = _read_exactly(opened, _SESSION_BYTES)
-    if head.strip() and not any(line.lstrip().startswith(b"{") for line in head.splitlines()):
+    program = program_of(head.splitlines())
+    # A disk that lost its power leaves NUL bytes.
+    if program is None and head.strip(_BLANK) and not _is_session(path):
         raise ValidationError(
-            f"{path} is not a session: no line of it begins a JSON object",
-            hint="give the .jsonl files of ~/.claude/projects, or a folder of them",
+            f"{path} is not a session: no line of it is understood",
+            hint="give the session files of Claude Code, Codex or pi, or a folder of them",
         )
     prefix = head[:PREFIX_BYTES]
-    stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    stem = path.name.removesuffix(".gz").removesuffix(".zst").removesuffix(".jsonl")
     agent = stem.removeprefix("agent-") if stem.startswith("agent-") else None
     named = _UUID.search(stem) if agent is None else None
     in_head = _SESSION.search(head)
     session = named.group() if named else in_head.group(1).decode("utf-8", "replace") if in_head else stem
-    program = program_of(head.splitlines())
     return Identity(session, agent, len(prefix), hashlib.sha256(prefix).hexdigest(), program)
+
+
+def _is_session(path: Path) -> bool:
+    """Return True if any line of a file is one of a session, or if its first one is still being written."""
+    entries = (entry for plan in read_chunks(path, tokens=False) for entry in plan.entries)
+    first = next(entries, None)
+    return first is None or is_understood(first) or any(map(is_understood, entries))
 
 
 def _read_exactly(opened: TranscriptStream, size: int) -> bytes:

@@ -28,6 +28,7 @@ Of such a line the first HEAD_BYTES are kept, of any other unreadable line all o
 
 HEAD_BYTES: Final = 64 * 1024
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # noqa: TID251 - bytes
+_CONTROL = re.compile(rb"[\0-\x1f]")  # noqa: TID251 - bytes
 _LONE: Final = lazy_regex("[\ud800-\udfff]")
 _INT_MAX: Final = 2**64 - 1
 _INT_MIN: Final = -(2**63)
@@ -41,7 +42,7 @@ def load(line: bytes) -> tuple[dict[str, Any], str | None]:
     """Return the object of one line, and what was repaired in it; raises Unreadable.
 
     Of a key given twice the last value counts, as in every JavaScript engine. Half of a surrogate pair cannot be
-    written in UTF-8: it becomes U+FFFD, which is reported.
+    written in UTF-8: it becomes U+FFFD, which is reported; so do bytes that are not UTF-8. Control characters stay.
     """
     value, mended = parse(line)
     if not isinstance(value, dict):
@@ -56,9 +57,19 @@ def parse(data: bytes) -> tuple[Json, str | None]:
     try:
         return orjson.loads(data), None
     except orjson.JSONDecodeError as error:
-        if _SURROGATE.search(data) is None:
-            raise Unreadable(_why(data, error)) from None
-    return _parse_leniently(data), "half of a surrogate pair stands in a text; it was replaced by U+FFFD"
+        why = _why(data, error)
+    if _SURROGATE.search(data):
+        mended = "half of a surrogate pair stands in a text; it was replaced by U+FFFD"
+    elif (wrong := _not_utf8(data)) is not None:
+        mended = f"not UTF-8 at byte {wrong}; what is none was replaced by U+FFFD"
+    elif _CONTROL.search(data):
+        mended = "a text holds control characters"
+    else:
+        raise Unreadable(why)
+    try:
+        return _with_repairs(json.loads(data.decode("utf-8", "replace"), parse_constant=_refuse, strict=False)), mended
+    except (ValueError, RecursionError):
+        raise Unreadable(why) from None
 
 
 def text_of(line: bytes) -> tuple[str, str | None]:
@@ -80,19 +91,18 @@ def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
         return "UTF-16 text; transcripts are UTF-8"
     if b"\0" in line:
         return "binary data: it holds NUL bytes"
-    try:
-        line.decode()
-    except UnicodeDecodeError as wrong:
-        return f"not UTF-8 at byte {wrong.start}"
+    if (wrong := _not_utf8(line)) is not None:
+        return f"not UTF-8 at byte {wrong}"
     return f"not JSON: {error.msg} at character {error.pos}"
 
 
-def _parse_leniently(line: bytes) -> Json:
-    """Return the value that Python's lenient parser reads; what only it accepts is refused, except lone surrogates."""
+def _not_utf8(data: bytes) -> int | None:
+    """Return the first byte that is not UTF-8, or None."""
     try:
-        return _with_repairs(json.loads(line, parse_constant=_refuse))
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"not JSON: {error}") from None
+        data.decode()
+    except UnicodeDecodeError as wrong:
+        return wrong.start
+    return None
 
 
 def _refuse(constant: str) -> NoReturn:

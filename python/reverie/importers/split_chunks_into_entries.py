@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from reverie.errors import ValidationError
+from reverie.errors import ValidationError, failure_of
 from reverie.importers.count_message_tokens import with_token_counts
-from reverie.importers.detect_and_read_line_format import bad_entry, read_line
-from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Unreadable, load
+from reverie.importers.detect_and_read_line_format import bad_entry, is_record, read_line
+from reverie.importers.glued import glued_parts
+from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Problem, Unreadable, load
+from reverie.models import EntryKind
 
 if TYPE_CHECKING:
-    from reverie.importers.parse_and_repair_json_line import Problem
-    from reverie.models import Entry, EntryKind
+    from reverie.errors import ReverieError
+    from reverie.models import Entry
 
-__all__ = ["ChunkPlan", "PartialLine", "plan_chunk"]
+__all__ = ["ChunkPlan", "PartialLine", "plan_chunk", "why_not"]
 
 _BOM: Final = b"\xef\xbb\xbf"
 # The mark of UTF-32LE begins with that of UTF-16LE, so it is looked for first.
@@ -74,7 +76,7 @@ def plan_chunk(
         start, inside = end, PartialLine.NOTHING
     if inside is not PartialLine.OVERLONG:
         start, inside = _handle_partial_line(reading, data, start, inside, final=final)
-    entries = with_token_counts(reading.entries) if tokens else reading.entries
+    entries = _counted(reading.entries) if tokens else reading.entries
     counts = Counter(entry.kind for entry in entries)
     return ChunkPlan(
         tuple(entries), start, max(0, reading.line + 1 - first_line), tuple(reading.problems), dict(counts), inside
@@ -94,13 +96,48 @@ class _Reading:
         if line.endswith(b"\r"):
             line = line[:-1]
         if line and not line.isspace():
-            self.keep(read_line(line, self.line))
+            read = _read(line, self.line)
+            if read[0].kind is EntryKind.BAD and len(line) <= LINE_BYTES_MAX:
+                self._take_parts(glued_parts(line, is_record), read)
+            else:
+                self.keep(read)
+
+    def _take_parts(self, parts: list[bytes], whole: tuple[Entry, Problem | None]) -> None:
+        """Keep the records on a line that is no record; the line itself where there are none."""
+        before = len(self.problems)
+        for part in parts:
+            self.keep(whole if len(parts) == 1 and not is_record(part) else _read(part, self.line))
+        if len(self.problems) == before:
+            self.problems.append(Problem(self.line, "NUL bytes, or several records on one line; each was read"))
 
     def keep(self, read: tuple[Entry, Problem | None]) -> None:
         entry, problem = read
         self.entries.append(entry)
         if problem is not None:
             self.problems.append(problem)
+
+
+def _read(line: bytes, number: int) -> tuple[Entry, Problem | None]:
+    """Return the entry of a line; of one that a defect keeps from being read its text, and the problem."""
+    try:
+        return read_line(line, number)
+    except BaseException as error:  # noqa: BLE001 - this line alone is not read
+        return bad_entry(line, number, why_not(failure_of(error)))
+
+
+def why_not(failure: ReverieError) -> str:
+    """Return why a line was not taken: the code of the defect, and the function and line of code where it is known."""
+    place = " ".join(str(failure.details[name]) for name in ("function", "kind", "at") if failure.details.get(name))
+    return f"a defect of Reverie ({failure.code}{place and f': {place}'})"
+
+
+def _counted(entries: list[Entry]) -> list[Entry]:
+    """Return the entries with their tokens; one that a defect keeps from being counted counts as none."""
+    try:
+        return with_token_counts(entries)
+    except BaseException as error:  # noqa: BLE001 - the others are counted one by one
+        failure_of(error)
+        return entries if len(entries) == 1 else [counted for entry in entries for counted in _counted([entry])]
 
 
 def _skip_rest(data: bytes, inside: PartialLine) -> tuple[int, PartialLine]:
@@ -130,7 +167,8 @@ def _handle_partial_line(
     try:
         load(last)
     except Unreadable:
-        return start, inside
+        if not any(map(is_record, glued_parts(last, is_record)[-1:])):
+            return start, inside
     reading.take(last)
     return len(data), PartialLine.TAKEN
 

@@ -29,7 +29,7 @@ __all__ = [
     "section_of",
 ]
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Raise it when an entry or document gives other units, terms or groups than before: saved indexes are built again."""
 
 K1: Final = 0.6

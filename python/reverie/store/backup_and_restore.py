@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
+from reverie.private_folder import make_private
 from reverie.store.check import run_check
 from reverie.store.lock_and_rollback_guard import StoreLock, sync_folder
 
@@ -198,7 +199,7 @@ def _set_aside(store: Path, aside: Path | None) -> None:
     if aside is None or aside.exists():
         where = "a folder that is not there yet" if aside is not None else "a folder"
         raise Conflict(f"there is a store in {store}", hint=f"name {where} that the old one is moved to")
-    aside.mkdir(mode=0o700, parents=True)
+    make_private(aside)
     for name in ("data.mdb", "anchor"):
         if (store / name).exists():
             shutil.copyfile(store / name, aside / name)

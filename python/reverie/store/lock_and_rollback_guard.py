@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Self
 import orjson
 
 from reverie.errors import Conflict
+from reverie.private_folder import make_private
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ class StoreLock:
 
         Raises Conflict naming the process that has the lock, be it this one.
         """
-        store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(store)
         store.chmod(0o700)
         path = store / _LOCK
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

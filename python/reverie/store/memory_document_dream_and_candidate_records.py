@@ -155,12 +155,14 @@ class ArchiveEntryRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ArchivesCursor(StoredRecord, frozen=True, kw_only=True):
-    """Every archive of the space, oldest first. Key: `KEY`."""
+    """Every archive of the space, oldest first; `named` once each was found to be what its name says. Key: `KEY`."""
 
     KIND: ClassVar[Kind] = Kind.CURSOR
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("named",)
     KEY: ClassVar[Key] = ("archives",)
 
     archives: list[ArchiveEntryRecord] = field(default_factory=list)
+    named: bool = False
 
 
 class ListedCursor(StoredRecord, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ __all__ = [
     "ProjectRecord",
     "ProjectsCursor",
     "PurgesCursor",
+    "RootCursor",
     "ScheduleRecord",
     "SessionRecord",
     "SessionsCursor",
@@ -78,6 +79,17 @@ class PurgesCursor(StoredRecord, frozen=True, kw_only=True):
 
     pending: list[PendingPurge] = field(default_factory=list)
     archives: list[str] = field(default_factory=list)
+
+
+class RootCursor(StoredRecord, frozen=True, kw_only=True):
+    """The folder of this space as it was opened last: device, inode, and the store in its space file. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("root",)
+
+    device: int
+    inode: int
+    mark: str
 
 
 class CompactionCursor(StoredRecord, frozen=True, kw_only=True):

@@ -91,8 +91,19 @@ def m002_packed_records(txn: lmdb.Transaction[bytes]) -> None:
     """
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records)
-"""Every migration in the order in which they run, stored by name once applied."""
+def m003_briefs_and_doubts(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow what older versions cannot read or drop: records 38 and 39; the fields `byModel`, `modelTokens`, `doubt`.
+
+    None of them has to be there, so that nothing is rewritten.
+    """
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records, m003_briefs_and_doubts)
+"""Every migration in the order in which they run, stored by name once applied.
+
+Each change of what is stored has one, also where older records are read as they are: an older version of Reverie would
+lose what it does not know, and refuses a store with a migration that it does not know.
+"""
 
 
 def opened_header(

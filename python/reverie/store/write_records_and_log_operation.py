@@ -12,7 +12,14 @@ from reverie.errors import ValidationError
 from reverie.store.reader import Reader
 from reverie.store.record_keys import decode_key, encode_key, encode_number, kind_prefix, record_key, versions_prefix
 from reverie.store.record_kinds_and_rules import EVENTS_MAX, RULES, Key, Kind, Rule
-from reverie.store.redact_encode_and_checksum_records import Sealed, decode_record, from_ms, seal, tombstone
+from reverie.store.redact_encode_and_checksum_records import (
+    Sealed,
+    decode_record,
+    from_ms,
+    seal,
+    sealed_text,
+    tombstone,
+)
 from reverie.store.superseded_versions_as_edits import keep_version, rebase_version, rewrite_record, shorten_versions
 from reverie.store.typed_record_base_and_operation_records import (
     ChangeRecord,
@@ -110,6 +117,14 @@ class Writer(Reader):
         if sealed.redacted and same_record(decoded(type(record), b"", sealed.body), stored):
             return False
         return self._put(kind, key, raw, old, sealed)
+
+    def redacted(self, value: Json) -> Json:
+        """Return a JSON value as it would be stored: without its secrets."""
+        return self._redactor.value(value)[0]
+
+    def save_redacted(self, record: StoredRecord, key: Key) -> bool:
+        """Write a record whose texts are redacted, such as an archive: another pass would change what was hashed."""
+        return self.put_sealed(record.KIND, key, sealed_text(orjson.dumps(record.as_json())))
 
     def append_record(self, record: StoredRecord, prefix: Key) -> int:
         """Add a typed record, redacted, to the end of a sequence; return its number, dense from 1."""
@@ -220,9 +235,11 @@ class Writer(Reader):
 
         For words that must be nowhere any more: `change` gets the JSON of each version and returns it without them.
         Operations, times and deletions stay as they are, and no operation is made of it: the caller notes what it did.
-        Edits are made anew, so that none of them has the words. The bytes leave the file when it is compacted.
+        Edits are made anew, so that none of them has the words. The bytes leave the file when it is compacted. Of the
+        store's own kinds this is for the log: operations have names of documents, events these and tags of memories.
         """
-        self._writable(kind)
+        if kind not in {Kind.EVENT, Kind.OPERATION}:
+            self._writable(kind)
         return rewrite_record(self.transaction, kind, key, change, self._redactor)
 
     def shorten_versions(self, after: str) -> str | None:

@@ -8,7 +8,8 @@ whose bytes sync handled or wrote itself, so that no person has changed it since
 | any          | none            | none              | remove the baseline                                             |
 | none, or no  | none            | present           | write the file: it was never on disk, or never agreed on        |
 | file agreed  |                 |                   |                                                                 |
-| file agreed  | none            | changed since     | write the file again: a change beats a deletion                 |
+| file agreed  | none            | changed since     | after the quiet period, in which a moved file would be found:   |
+|              |                 |                   | write the file again, a change beats a deletion                 |
 | file agreed  | none            | as agreed         | after the quiet period: delete the document                     |
 | any          | ours, no secret | none              | remove the file: the document was deleted                       |
 | any          | ours, secret    | none              | put the document back: nobody else has the secret               |
@@ -19,8 +20,8 @@ whose bytes sync handled or wrote itself, so that no person has changed it since
 | any          | emptied         | present           | after the quiet period: as any other save                       |
 | none         | empty           | present           | write: an empty file is no text of a person                     |
 | any          | our lost write  | present           | write the document's text: a crash forgot the baseline          |
-| any          | other           | present           | three-way merge with the merge base; none: file wins, and a     |
-|              |                 |                   | conflict copy has the store's text                              |
+| any          | other           | present           | three-way merge with the merge base; none: the memories of both |
+|              |                 |                   | are kept, or the file wins, and a copy has the store's text     |
 
 A late write (a save into a file that sync had replaced, found when that file was looked at again) is decided by
 `_late_write`: its text is merged too, but the file at the path is another one.
@@ -36,7 +37,16 @@ from typing import TYPE_CHECKING
 
 from reverie.sync.find_merge_base_of_save import is_unrecorded_write, merge_base
 from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_beyond, without_unsure_lines
-from reverie.sync.plan_file_and_document_merge import converge, disk_writes, if_changed, three_way_merge, with_notice
+from reverie.sync.plan_file_and_document_merge import (
+    converge,
+    disk_writes,
+    if_changed,
+    merge_without_base,
+    three_way_merge,
+    with_notice,
+    without_lines,
+    without_moved,
+)
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.sync_input_types import Baseline, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import Delete, Plan, Put, Remove, SaveNotice, Write
@@ -91,11 +101,13 @@ def _no_file(state: PathState, context: ScanContext) -> Plan:
         return Plan(removed_baselines=(state.path,)) if baseline is not None else Plan()
     # Without a baseline of a file nobody can have deleted it: it was never on disk. With one, the deletion counts only
     # against the text that was on disk: whoever deleted the file has not seen what the store got later.
-    if baseline is None or not baseline.sha256 or not is_unchanged_in_store(state):
+    if baseline is None or not baseline.sha256:
         return _created_file(state, document, context)
     waiting = _quiet_period(baseline, context)
     if waiting is not None:
         return waiting
+    if not is_unchanged_in_store(state):
+        return _created_file(state, document, context)
     return Plan(deletes=(Delete(state.path, document.operation),), removed_baselines=(state.path,))
 
 
@@ -144,9 +156,16 @@ def _unchanged_file(state: PathState, data: bytes, document: StoredDocument, con
     """Return the plan for a file that no person changed: changes of the store are written to it."""
     baseline, file_sha256 = state.baseline, sha256(data)
     assert baseline is not None
+    # What a save a moment ago had lacked, and the merge kept, may turn up in the file that it was moved to.
+    moved = context.moved_from(state.path, context.kept.get(state.path, ()))
     # The common case of a full scan. `intended` must be empty: with a write under way the bytes are known, but not yet
     # recorded as agreed.
-    if baseline.sha256 == file_sha256 and baseline.operation == document.operation and not baseline.intended:
+    if (
+        not moved
+        and baseline.sha256 == file_sha256
+        and baseline.operation == document.operation
+        and not baseline.intended
+    ):
         return Plan(baselines=if_changed(replace(baseline, missing_since=None), state))
     raw = data.decode()
     # A text that the store has word for word is no only copy of a secret, so nothing in it needs protection. Example: a
@@ -154,9 +173,9 @@ def _unchanged_file(state: PathState, data: bytes, document: StoredDocument, con
     # Were its line kept, it would come back beside each new one, and for ever into a list that is written anew.
     stored = any(version.text == raw for version in state.versions)
     view = RedactionView(raw) if stored else context.redact(raw)
-    if view.text == document.text:  # our write was not recorded, or the store got this text
+    if view.text == document.text and not moved:  # our write was not recorded, or the store got this text
         return Plan(baselines=(_agreed_baseline(state, file_sha256, document, context),))
-    return converge(state, view, document, document.text, context)
+    return converge(state, view, document, without_lines(document.text, moved), context)
 
 
 def _saved_file(state: PathState, data: bytes, document: StoredDocument, context: ScanContext) -> Plan:
@@ -207,9 +226,13 @@ def _merged(state: PathState, view: RedactionView, document: StoredDocument, con
         now_ms=context.now_ms,
         rules=context.rules,
     )
-    if base.version is None:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
+    if base.version is not None:
+        merged = three_way_merge(base.version.text, document.text, view.text)
+    elif (both := None if base.is_lost else merge_without_base(state.path, document.text, view.text)) is not None:
+        merged = both
+    else:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
         return converge(state, view, document, view.text, context, save=file_sha256, conflict=())
-    merged = three_way_merge(base.version.text, document.text, view.text)
+    merged = without_moved(state.path, merged, view.text, context)
     plan = converge(state, view, document, merged.text, context, save=file_sha256, conflict=merged.regions or None)
     notice, before = _notice(state.path, base, document.text, view.text, merged.text)
     return plan if notice is None else with_notice(plan, notice, before, context.now_ms)

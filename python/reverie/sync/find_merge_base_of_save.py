@@ -8,10 +8,16 @@ rule of `merge_base_search_by_lines_not_yet_seen`, among the texts that the disk
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reverie.sync.merge_base_search_by_lines_not_yet_seen import Candidate, find_base, have_common_lines
+from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
+from reverie.sync.merge_base_search_by_lines_not_yet_seen import (
+    Candidate,
+    find_base,
+    have_common_lines,
+    without_unsure_lines,
+)
 from reverie.sync.sync_input_types import Save, Version, sha256
 
 if TYPE_CHECKING:
@@ -26,13 +32,14 @@ class MergeBase:
 
     `unsure` is an older text that the save may go on from as well: it is unknown. Lines of `version` that came
     since, and that the save lacks, are left out then, and a notice names them, except for those in `edited`: the person
-    saved these, and the save has them in other words.
+    saved these, and the save has them in other words. `is_lost`: there is a base, and the store no longer has it.
     """
 
     version: Version | None
     last: Version | None = None
     unsure: Version | None = None
     edited: str = ""
+    is_lost: bool = False
 
 
 def is_unrecorded_write(state: PathState, text: str) -> bool:
@@ -76,7 +83,7 @@ def merge_base(
 
     | known about the save                                        | base                                            |
     |-------------------------------------------------------------|-------------------------------------------------|
-    | the path has no baseline                                    | none                                            |
+    | the path has no baseline; or never had a file, of memories  | none                                            |
     | it went into a file that had just been replaced             | the best of the texts before that replacement   |
     | `deliberate`, or the merged bytes saved a second time       | the text that the disk showed last              |
     | the text that the disk showed last is no longer stored      | none                                            |
@@ -94,13 +101,18 @@ def merge_base(
     # The age of our writes counts at the time of the save, not of the scan: the daemon may have been down for an hour.
     saved_at = now_ms if state.saved_at is None else state.saved_at
     if deliberate or (baseline.operation and last is None):
-        return MergeBase(last, last)
+        return MergeBase(last, last, is_lost=last is None)
+    is_unknown = not baseline.operation and not baseline.sha256 and baseline.saved is None
+    if is_unknown and type_of_blocks(state.path) is not None:
+        return MergeBase(None)  # a guess might take away what the writer never saw; both texts can be kept
     versions = _shown_texts(state, baseline)
     candidates = [_candidate(state, baseline, version, saved_at, rules) for version in versions]
     is_new = _is_new_file(baseline, saved_at, rules)
-    if baseline.saved is None and (is_new or last is None or not have_common_lines(text, last.text)):
-        # Nobody has saved this file since sync created it: the person may have created it as well, without having seen
-        # ours. Then it derives from the empty text, and nothing that it lacks was deleted.
+    is_ours = baseline.saved is None and (last is None or not have_common_lines(text, last.text))
+    if is_ours or (is_new and (baseline.saved is None or baseline.saved.text is not None)):
+        # Nobody has saved this file since sync created it, or its first save was merged a moment ago: the person may
+        # have created it as well, without having seen ours. Then it derives from the empty text, and nothing that it
+        # lacks was deleted.
         versions.append(Version(0, ""))
         candidates.append(Candidate("", replaced_recently=is_new))
     if not candidates:
@@ -111,6 +123,9 @@ def merge_base(
         return MergeBase(last, last, versions[base_match.base])
     base = versions[base_match.base]
     oldest = versions[base_match.oldest] if base_match.oldest != base_match.base else None
+    if oldest is not None:
+        for at in base_match.buffers:
+            oldest = replace(oldest, text=without_unsure_lines(oldest.text, versions[at].text))
     return MergeBase(_unless_former(base, baseline), last, oldest, "\n".join(base_match.edited))
 
 

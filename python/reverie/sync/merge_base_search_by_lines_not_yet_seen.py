@@ -36,14 +36,24 @@ from reverie.text_caches import text_cache
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Candidate", "Found", "find_base", "have_common_lines", "lines_beyond", "without_unsure_lines"]
+__all__ = [
+    "Candidate",
+    "Found",
+    "find_base",
+    "have_common_lines",
+    "lines_beyond",
+    "lines_only_in",
+    "without_unsure_lines",
+]
 
 _DISTINCTIVE_WORDS = 4
 """Words from which on a line is distinctive: two people do not write four equal words in a row by chance."""
 
 _COMPARED_MAX = 20_000  # comparisons of lines: a document that was rewritten has no edited lines
 _LINES_BYTES = 8_000_000  # of some thousand lines: the versions of a document share nearly all of them
-_HEADER = ("> Summary:", "- Updated:")
+_SUMMARY = "> Summary:"
+_HEADER = (_SUMMARY, "- Updated:")
+_MARKS = "-*+# \t"  # of an item or heading
 
 # A word, one of the characters that are written without spaces between words (kana, CJK, hangul), or a sign.
 _WORD = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
@@ -70,11 +80,13 @@ class Found:
 
     The two differ if it is unknown which of them the writer has seen. Of the lines that came between them, `edited` are
     those of the person's own saves that the save has in other words: these are no lines that it may not have seen.
+    `buffers` are the stale buffers that it may have been made from: of what these lack nothing may have been seen.
     """
 
     base: int
     oldest: int
     edited: tuple[str, ...] = ()
+    buffers: tuple[int, ...] = ()
 
 
 class _Lines:
@@ -82,6 +94,18 @@ class _Lines:
 
     def __init__(self, text: str) -> None:
         self.counts = Counter(line.rstrip() for line in text.removeprefix("\ufeff").split("\n"))
+
+    @cached_property
+    def summary(self) -> str:
+        """The summary line, "" without one."""
+        return next((line for line in self.counts if line.startswith(_SUMMARY)), "")
+
+    @cached_property
+    def quoted(self) -> str:
+        """The line that the summary line quotes, "" for none."""
+        quote = self.summary.removeprefix(_SUMMARY).strip().rstrip("…")
+        lines = (line for line in self.counts if quote and line.lstrip(_MARKS).startswith(quote))
+        return next(lines, "")
 
 
 @dataclass
@@ -143,12 +167,18 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
             best = min(unseen, key=lambda at: (_lacking(search, at), -at))
         else:
             oldest = max(undecided, default=best)
-            return Found(best, oldest, _edited_lines(search, best, oldest))
+            buffers = tuple(at for at in undecided if candidates[at].is_stale_buffer)
+            return Found(best, oldest, _edited_lines(search, best, oldest), buffers)
 
 
 def lines_beyond(text: str, *others: str) -> int:
     """Return how many lines of a text, without blank ones and headers, are in none of the others."""
-    return _with_words(_Lines(text).counts, *(_Lines(other).counts for other in others)).total()
+    return len(lines_only_in(text, *others))
+
+
+def lines_only_in(text: str, *others: str) -> list[str]:
+    """Return the lines of a text, without blank ones and headers, that are in none of the others; in their order."""
+    return list(_with_words(_Lines(text).counts, *(_Lines(other).counts for other in others)).elements())
 
 
 def have_common_lines(one: str, other: str) -> bool:
@@ -224,6 +254,7 @@ def _shown_again(search: _Search, at: int, best: int) -> int:
     gone, more = older - newer, text - newer
     again = gone & more
     count = 2 * sum(_has_word(line) and not _taken_by_person(search, line, at, best) for line in again)
+    count += 2 * _has_edited_summary(search, at, best)
     edited = [line for line in more - again if _has_word(line) and not line.startswith(_HEADER)]
     replaced = [line for line in gone - again if _has_word(line) and not line.startswith(_HEADER)]
     instead = newer - older
@@ -241,6 +272,20 @@ def _shown_again(search: _Search, at: int, best: int) -> int:
                 count += 1
                 break
     return count
+
+
+def _has_edited_summary(search: _Search, at: int, best: int) -> bool:
+    """Return True if the summary line of the save is that of an older text, changed with the line that it quotes.
+
+    Example: the old text has "> Summary: City: Oslo" and "- City: Oslo", and "Oslo" was replaced by "Bergen" in all of
+    it. Where the newer text quotes another line, its reader would have seen that one in the summary.
+    """
+    older, newer, text = search.lines[at], search.lines[best], search.text
+    if text.summary in {"", older.summary, newer.summary} or older.summary in {"", newer.summary}:
+        return False
+    if not text.quoted or not older.quoted or _taken_by_person(search, older.summary, at, best):
+        return False
+    return _likeness(text.quoted, older.quoted) > _likeness(text.quoted, newer.quoted)
 
 
 def _taken_by_person(search: _Search, line: str, at: int, best: int) -> bool:

@@ -8,21 +8,22 @@ import shlex
 import stat
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self, TypeAlias
 
 import orjson
 
 from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Conflict, Forbidden, ValidationError
 from reverie.lazy_regex import lazy_regex
+from reverie.private_folder import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SPACE_FILE", "Root", "RootProblem"]
+__all__ = ["SPACE_FILE", "KnownRoot", "Root", "RootProblem"]
 
 SPACE_FILE: Final = ".reverie/space.json"
-"""The file by which a folder is known as the root of one space of one store."""
+"""The file by which a folder is known as the root of a space; its `store` is the one that writes the projections."""
 FORMAT: Final = 1  # of the space file
 # Bytes of the space file that are read. One with the longest name of a space (64 bytes) has about 130; what is longer
 # than this is cut off, and so is no space file.
@@ -32,7 +33,21 @@ _GONE_OR_REPLACED: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, 
 _FORBIDDEN_SEGMENTS: Final = frozenset({"", ".", ".."})
 _SURROGATE: Final = lazy_regex("[\ud800-\udc7f\udd00-\udfff]")  # half a character, not one of surrogateescape's
 
-RootProblem: TypeAlias = Literal["root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_empty"]
+RootProblem: TypeAlias = Literal[
+    "root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_of_another_store", "root_empty"
+]
+
+
+class KnownRoot(NamedTuple):
+    """A folder that a store has accepted: its device and inode, and the store that its space file named.
+
+    It is recorded outside of the folder. Programs that copy a folder between machines (Dropbox, Syncthing) copy the
+    space file as well: each machine would find the other one's mark in it.
+    """
+
+    device: int
+    inode: int
+    mark: str
 
 
 class Root:
@@ -40,9 +55,12 @@ class Root:
 
     Created by `open`; `close` it, or use it as a context manager. Everything below is reached from the open folder,
     through no symbolic link and into no other mount, so neither a renamed root nor a replaced folder leads outside.
+    `mark` is the store that the space file names.
     """
 
-    def __init__(self, path: Path, real: Path, handle: int, *, space: str, store_id: str) -> None:
+    def __init__(
+        self, path: Path, real: Path, handle: int, *, space: str, store_id: str, known: KnownRoot | None = None
+    ) -> None:
         self.path = path
         self.real = real
         self.handle = handle
@@ -50,36 +68,47 @@ class Root:
         self.store_id = store_id
         status = os.fstat(handle)
         self.identity = (status.st_dev, status.st_ino)
+        self.mark = store_id
+        self._is_known = known is not None and self.identity == known[:2]
+        self._marks = {store_id} if known is None else {store_id, known.mark}
         self.displaced_names: set[str] = set()  # names in the swap folder that this process still supervises
         self.unflushed: set[str] = set()  # folders with renames since the last flush
 
     @classmethod
-    def open(cls, path: Path, *, space: str, store_id: str, fresh: bool) -> Self:
+    def open(cls, path: Path, *, space: str, store_id: str, fresh: bool, known: KnownRoot | None = None) -> Self:
         """Open the folder at `path` and check its space file. A path that is itself a link is resolved here, once.
 
         `fresh`: the store has never written there, so a missing folder is made, and an unmarked one is marked.
+        `known` is the folder that the store used last.
         Raises Conflict as `verify` does, Forbidden and StorageFailed if the system refuses.
         """
-        root = cls(path, *_open_folder(path, make=fresh), space=space, store_id=store_id)
+        root = cls(path, *_open_folder(path, make=fresh), space=space, store_id=store_id, known=known)
         try:
             root._claim(fresh=fresh)
         except BaseException:
             root.close()
             raise
+        root._is_known = True  # from now on its identity says that it is the same one
         return root
 
     @classmethod
-    def prepare(cls, path: Path, *, space: str, store_id: str) -> None:
-        """Make the folder at `path` if it is missing, and check any space file in it; none is written.
+    def prepare(cls, path: Path, *, space: str, store_id: str) -> KnownRoot:
+        """Make the folder at `path` if it is missing, and return it as one that is accepted; no space file is written.
 
-        Raises Conflict if another space's or store's folder is there, Forbidden and StorageFailed if the system
-        refuses.
+        Raises Conflict if another space's folder is there, Forbidden and StorageFailed if the system refuses.
         """
         root = cls(path, *_open_folder(path, make=True), space=space, store_id=store_id)
         with root:
+            root._is_known = True
             content = root._read_space_file()
             if content is not None:
                 root._check_space_file(content)
+            return root.known
+
+    @property
+    def known(self) -> KnownRoot:
+        """The folder as the store should know it from now on."""
+        return KnownRoot(*self.identity, self.mark)
 
     def close(self) -> None:
         """Close the folder's handle. Closing twice does nothing."""
@@ -97,8 +126,9 @@ class Root:
         """Check that the folder is still at its path and belongs to this space; call before a scan and before writing.
 
         Raises Conflict with `details.reason`: `root_missing`, `root_swapped` (another folder, or another file system
-        over it), `root_empty` (nothing in it, not even the space file), `root_unmarked`, `root_of_another_space`. None
-        of them means that anybody deleted documents: a mount that is not there looks like an empty folder.
+        over it), `root_empty` (nothing in it, not even the space file), `root_unmarked`, `root_of_another_space`. While
+        it is open another store's mark is none of them: another machine shares the folder.
+        None of them means that anybody deleted documents: a mount that is not there looks like an empty folder.
         """
         self._check_identity()
         self._check_space_file(self._read_space_file())
@@ -226,16 +256,25 @@ class Root:
         return content if isinstance(content, dict) else {}
 
     def _check_space_file(self, content: dict[str, object] | None) -> None:
-        """Check that the content of a space file names this space and store. Raises Conflict."""
+        """Check that the content of a space file names this space, and a store if the folder is not known by itself.
+
+        Raises Conflict.
+        """
         if content is None:
             raise self._unmarked(self.handle)
-        if content.get("space") != self.space or content.get("store", self.store_id) != self.store_id:
+        if content.get("space") != self.space:
             raise _stopped(
                 "root_of_another_space",
                 self.real,
                 f"does not belong to space {self.space!r} of this store",
                 first=f"or, to give it to this space, `rm {shlex.quote(str(self.real / SPACE_FILE))}`",
             )
+        mark = str(content.get("store", self.store_id))
+        if not self._is_known and mark not in self._marks:
+            raise _stopped(
+                "root_of_another_store", self.real, "is used by another store, perhaps of a machine that shares it"
+            )
+        self.mark = mark
 
     def _unmarked(self, folder: Path | int) -> Conflict:
         """Return the error for a folder without a space file."""
@@ -249,7 +288,7 @@ def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:
     real = Path(os.path.realpath(path))
     try:
         if make:
-            real.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(real)
         return real, os.open(real, _FOLDER_FLAGS | os.O_NOFOLLOW)
     except (NotADirectoryError, FileExistsError) as error:
         raise _stopped("root_missing", real, "is not a folder", first="or move away what is there") from error

@@ -8,14 +8,15 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from reverie.documents.create_append_and_change_items import with_blocks_of
 from reverie.documents.memory_layout_types_and_conflict_copy_names import conflict_copy
 from reverie.lazy_regex import lazy_regex
-from reverie.sync.sync_input_types import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
+from reverie.sync.sync_input_types import Baseline, DiskWrite, LeftOut, Save, is_own_write, lines_of, sha256
 from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
 from reverie.three_way_merge import merge3
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.sync_input_types import PathState, ScanContext, StoredDocument
@@ -27,9 +28,12 @@ __all__ = [
     "converge",
     "disk_writes",
     "if_changed",
+    "merge_without_base",
     "relocated",
     "three_way_merge",
     "with_notice",
+    "without_lines",
+    "without_moved",
 ]
 
 _SUMMARY: Final = lazy_regex(r"^> Summary:[^\n]*", re.MULTILINE)
@@ -57,10 +61,58 @@ def three_way_merge(base: str, store: str, person: str) -> MergedText:
     # In a conflicting region the merged text has the side of "ours", the second argument. So for a conflict the person
     # goes second; in the clean case above the order only decides whose insertion comes first.
     merged = merge3(base, person, store)
-    regions = (
-        ConflictRegion(conflict.ours.text, conflict.theirs.text, conflict.span[0]) for conflict in merged.conflicts
-    )
-    return MergedText(merged.text, tuple(regions))
+    text, shift, regions = merged.text, 0, []
+    for conflict in merged.conflicts:
+        added = _added_lines(conflict.base.text, conflict.theirs.text)
+        at = conflict.span[1] + shift
+        if added is None or (added and at and text[at - 1] != "\n"):
+            regions.append(ConflictRegion(conflict.ours.text, conflict.theirs.text, conflict.span[0] + shift))
+        else:
+            text, shift = text[:at] + added + text[at:], shift + len(added)
+    return MergedText(text, tuple(regions))
+
+
+def without_moved(path: str, merged: MergedText, save: str, context: ScanContext) -> MergedText:
+    """Return a merge of a save without the lines that the person has moved to another file.
+
+    The save lacks them and another one has them, so they had been seen, however new they are. Example: an agent writes
+    "- c" to a.md, and a second later a person cuts it out there and pastes it into b.md.
+    """
+    moved = context.moved_from(path, lines_of(merged.text) - lines_of(save))
+    return MergedText(without_lines(merged.text, moved)) if moved and not merged.regions else merged
+
+
+def without_lines(text: str, lines: Container[str]) -> str:
+    """Return a text without these lines."""
+    return "".join(line for line in text.splitlines(keepends=True) if line.rstrip() not in lines)
+
+
+def _added_lines(base: str, store: str) -> str | None:
+    """Return the lines that the store added to a region, "" if it changed generated lines alone; else None.
+
+    Such a region is no conflict, whatever the person made of it: what was added is kept behind that. Example: an agent
+    writes "- c" between "- a" and "- b", and a person cuts both out: the c stays.
+    """
+    old, new = ([line for line in text.splitlines(keepends=True) if _has_own_words(line)] for text in (base, store))
+    added = []
+    for line in new:
+        if old and line.rstrip() == old[0].rstrip():
+            del old[0]
+        else:
+            added.append(line)
+    if old or not all(line.endswith("\n") for line in added):
+        return None
+    return "".join(added)
+
+
+def _has_own_words(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("> Summary:")
+
+
+def merge_without_base(path: str, store: str, person: str) -> MergedText | None:
+    """Return both texts of which neither derives from the other as one, the person's first; None if that cannot be."""
+    text = with_blocks_of(path, person, store)
+    return None if text is None else MergedText(text)
 
 
 def _with_one_summary(base: str, store: str, person: str) -> tuple[str, str, str]:

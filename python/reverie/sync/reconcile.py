@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reverie.sync.decide import decide, written_again
 from reverie.sync.find_merge_base_of_save import is_earlier_version
@@ -22,14 +22,14 @@ from reverie.sync.rename_detection import (
     copy_plan,
     copy_renames,
     edited_renames,
+    exact_plan,
     exact_renames,
     has_baseline_file,
     is_missing,
     is_saved_over,
-    move_plan,
     rename_plan,
 )
-from reverie.sync.sync_input_types import Rules, ScanContext, sha256
+from reverie.sync.sync_input_types import Rules, ScanContext, is_own_write, lines_of, sha256
 from reverie.sync.sync_plan_types import Plan, Stop
 
 if TYPE_CHECKING:
@@ -39,7 +39,65 @@ if TYPE_CHECKING:
     from reverie.sync.rename_detection import Rename
     from reverie.sync.sync_input_types import PathState
 
-__all__ = ["OlderFiles", "reconcile"]
+__all__ = ["OlderFiles", "RecentSaves", "reconcile"]
+
+_SAVES_MAX: Final = 200  # in one scan; with more, as at first start, lines that move between them are not followed
+
+
+class RecentSaves:
+    """The lines that people's saves of the last moments brought (`pasted`), and lacked but got by a merge (`kept`).
+
+    A person who moves a line from one file to another saves both, in either order, and both may be scanned apart.
+    """
+
+    def __init__(self) -> None:
+        self._pasted: dict[str, tuple[int, frozenset[str]]] = {}  # by path, with the time (ms) of the scan
+        self._kept: dict[str, tuple[int, frozenset[str]]] = {}
+
+    def sources(self, pasted: Iterable[str]) -> set[str]:
+        """Return the paths that kept one of these lines."""
+        lines = set(pasted)
+        return {path for path, (_, kept) in self._kept.items() if lines & kept}
+
+    def note_pasted(
+        self, states: Sequence[PathState], redact: Callable[[str], RedactionView], now_ms: int, rules: Rules
+    ) -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
+        """Add the lines that saves of a scan bring; return the recent ones that are pasted and kept, by path."""
+        for known in (self._pasted, self._kept):
+            for path in [path for path, (at, _) in known.items() if not 0 <= now_ms - at < rules.unseen_ms]:
+                del known[path]
+        saved = [state for state in states if is_saved(state)]
+        for state in saved if len(saved) <= _SAVES_MAX else ():
+            if pasted := lines_pasted(state, redact):
+                self._pasted[state.path] = now_ms, pasted
+        return (
+            {path: lines for path, (_, lines) in self._pasted.items()},
+            {path: lines for path, (_, lines) in self._kept.items()},
+        )
+
+    def note_kept(
+        self, states: Sequence[PathState], plan: Plan, redact: Callable[[str], RedactionView], now_ms: int
+    ) -> None:
+        """Add the lines that the saves of a scan lack and that a plan keeps."""
+        puts = {put.path: put.text for put in plan.puts}
+        saved = [state for state in states if is_saved(state)]
+        for state in saved if len(saved) <= _SAVES_MAX else ():
+            after = puts.get(state.path, "" if state.document is None else state.document.text)
+            if kept := lines_of(after) - lines_of(redact((state.data or b"").decode()).text):
+                self._kept[state.path] = now_ms, kept
+
+
+def is_saved(state: PathState) -> bool:
+    """Return True if a person's file is at the path that the store does not have."""
+    return (
+        bool(state.data) and state.disk_sha256 is None and not is_own_write(state.baseline, sha256(state.data or b""))
+    )
+
+
+def lines_pasted(state: PathState, redact: Callable[[str], RedactionView]) -> frozenset[str]:
+    """Return the lines of a saved file that its document does not have."""
+    text = redact((state.data or b"").decode()).text
+    return lines_of(text) - lines_of("" if state.document is None else state.document.text)
 
 
 def reconcile(
@@ -53,13 +111,15 @@ def reconcile(
     files: int | None = None,
     held: frozenset[str] = frozenset(),
     is_full: bool = True,
+    recent: RecentSaves | None = None,
 ) -> Plan:
     """Return the plan for all paths that were scanned; others need not be among them.
 
     `redact` makes the redaction view of a raw text. `now_ms` is the clock that people and files are timed with; where
     it jumps, quiet periods are longer or shorter. Conflict copies are named by `stamp` (`20261121-093000`) and
     `new_id`. `files` is the number of files with a baseline, if more than those of `states`. `held` are the paths that
-    wait for a person's decision about older files; `is_full` is False for a scan of some paths.
+    wait for a person's decision about older files; `is_full` is False for a scan of some paths. `recent` has the lines
+    of earlier scans' saves, and gets those of this one.
     """
     rules, redact = rules or Rules(), cache(redact)
     ordered = sorted(states, key=lambda state: state.path)
@@ -93,7 +153,9 @@ def reconcile(
     deliberate = (
         moved | (restored if len(restored) > 1 else set()) | (older.chosen if rules.answer == "older" else set())
     )
-    context = ScanContext(redact, now_ms, stamp, new_id, rules, frozenset(deliberate))
+    recent = RecentSaves() if recent is None else recent
+    pasted, kept = recent.note_pasted(ordered, redact, now_ms, rules)
+    context = ScanContext(redact, now_ms, stamp, new_id, rules, frozenset(deliberate), pasted, kept)
     plans = [_guarded_plan(missing, older, is_mass=is_mass)]
     put_back: list[PathState] = []
     if rules.answer == "put_back":
@@ -107,10 +169,12 @@ def reconcile(
         plans.append(Plan(together=older.chosen | {state.path for state in missing}))
     excluded = renamed_paths | older.stopped | older.waiting | {state.path for state in put_back}
     excluded |= {state.path for state in missing} if is_mass or rules.answer == "put_back" else set()
-    plans += [move_plan(rename, redact((rename.new.data or b"").decode()).text) for rename in exact]
+    plans += [exact_plan(rename, context) for rename in exact]
     plans += [copy_plan(rename, context) for rename in copies]
     plans += [rename_plan(rename, context) for rename in edited]
-    return Plan().joined(*plans, *(decide(state, context) for state in ordered if state.path not in excluded))
+    plan = Plan().joined(*plans, *(decide(state, context) for state in ordered if state.path not in excluded))
+    recent.note_kept(ordered, plan, redact, now_ms)
+    return plan
 
 
 def _paths(renames: Iterable[Rename]) -> set[str]:

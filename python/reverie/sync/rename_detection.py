@@ -14,13 +14,21 @@ from typing import TYPE_CHECKING, Final
 from reverie.documents.memory_layout_types_and_conflict_copy_names import copy_name, is_conflict_copy
 from reverie.sync.decide import is_unchanged_in_store
 from reverie.sync.find_merge_base_of_save import merge_base
-from reverie.sync.plan_file_and_document_merge import applied, conflict_plan, relocated, three_way_merge
+from reverie.sync.plan_file_and_document_merge import (
+    applied,
+    conflict_plan,
+    merge_without_base,
+    relocated,
+    three_way_merge,
+    without_moved,
+)
 from reverie.sync.sync_input_types import Baseline, PathState, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from reverie.sync.plan_file_and_document_merge import MergedText
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.sync_input_types import ScanContext
 
@@ -29,6 +37,7 @@ __all__ = [
     "copy_plan",
     "copy_renames",
     "edited_renames",
+    "exact_plan",
     "exact_renames",
     "has_baseline_file",
     "is_missing",
@@ -96,21 +105,20 @@ def copy_renames(states: Sequence[PathState]) -> list[Rename]:
 
 
 def exact_renames(states: Sequence[PathState]) -> list[Rename]:
-    """Return the files that are gone while a new one has their very bytes; each file is in one pair at most.
-
-    A document that changed in the store since is left to `edited_renames`, which merges.
-    """
+    """Return the files that are gone while a new one has their very bytes; each file is in one pair at most."""
     # By SHA-256 a list, since several documents may have the same bytes: they are matched in the order of their paths.
     missing: dict[str, list[PathState]] = {}
     for state in states:
-        if is_missing(state) and is_unchanged_in_store(state) and state.baseline is not None:
-            missing.setdefault(state.baseline.sha256, []).append(state)
-    renames = []
+        if is_missing(state) and state.baseline is not None:
+            for digest in {state.baseline.sha256, *state.baseline.intended}:
+                missing.setdefault(digest, []).append(state)
+    renames, taken = [], set[str]()
     for state in states:
         if _is_new(state) and state.data and missing:
-            options = missing.get(sha256(state.data))
-            if options:
-                renames.append(Rename(options.pop(0), state))
+            options = (old for old in missing.get(sha256(state.data), ()) if old.path not in taken)
+            if (old := next(options, None)) is not None:
+                taken.add(old.path)
+                renames.append(Rename(old, state))
     return renames
 
 
@@ -122,7 +130,7 @@ def edited_renames(states: Sequence[PathState], paths: set[str]) -> list[Rename]
     them, were moved there as they are.
     """
     left = [state for state in states if state.path not in paths and not is_conflict_copy(state.path)]
-    missing = [state for state in left if is_missing(state) and is_unchanged_in_store(state)]
+    missing = [state for state in left if is_missing(state)]
     new = [state for state in left if _is_new(state)]
     if not missing or not new:
         return []
@@ -156,6 +164,13 @@ def similar_pairs(missing: Sequence[PathState], new: Sequence[PathState]) -> lis
             taken |= {old_path, new_path}
             renames.append(rename)
     return renames
+
+
+def exact_plan(rename: Rename, context: ScanContext) -> Plan:
+    """Return the plan of an exact rename, merged with what agents wrote since."""
+    if is_unchanged_in_store(rename.old):
+        return move_plan(rename, context.redact((rename.new.data or b"").decode()).text)
+    return rename_plan(rename, context)
 
 
 def move_plan(rename: Rename, text: str) -> Plan:
@@ -207,13 +222,15 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         rules=context.rules,
     )
     base, plan = merge_base_of_file.version, move_plan(rename, view.text)
-    if base is None:
-        return plan.joined(conflict_plan(rename.new.path, document.text, (), context))
-    if base.text == document.text:
+    if base is not None and base.text == document.text:
         return plan  # nothing was written since the text that the person edited
-    merged = three_way_merge(base.text, document.text, view.text)
-    after = applied(view, merged.text, context)
-    if after is None:
+    if base is not None:
+        merged: MergedText | None = three_way_merge(base.text, document.text, view.text)
+    else:
+        merged = None if merge_base_of_file.is_lost else merge_without_base(rename.new.path, document.text, view.text)
+    merged = None if merged is None else without_moved(rename.new.path, merged, view.text, context)
+    after = None if merged is None else applied(view, merged.text, context)
+    if merged is None or after is None:
         return plan.joined(conflict_plan(rename.new.path, document.text, (), context))
     if after.raw != view.raw:
         plan = _with_merged_text(plan, view, after, context)
@@ -243,7 +260,8 @@ def _similarities(
     `lines` are the line counts of the new files by path. Those of the old document are counted once for all pairs and
     dropped afterwards.
     """
-    versions = [_line_counts(version.text) for version in islice(old.versions, _VERSIONS_COMPARED)]
+    current = (version for version in old.versions if not version.former)
+    versions = [_line_counts(version.text) for version in islice(current, _VERSIONS_COMPARED)]
     for other in new:
         yield max((_similarity(version, lines[other.path]) for version in versions), default=0.0), other
 

@@ -42,6 +42,10 @@ _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK
 _READ_ATTEMPTS: Final = 2
 
 
+_MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>")
+_FENCES: Final = ("```", "~~~")
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """The stamps of documents, the refused paths and the conflict copies that a scan found.
@@ -158,7 +162,22 @@ def text_refusal(path: str, data: bytes) -> Refusal | None:
         return refusal(path, "not_utf8", f"at byte {error.start}")
     if b"\0" in data:
         return refusal(path, "nul", f"at byte {data.index(0)}")
+    if b"<<<<<<<" in data and _has_conflict_markers(text):
+        return refusal(path, "merging")
     return refusal(path, "too_many_memories") if has_too_many_items(path, text) else None
+
+
+def _has_conflict_markers(text: str) -> bool:
+    """Return True if a text has an open conflict as git writes it; an example in a fenced block of code is none."""
+    expected, is_code = 0, False
+    for line in text.splitlines():
+        if line.startswith(_FENCES) and not expected:
+            is_code = not is_code
+        elif not is_code and line.startswith(_MARKERS[expected]) and line[7:8] in {"", " "}:
+            expected += 1
+            if expected == len(_MARKERS):
+                return True
+    return False
 
 
 def _read_bytes(handle: int, size: int) -> bytes:

@@ -7,11 +7,11 @@ text of a document is always the redacted one; only `PathState.data` and a `Reda
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from reverie.sync.redaction_view import RedactionView
 
@@ -27,6 +27,7 @@ __all__ = [
     "StoredDocument",
     "Version",
     "is_own_write",
+    "lines_of",
     "sha256",
 ]
 
@@ -217,7 +218,7 @@ class ScanContext:
 
     `redact` makes the redaction view of a raw text. `stamp` and `new_id` name conflict copies. `deliberate` are the
     paths whose file was put there on purpose whatever was there before (moved over, or restored by a tool): such a file
-    is no edit of an earlier version.
+    is no edit of an earlier version. `pasted` and `kept` are the lines of `RecentSaves`.
     """
 
     redact: Callable[[str], RedactionView]
@@ -226,6 +227,21 @@ class ScanContext:
     new_id: Callable[[], str]
     rules: Rules
     deliberate: frozenset[str] = frozenset()
+    pasted: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def moved_from(self, path: str, lines: Iterable[str]) -> set[str]:
+        """Return those of a file's lines that a person has just put into another file: they had seen them there."""
+        others = [pasted for other, pasted in self.pasted.items() if other != path]
+        return {line for line in lines if any(line in pasted for pasted in others)}
+
+
+def lines_of(text: str) -> frozenset[str]:
+    """Return the different lines of a text that have a word, without headings and generated lines."""
+    lines = (line.rstrip() for line in text.split("\n"))
+    return frozenset(
+        line for line in lines if not line.startswith(("#", "> Summary:", "- Updated:")) and any(map(str.isalnum, line))
+    )
 
 
 def sha256(data: bytes) -> str:

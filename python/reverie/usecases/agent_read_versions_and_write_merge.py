@@ -97,6 +97,11 @@ class ReadVersions:
             _, oldest = self._versions.popitem(last=False)
             self._chars -= len(oldest.text)
 
+    def clear(self, space: str) -> None:
+        """Forget what agents have read in a space, as after a purge: it must not come back by a merge."""
+        for key in [key for key in self._versions if key[0] == space]:
+            self._chars -= len(self._versions.pop(key).text)
+
     def put_part(self, key: FileOfAgent, version: ReadVersion, part: ReadPart) -> None:
         """Record that an agent has read a part; the version is stored once it has read all lines, from the first on."""
         version_before, through = self._parts.pop(key, (version.version, 0))

@@ -24,7 +24,7 @@ from reverie import wire
 from reverie.consolidate.statements import parse_statement
 from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project, moved_to_project
 from reverie.errors import Conflict
-from reverie.git_repositories import Checkout, main_folder, readable_names, slug
+from reverie.git_repositories import Checkout, main_folder, posix_folder, readable_names, slug
 from reverie.importers import detect_and_read_line_format
 from reverie.models import DATE_CHARS, MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
@@ -96,8 +96,8 @@ def folders(reader: Reader) -> dict[str, tuple[str, str]]:
             continue
         for _, entry in islice(reader.records(EntryRecord, (thread.id,)), _ENTRIES_READ):
             folder = detect_and_read_line_format.folder_of(entry.extra)
-            if folder is not None and folder.startswith("/"):
-                folders_by_thread[thread.id] = folder, detect_and_read_line_format.stated_remote(entry.extra, folder)
+            if folder is not None and (here := posix_folder(folder)) is not None:
+                folders_by_thread[thread.id] = here, detect_and_read_line_format.stated_remote(entry.extra, folder)
                 break
     return folders_by_thread
 

@@ -229,7 +229,6 @@ def _plan(
         state_version=job.state_version,
         summary_text=text,
         archive=archive,
-        archive_sha256=sha256(archive),
         source_count=len(covered),
         tail_messages=len(messages) - cut,
         tail_tokens=sum(message.tokens for message in messages[cut:]),
@@ -240,6 +239,7 @@ def _plan(
         memories=memories,
         counts=counts,
         learnt_seq=learnt_seq,
+        budget=job.bounds.token_budget if job.bounds.is_budgeted else None,
     )
 
 
@@ -260,7 +260,7 @@ def _memories(
             redactor=redactor,
             at=job.at,
             random=job.random,
-            thread=screening.Origin(job.thread, job.project),
+            thread=screening.Origin(job.thread, job.project, job.homeless),
             messages=unlearnt,
         )
         return plan, last_seq
@@ -286,7 +286,7 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         redactor=Redactor(job.literals),
         at=job.at,
         random=job.random,
-        thread=screening.Origin(job.thread, job.project),
+        thread=screening.Origin(job.thread, job.project, job.homeless),
         reflection=job.reflection,
     )
 

@@ -5,12 +5,15 @@ The decision is in `screening` and runs in the compute process.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+import orjson
 
 from reverie import wire
+from reverie.canonical_json import canonical
 from reverie.compression_and_text_deltas import pack, unpack
 from reverie.consolidate.apply import document_of
 from reverie.consolidate.forgotten import ForgottenStatement
@@ -39,17 +42,20 @@ from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, p
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reverie.models import Candidate, Tier
+    from reverie.models import Candidate, Json, Tier
     from reverie.store import Key, Reader, Writer
 
 __all__ = [
     "DocumentText",
     "MemoryPlan",
     "MemorySnapshot",
+    "archive_record",
     "changes_answer",
     "commit",
     "empty_plan",
     "forgotten_statements",
+    "misnamed_archives",
+    "name_archives",
     "remove_thread_archives",
     "replace_archive",
     "save_archive",
@@ -296,18 +302,30 @@ def changes_answer(plan: MemoryPlan, *, operation: str | None, waiting: Sequence
     )
 
 
-def save_archive(writer: Writer, address: str, body: bytes, *, kind: str, ref: str, entries: int, at: str) -> bool:
-    """Store an archive under its address, and announce the changed index; return False if it is stored already."""
-    if writer.load(ArchiveRecord, (address,)) is not None:
-        return False
-    stored = (writer.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()).archives
-    entry = ArchiveEntryRecord(sha256=address, at=at, entries=entries)
-    writer.save(ArchivesCursor(archives=[*stored, entry]), ArchivesCursor.KEY)
-    writer.event("workspace.updated", {"path": "MEMORY-INDEX.json", "version": len(stored) + 1})
-    record = ArchiveRecord(
-        sha256=address, kind=kind, ref=ref, at=at, size=len(body), entries=entries, body=body.decode()
+def save_archive(
+    writer: Writer, body: bytes, *, kind: str, ref: str, entries: int, at: str
+) -> tuple[ArchiveRecord, bool]:
+    """Store an archive, and announce the changed index; return its record, and False if it was stored already.
+
+    Its values are redacted once more, and then it is hashed: what is stored is what its address says.
+    """
+    record = archive_record(writer, orjson.loads(body), kind=kind, ref=ref, entries=entries, at=at)
+    if writer.exists(Kind.ARCHIVE, (record.sha256,)):
+        return record, False
+    cursor = writer.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()
+    entry = ArchiveEntryRecord(sha256=record.sha256, at=at, entries=entries)
+    named = cursor.named or not cursor.archives
+    writer.save(ArchivesCursor(archives=[*cursor.archives, entry], named=named), ArchivesCursor.KEY)
+    writer.event("workspace.updated", {"path": "MEMORY-INDEX.json", "version": len(cursor.archives) + 1})
+    return record, writer.save_redacted(record, (record.sha256,))
+
+
+def archive_record(writer: Writer, body: Json, *, kind: str, ref: str, entries: int, at: str) -> ArchiveRecord:
+    """Return the record of an archive with its values redacted, named by the hash of that."""
+    data = canonical(writer.redacted(body))
+    return ArchiveRecord(
+        sha256=sha256(data).hexdigest(), kind=kind, ref=ref, at=at, size=len(data), entries=entries, body=data.decode()
     )
-    return writer.save(record, (address,))
 
 
 def replace_archive(writer: Writer, address: str, new: ArchiveRecord | None) -> None:
@@ -324,14 +342,39 @@ def replace_archive(writer: Writer, address: str, new: ArchiveRecord | None) -> 
         elif new is not None and new.sha256 not in archive_sha256s:
             entries.append(msgspec.structs.replace(entry, sha256=new.sha256))
     if new is not None:
-        writer.save(new, (new.sha256,))
-    writer.save(ArchivesCursor(archives=entries), ArchivesCursor.KEY)
+        writer.save_redacted(new, (new.sha256,))
+    writer.save(msgspec.structs.replace(cursor, archives=entries), ArchivesCursor.KEY)
     writer.purge(Kind.ARCHIVE, (address,), 1)
     _follow_archive(writer, address, None if new is None else new.sha256)
     purges = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
     gone = sorted({*purges.archives, address} - {entry.sha256 for entry in entries})
     writer.save(msgspec.structs.replace(purges, archives=gone), PurgesCursor.KEY)
     writer.event("workspace.updated", {"path": "MEMORY-INDEX.json", "version": len(entries)})
+
+
+def misnamed_archives(reader: Reader) -> list[str] | None:
+    """Return the addresses of archives that are not what these say; None where no archive can be so.
+
+    Earlier releases redacted an archive again after it was named.
+    """
+    cursor = reader.load(ArchivesCursor, ArchivesCursor.KEY)
+    if cursor is None or cursor.named or not cursor.archives:
+        return None
+    return [record.sha256 for _, record in reader.records(ArchiveRecord) if record.sha256 != _address(record)]
+
+
+def name_archives(writer: Writer, addresses: Iterable[str]) -> None:
+    """Give these archives the names that they should have; from then on each is what its name says."""
+    for address in addresses:
+        if (archive := writer.load(ArchiveRecord, (address,))) is not None:
+            new = msgspec.structs.replace(archive, sha256=_address(archive), size=len(archive.body.encode()))
+            replace_archive(writer, address, new)
+    cursor = writer.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()
+    writer.save(msgspec.structs.replace(cursor, named=True), ArchivesCursor.KEY)
+
+
+def _address(archive: ArchiveRecord) -> str:
+    return sha256(archive.body.encode()).hexdigest()
 
 
 def remove_thread_archives(writer: Writer, thread_id: str) -> None:

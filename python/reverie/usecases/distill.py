@@ -31,7 +31,8 @@ from reverie.usecases.token_usage_ledger import record_use
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.store import Reader, Writer
+    from reverie.models import Json
+    from reverie.store import ArchiveRecord, Reader, Writer
 
 __all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "distillation_of", "last_own", "past_answer", "snapshot"]
 
@@ -42,6 +43,7 @@ class Bounds(msgspec.Struct):
     preserve_messages: int = 10
     preserve_tokens: int = 12_000
     token_budget: int = 2_000_000
+    is_budgeted: bool = False  # by the caller
 
 
 class DistillJob(msgspec.Struct):
@@ -76,6 +78,7 @@ class DistillJob(msgspec.Struct):
     literals: list[str] = []
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
+    homeless: bool = False
 
 
 class DistillPlan(msgspec.Struct):
@@ -98,7 +101,6 @@ class DistillPlan(msgspec.Struct):
     state_version: int | None
     summary_text: str
     archive: bytes
-    archive_sha256: str
     source_count: int
     tail_messages: int
     tail_tokens: int
@@ -112,6 +114,7 @@ class DistillPlan(msgspec.Struct):
     fallback: str = ""
     by_model: bool = False
     model_tokens: int = 0
+    budget: int | None = None  # that the caller set
 
 
 def snapshot(
@@ -143,6 +146,7 @@ def snapshot(
     return DistillJob(
         thread=thread_id,
         project=find_register_and_join_projects.of_thread(thread),
+        homeless=find_register_and_join_projects.is_homeless(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,
@@ -186,10 +190,18 @@ def commit(
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
         changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
+        archive, indexed = consolidation_snapshot_and_commit.save_archive(
+            writer,
+            plan.archive,
+            kind="thread",
+            ref=f"thread:{plan.thread}",
+            entries=plan.source_count,
+            at=plan.at,
+        )
         stored = distillation_record(
             plan.distillation,
             text=plan.summary_text,
-            archive=plan.archive_sha256,
+            archive=archive.sha256,
             last_seq=plan.last_seq,
             tokens_after=plan.tokens_after,
             at=plan.at,
@@ -202,15 +214,6 @@ def commit(
         state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
         writer.save(state, (plan.thread,))
         writer.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
-        consolidation_snapshot_and_commit.save_archive(
-            writer,
-            plan.archive_sha256,
-            plan.archive,
-            kind="thread",
-            ref=f"thread:{plan.thread}",
-            entries=plan.source_count,
-            at=plan.at,
-        )
         record_use(writer, kind="thread", ref=plan.thread, tokens_used=plan.tokens_used, at=plan.at)
         after = replace(
             thread,
@@ -224,18 +227,20 @@ def commit(
             usage=None,
         )
         writer.save(after, (plan.thread,))
-        _announce(writer, plan)
-        return _distill_answer(plan, changes, writer.number)
+        _announce(writer, plan, archive, indexed=indexed)
+        return _distill_answer(plan, archive, changes, writer.number)
 
     return Write(
         space=space, who=who, why="thread.distill", body=body, idempotency=idempotency, answers=wire.DistillAnswer
     )
 
 
-def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges, operation: int) -> wire.DistillAnswer:
+def _distill_answer(
+    plan: DistillPlan, archive: ArchiveRecord, changes: wire.MemoryChanges, operation: int
+) -> wire.DistillAnswer:
     sections = {section.value: list(lines) for section, lines in plan.distillation.summary.sections.items()}
     return wire.DistillAnswer(
-        archive=plan.archive_sha256,
+        archive=archive.sha256,
         number=plan.number,
         summary=wire.SummaryText(number=plan.number, sections=sections, text=plan.summary_text),
         tail=wire.TailSize(messages=plan.tail_messages, tokens=plan.tail_tokens),
@@ -320,16 +325,17 @@ def distillation_of(stored: DistillationRecord) -> Distillation:
     )
 
 
-def _announce(writer: Writer, plan: DistillPlan) -> None:
-    """Emit the events of a distillation."""
-    writer.event(
-        "memory.compacted",
-        {
-            "memoryRef": f"thread:{plan.thread}",
-            "outputId": plan.archive_sha256,
-            "sourceCount": plan.source_count,
-            "byteSize": len(plan.archive),
-            "trigger": "host-managed",
-        },
-    )
+def _announce(writer: Writer, plan: DistillPlan, archive: ArchiveRecord, *, indexed: bool) -> None:
+    """Emit the events of a distillation; that of a budgeted one says the budget, and what was used of it."""
+    compacted: dict[str, Json] = {
+        "memoryRef": f"thread:{plan.thread}",
+        "outputId": archive.sha256,
+        "sourceCount": plan.source_count,
+        "byteSize": archive.size,
+        "trigger": "host-managed",
+    }
+    if plan.budget is not None:
+        used = {"tokenBudget": plan.budget, "tokensUsed": plan.tokens_used, "indexUpdated": indexed}
+        compacted["distillation"] = used
+    writer.event("memory.compacted", compacted)
     writer.event("thread.distilled", {"threadId": plan.thread, "number": plan.number})

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from reverie.documents.escaping import bullet, untagged
 from reverie.documents.find_part_for_new_memories_of_full_document import is_full, numbered, open_part, parts_of
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
+from reverie.sentence_word_analysis import copy_key
 from reverie.store import DocumentRecord, Kind
 from reverie.text_caches import text_cache
 
@@ -90,7 +91,7 @@ class PartIndex:
     _parts: dict[str, _Parts] = field(default_factory=dict)
 
     def with_line(self, reader: Reader, path: str, words: Wording) -> list[str]:
-        """Return the parts of a document that may have a memory with the same first line as these words.
+        """Return the parts of a document that may have a memory with a near copy of the first line of these words.
 
         Of episodes all: a section does not begin with its words.
         """
@@ -187,5 +188,5 @@ def _first_line(text: str) -> str:
 
 @text_cache(bytes_max=_HASHES_BYTES, entry_bytes=150, char_bytes=2)
 def _hash(line: str) -> int:
-    """Return the hash of a line without its list mark and its tags."""
-    return hash(untagged(line.removeprefix("- ").strip())[0].strip())
+    """Return the hash that near copies of a line have, without its list mark and its tags."""
+    return hash(copy_key(untagged(line.removeprefix("- ").strip())[0]))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.consolidate import DreamBatch
     from reverie.errors import ReverieError
     from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage
-    from reverie.store import Reader, Writer
+    from reverie.store import ArchiveRecord, Reader, Writer
     from reverie.usecases.dream_changes_by_model import ModelChanges
 
 __all__ = [
@@ -247,14 +247,12 @@ def commit(
 
     def body(writer: Writer) -> wire.DreamAnswer:
         assert plan.archive is not None
-        assert plan.sha256 is not None
         last = last_dream(writer)
         if (last.id if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
         consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
-        indexed = consolidation_snapshot_and_commit.save_archive(
+        archive, indexed = consolidation_snapshot_and_commit.save_archive(
             writer,
-            plan.sha256,
             plan.archive,
             kind="dream",
             ref=f"space:{space}",
@@ -265,7 +263,7 @@ def commit(
         record = DreamRecord(
             id=dream_id,
             at=plan.at,
-            archive=plan.sha256,
+            archive=archive.sha256,
             tokens_used=plan.tokens_used,
             token_budget=plan.budget,
             trigger=trigger,
@@ -278,9 +276,13 @@ def commit(
             oversized=plan.oversized,
         )
         writer.save(record, (dream_id,))
-        _announce(writer, plan, indexed=indexed)
+        _announce(writer, plan, archive, indexed=indexed)
         return msgspec.structs.replace(
-            unwritten_answer(plan, dry_run=False), id=dream_id, operation=str(writer.number), index_updated=indexed
+            unwritten_answer(plan, dry_run=False),
+            id=dream_id,
+            archive=archive.sha256,
+            operation=str(writer.number),
+            index_updated=indexed,
         )
 
     return Write(space=space, who=who, why="dream", body=body, idempotency=idempotency, answers=wire.DreamAnswer)
@@ -357,15 +359,15 @@ def failure_answer(failure: FailureRecord | None) -> wire.Failure | None:
     return None if failure is None else wire.Failure(failure.code, failure.message, failure.hint)
 
 
-def _announce(writer: Writer, plan: DreamPlan, *, indexed: bool) -> None:
+def _announce(writer: Writer, plan: DreamPlan, archive: ArchiveRecord, *, indexed: bool) -> None:
     """Emit the `memory.compacted` event of a dream."""
     writer.event(
         "memory.compacted",
         {
             "memoryRef": f"space:{writer.space}",
-            "outputId": plan.sha256,
+            "outputId": archive.sha256,
             "sourceCount": len(plan.sources),
-            "byteSize": len(plan.archive or b""),
+            "byteSize": archive.size,
             "trigger": "host-managed",
             "sourceIds": plan.sources,
             "distillation": {

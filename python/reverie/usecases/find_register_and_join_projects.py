@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.errors import NotFound, ValidationError
-from reverie.git_repositories import Checkout, is_shared_folder, readable_names, slug
+from reverie.git_repositories import Checkout, is_shared_folder, project_name, readable_names, slug
 from reverie.store import (
     DocumentRecord,
     MemoriesCursor,
@@ -35,6 +35,7 @@ __all__ = [
     "FOLDERS_MAX",
     "counts",
     "find",
+    "is_homeless",
     "join",
     "known",
     "left_without_folders",
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
+_IN_FOLDERS: Final = frozenset({"claude-code", "codex", "pi"})
 _NAMES_MAX: Final = 10_000  # of the names tried for one project
 
 
@@ -60,8 +62,8 @@ def named(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord | None:
 
     The name of a project that was joined to another one is that one's second name.
     """
-    wanted = slug(name)
-    match = next((project for project in projects if project.name == wanted), None)
+    wanted = {slug(name), project_name(name)}
+    match = next((project for project in projects if project.name in wanted), None)
     if match is None or not match.joined:
         return match
     return next((project for project in projects if project.name == match.joined), match)
@@ -116,6 +118,11 @@ def of_thread(thread: ThreadRecord) -> str | None:
     return slug(thread.project or "") or None
 
 
+def is_homeless(thread: ThreadRecord) -> bool:
+    """Return True for a session of a client that works in folders, which names none: its project is not known."""
+    return of_thread(thread) is None and thread.agent in _IN_FOLDERS
+
+
 def counts(reader: Reader) -> tuple[Counter[str], Counter[str]]:
     """Return how many threads and how many memories each project has, by its name."""
     threads = Counter(of_thread(thread) or "" for _, thread in reader.records(ThreadRecord))
@@ -165,7 +172,7 @@ def register(
     def body(writer: Writer) -> str:
         projects = known(writer)
         if checkout is None:
-            project = named(projects, name) or ProjectRecord(name=slug(name))
+            project = named(projects, name) or ProjectRecord(name=project_name(name))
         else:
             existing = find(projects, checkout)
             project = _with_checkout(existing or _new(projects, checkout, paths), checkout)

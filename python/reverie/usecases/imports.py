@@ -12,9 +12,17 @@ import orjson
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.errors import Conflict, NotFound
+from reverie.errors import Conflict, NotFound, failure_of
+from reverie.git_repositories import posix_folder
 from reverie.importers import PartialLine, plan_chunk
-from reverie.importers.detect_and_read_line_format import folder_of, model_named_in, request_tokens_of
+from reverie.importers.detect_and_read_line_format import (
+    bad_entry,
+    folder_of,
+    is_of_subagent,
+    model_named_in,
+    request_tokens_of,
+)
+from reverie.importers.split_chunks_into_entries import why_not
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
@@ -109,6 +117,7 @@ class ChunkPlan(msgspec.Struct):
     last_folder: str | None = None  # the cwd of the last line, which the next ones may leave out
     remote: str = ""  # normalized, of the repository around `folder` by what the lines say; empty for none or several
     model: str | None = None
+    subagent: bool = False
     usage_tokens: int = 0  # of the last API usage in the chunk; 0 where it has none
     tokens_at_usage: int = 0  # our count of the chunk's messages up to the one with that usage
     summaries: list[tuple[int, str, str | None]] = []  # index in `sealed`, text, time
@@ -148,7 +157,10 @@ def begin(
         if here is not None and not is_new:
             return here
         if is_new:
-            opened = ThreadRecord(id=thread, agent=client, source=source or session, created_at=at, updated_at=at)
+            subagent = True if client == "claude-code" and "/" in session else None
+            opened = ThreadRecord(
+                id=thread, agent=client, source=source or session, created_at=at, updated_at=at, subagent=subagent
+            )
             writer.save(opened, (thread,))
         start = ImportRecord(id=import_id, source=import_id, client=client, session=session, thread=thread)
         writer.save(start, (import_id,))
@@ -232,16 +244,26 @@ def decide(job: ChunkJob) -> ChunkPlan:
     identities = set(job.known)
     new: list[Entry] = []
     sealed: list[Sealed] = []
+    problems = [*chunk.problems]
     duplicates = 0
     for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
-        record = entry_record(entry)
-        # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
-        if identities and (identity := _stored_identity(record, redactor)) in identities:
-            identities.discard(identity)
-            duplicates += 1
-            continue
-        new.append(entry)
-        sealed.append(seal(record, redactor))
+        try:
+            record = entry_record(entry)
+            # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
+            if identities and (identity := _stored_identity(record, redactor)) in identities:
+                identities.discard(identity)
+                duplicates += 1
+                continue
+            item = seal(record, redactor)
+        except BaseException as error:  # noqa: BLE001 - this line alone is left out; unredacted it is not stored
+            why = f"{why_not(failure_of(error))}; its text is not stored"
+            untaken, problem = bad_entry(b"", entry.line or 0, why)
+            problems.append(problem)
+            new.append(untaken)
+            sealed.append(seal(entry_record(untaken), redactor))
+        else:
+            new.append(entry)
+            sealed.append(item)
     plan = ChunkPlan(
         sealed=[item.data for item in sealed],
         position=job.position,
@@ -252,7 +274,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
         duplicates=duplicates,
         redacted=sum(item.redacted for item in sealed),
         counts=dict(Counter(entry.kind.value for entry in new)),
-        problems=[wire.Problem(line=problem.line, why=problem.why) for problem in chunk.problems[:PROBLEMS_MAX]],
+        problems=[wire.Problem(line=problem.line, why=problem.why) for problem in problems[:PROBLEMS_MAX]],
         tokens=sum(entry.tokens for entry in new if entry.kind is EntryKind.SPEECH),
         sha256=hashlib.sha256(job.data[: chunk.consumed]).hexdigest(),
         reply=job.reply,
@@ -261,6 +283,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
     )
     _describe_thread(plan, new)
     plan.remote = remote_of(job.data[: chunk.consumed], chunk.entries, plan.folder)
+    plan.folder = posix_folder(plan.folder) if plan.folder is not None else None
     return plan
 
 
@@ -270,9 +293,10 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
     for index, entry in enumerate(entries):
         if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
             plan.summaries.append((index, _text(entry.content), entry.at))
-        if plan.folder is None and (folder := folder_of(entry.extra)) is not None and folder.startswith("/"):
+        if plan.folder is None and (folder := folder_of(entry.extra)) is not None and posix_folder(folder):
             plan.folder = folder
         plan.model = model_named_in(entry) or plan.model
+        plan.subagent = plan.subagent or (entry.line == 1 and is_of_subagent(entry.extra))
         if used := request_tokens_of(entry.extra):
             plan.usage_tokens, plan.tokens_at_usage = used, live
         if entry.kind is not EntryKind.SPEECH:
@@ -398,6 +422,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         distillations=thread.distillations + len(plan.summaries),
         title=thread.title or plan.title,
         model=plan.model or thread.model,
+        subagent=plan.subagent or thread.subagent,
         project=opening.project if opening.moves else thread.project or opening.project,
         updated_at=plan.at or thread.updated_at,
         usage=usage,

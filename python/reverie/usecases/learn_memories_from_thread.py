@@ -64,6 +64,7 @@ class LearnJob(msgspec.Struct):
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
     extracted: Extracted | None = None
+    homeless: bool = False
 
 
 class LearnPlan(msgspec.Struct):
@@ -113,6 +114,7 @@ def snapshot(
         at=at,
         random=random,
         literals=list(literals),
+        homeless=find_register_and_join_projects.is_homeless(thread),
     )
 
 
@@ -186,7 +188,7 @@ def extract(job: LearnJob) -> Extracted:
     counts = passed_command_counts.counted(job.counts, facts, redactor)
     said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *unsure_wishes(facts, job.at)]
     origins = Origins(messages)
-    readable = readable_of(said, redactor, Origin(job.thread, job.project))
+    readable = readable_of(said, redactor, Origin(job.thread, job.project, job.homeless))
     return Extracted(
         last_seq=job.entries[-1][0],
         candidates=readable,
@@ -210,7 +212,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
             redactor=Redactor(job.literals),
             at=job.at,
             random=job.random,
-            thread=Origin(job.thread, job.project),
+            thread=Origin(job.thread, job.project, job.homeless),
             reflection=job.reflection,
         )
     )

@@ -71,7 +71,7 @@ class _File:
         """Return the memory blocks of this file by their ids."""
         if self.text is None:
             return {}
-        return dict(zip(self.ids, documents.parse_document(path, self.text).items, strict=True))
+        return documents.items_by_id(path, self.text, self.ids)
 
 
 class Folder:

@@ -21,7 +21,15 @@ from reverie.importers.outline_of_parts_for_reading_message_pages import (
 from reverie.models import EntryKind
 from reverie.usecases import threads
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry
-from reverie.usecases.thread_outline import complete_part, last_part, opened_entries, part_of, sealed_entries
+from reverie.usecases.thread_outline import (
+    PENDING_MAX,
+    complete_part,
+    last_part,
+    number_of_part,
+    opened_entries,
+    part_of,
+    sealed_entries,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +37,8 @@ if TYPE_CHECKING:
     from reverie.models import Entry, Message
     from reverie.store import OutlineRecord, Reader, ThreadRecord
 
-__all__ = ["PENDING_MAX", "PageJob", "entries", "page", "snapshot_page"]
+__all__ = ["PageJob", "entries", "page", "snapshot_page"]
 
-PENDING_MAX: Final = 256  # entries behind the outline that a page joins by itself; more are outlined first
 ENTRIES_BYTES_MAX: Final = 4_000_000  # sealed bytes of a page of entries; a larger one ends before its limit
 
 
@@ -95,15 +102,8 @@ def _whole(thread: ThreadRecord, rows: list[SealedEntry], entries: Sequence[Entr
 
 def _parts_behind(reader: Reader, thread_id: str, head: OutlineRecord, after: int, limit: int) -> list[OutlinePart]:
     """Return the complete parts for a page: from the one with entry `after` until they have over `limit` messages."""
-    low, high = 1, head.parts + 1
-    while low < high:  # the first part that ends behind `after`; the last one, which has no number, is behind them all
-        middle = (low + high) // 2
-        if complete_part(reader, thread_id, middle).through < max(after, 1):
-            low = middle + 1
-        else:
-            high = middle
     parts: list[OutlinePart] = []
-    for number in range(low, head.parts + 1):
+    for number in range(number_of_part(reader, thread_id, head, max(after, 1)), head.parts + 1):
         parts.append(complete_part(reader, thread_id, number))
         if sum(part.messages for part in parts[1 if after else 0 :]) > limit:
             break

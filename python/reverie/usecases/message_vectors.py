@@ -12,6 +12,7 @@ from reverie.atomic_no_symlink_file_io import write_atomic
 from reverie.embedding import Vectors
 from reverie.embedding.quantized_message_vector_table import numpy
 from reverie.errors import EmbedderFailed, ReverieError
+from reverie.private_folder import make_private
 from reverie.store import Kind, OperationRecord, ThreadRecord
 from reverie.usecases.memory_indexes_and_recall import operation_checksum
 from reverie.usecases.message_index_of_one_space import are_kept, ms_of
@@ -91,7 +92,7 @@ class _MessageVectors:
         record = operation_checksum(reader, self._operation)
         if record is not None:
             state = {"operation": self._operation, "record": record, "through": self._through}
-            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            make_private(self._path.parent)
             with self._lock:
                 encoded = self.vectors.encoded(state)
             write_atomic(self._path, encoded)

@@ -14,34 +14,29 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
-from reverie.canonical_json import canonical
 from reverie.documents import Delete, apply_changes, parse_document
 from reverie.errors import ReverieError
 from reverie.store import (
     SYSTEM_SPACE,
     ArchiveRecord,
     CompactionCursor,
-    ConflictRecord,
-    DigestRecord,
     DocumentRecord,
-    DreamRecord,
     Kind,
     MemoryRecord,
     PendingPurge,
     PurgesCursor,
     RetiredRecord,
-    ThreadRecord,
     Write,
 )
 from reverie.store.prune_old_versions_and_purge_threads import purge_thread
 from reverie.sync.sync_input_types import Baseline, Save
 from reverie.usecases import consolidation_snapshot_and_commit, imported_thread_ids_and_deletion_marks, runs
 from reverie.usecases.forgotten_records import forget
-from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without
+from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from reverie.store import Key, Writer
 
@@ -53,9 +48,11 @@ __all__ = [
     "files_gone",
     "finish",
     "forget_answers",
+    "name_archives",
     "needs_compaction",
     "remove_blocks",
     "rewrites",
+    "without_names",
     "without_words",
 ]
 
@@ -127,6 +124,36 @@ def _step(space: str, who: str, body: Any) -> Write[int]:
     return Write(space=space, who=who, why=WHY, body=body)
 
 
+def without_names(
+    space: str, who: str, records: Sequence[tuple[Kind, int]], paths: Collection[str]
+) -> Iterator[Write[None]]:
+    """Yield the writes that take the paths of purged documents out of the log: operations have the hashes instead.
+
+    The last step: who follows the log has to have seen the deletions.
+    """
+
+    def without(value: dict[str, Any], gone: Collection[str]) -> dict[str, Any]:
+        if "data" in value:
+            path = value["data"]["path"]
+            return {**value, "data": {**value["data"], "path": "[purged]" if path in gone else path}}
+        changes = [
+            {**change, "key": [sha256(change["key"][0].encode()).hexdigest()]}
+            if change["kind"] == Kind.DOCUMENT and change["key"][0] in gone
+            else change
+            for change in value["changes"]
+        ]
+        return {**value, "changes": changes}
+
+    def body(writer: Writer, part: Sequence[tuple[Kind, int]]) -> None:
+        gone = {path for path in paths if not writer.exists(Kind.DOCUMENT, (path,))}  # one may be written again by now
+        for kind, number in part:
+            writer.rewrite(kind, (number,), partial(without, gone=gone))
+
+    for start in range(0, len(records), BATCH):
+        part = records[start : start + BATCH]
+        yield Write(space=space, who=who, why=WHY, body=partial(body, part=part))
+
+
 # What repeats the words
 
 
@@ -138,11 +165,10 @@ def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterato
     for name in found.forgotten:
         yield write(lambda writer, name=name: _rewrite_forgotten(writer, name))
     for address in found.archives:
-        yield write(lambda writer, address=address: _replace_archive(writer, address, found.matcher, sources.thread))
+        yield write(lambda writer, address=address: _replace_archive(writer, address, found.wide, sources.thread))
     for kind, key in found.versions:
-        matcher = found.matcher if kind in (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT) else found.wide
         yield write(
-            lambda writer, kind=kind, key=key, matcher=matcher: _rewrite_versions(writer, kind, key, matcher, purged)
+            lambda writer, kind=kind, key=key: _rewrite_versions(writer, kind, key, found.matcher_of(kind), purged)
         )
 
 
@@ -152,38 +178,28 @@ def forget_answers(space: str, who: str, matcher: Matcher, after: bytes | None) 
         space=space,
         who=who,
         why=WHY,
-        body=lambda writer: writer.purge_answers(matcher.in_json, after, ANSWERS),
+        body=lambda writer: writer.purge_answers(matcher.in_answer, after, ANSWERS),
     )
 
 
 def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
-    """Take purged words out of indexes, digests, notes, dreams, conflicts, runs, candidates and provenance.
+    """Take purged words out of current records, with the tags in events, inherited notes and candidates.
 
-    Done in one write, so it returns 0: no step is left.
+    A new version of each, so that nobody goes on from the one before. Done in one write, so it returns 0: no step is
+    left.
     """
-    for name in found.threads:
-        thread = writer.load(ThreadRecord, (name,))
-        if thread is not None:
-            writer.save(replace(thread, index=lines_without(thread.index or "", found.wide)), (name,))
-    for name in found.digests:
-        digest = writer.load(DigestRecord, (name,))
-        if digest is not None:
-            writer.save(replace(digest, text=lines_without(digest.text, found.wide)), (name,))
+    for kind, key in found.current:
+        value, matcher = writer.get(kind, key), found.matcher_of(kind)
+        if value is not None:
+            changed = value | matcher.without(engine_part(kind, value))
+            if kind is Kind.CONFLICT:  # as the copy has it after `cover_copies`
+                changed["text"] = lines_without(value["text"], matcher)
+                changed["regions"] = [region for region in value["regions"] if not matcher.in_json(region)]
+            writer.put(kind, key, changed)
+    for number in found.events:
+        writer.rewrite(Kind.EVENT, (number,), _without_tags)
     for key in found.notes:
         writer.purge(Kind.NOTE, key, 1)
-    for name in found.dreams:
-        dream = writer.load(DreamRecord, (name,))
-        if dream is not None:
-            left = [proposal for proposal in dream.proposals if not found.matcher.in_json(proposal)]
-            writer.save(replace(dream, proposals=left), (name,))
-    for name in found.conflicts:
-        conflict = writer.load(ConflictRecord, (name,))
-        if conflict is not None:
-            regions = [region for region in conflict.regions if not found.matcher.in_json([region.file, region.store])]
-            text = lines_without(conflict.text, found.matcher)
-            writer.save(replace(conflict, text=text, regions=regions), (name,))
-    for name in found.runs:
-        runs.without_result(writer, name)
     for name in found.candidates:
         writer.purge(Kind.CANDIDATE, (name,), 1)
     for name in sources.kept:
@@ -209,7 +225,7 @@ def _rewrite_versions(writer: Writer, kind: Kind, key: Key, matcher: Matcher, pu
     """Take the words out of every version of one record; done in one write, so it returns 0."""
 
     def rewrite(value: dict[str, Any]) -> dict[str, Any]:
-        return _past_document(value, matcher, purged) if kind is Kind.DOCUMENT else _masked(value, matcher)
+        return _past_document(value, matcher, purged) if kind is Kind.DOCUMENT else matcher.without(value)
 
     writer.rewrite(kind, key, rewrite)
     return 0
@@ -221,16 +237,9 @@ def _rewrite_forgotten(writer: Writer, name: str) -> int:
     return 0
 
 
-def _masked(value: Any, matcher: Matcher) -> Any:
-    """Return a JSON value with the words masked in every string."""
-    match value:
-        case str():
-            return matcher.masked(value) if matcher.holds(value) else value
-        case list():
-            return [_masked(item, matcher) for item in value]
-        case dict():
-            return {name: _masked(item, matcher) for name, item in value.items()}
-    return value
+def _without_tags(event: dict[str, Any]) -> dict[str, Any]:
+    """Return an event about a memory without the tags of it."""
+    return {**event, "data": {**event["data"], "tags": []}}
 
 
 def _past_document(value: dict[str, Any], matcher: Matcher, purged: frozenset[str]) -> dict[str, Any]:
@@ -271,20 +280,24 @@ def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str
     """Replace an archive by one without the purged words; delete one of the purged thread. Returns 0: all is done."""
     archive = writer.load(ArchiveRecord, (address,))
     if archive is not None:
-        consolidation_snapshot_and_commit.replace_archive(
-            writer, address, None if archive.ref == f"thread:{thread}" else _archive_without(archive, matcher)
-        )
+        left = None if archive.ref == f"thread:{thread}" else _archive_without(writer, archive, matcher)
+        consolidation_snapshot_and_commit.replace_archive(writer, address, left)
     return 0
 
 
-def _archive_without(archive: ArchiveRecord, matcher: Matcher) -> ArchiveRecord:
-    """Return a stored archive without the memories that have purged words; in its summary these words are masked."""
-    body = orjson.loads(archive.body)
+def _archive_without(writer: Writer, archive: ArchiveRecord, matcher: Matcher) -> ArchiveRecord | None:
+    """Return an archive without the memories that have purged words; elsewhere in it these are masked.
+
+    None for one that is no JSON, as earlier releases may have stored it: whole words cannot be told apart in it.
+    """
+    try:
+        body = orjson.loads(archive.body)
+    except orjson.JSONDecodeError:
+        return None
     body["memories"] = [memory for memory in body.get("memories", []) if not matcher.in_json(memory)]
-    body["summary"] = matcher.masked(body.get("summary", ""))
-    data = canonical(body)
-    address = sha256(data).hexdigest()
-    return replace(archive, sha256=address, size=len(data), body=data.decode())
+    return consolidation_snapshot_and_commit.archive_record(
+        writer, matcher.without(body), kind=archive.kind, ref=archive.ref, entries=archive.entries, at=archive.at
+    )
 
 
 # Sources
@@ -356,6 +369,16 @@ def compacted() -> Write[bool]:
 
 def _save(writer: Writer, cursor: CompactionCursor) -> None:
     writer.save(cursor, CompactionCursor.KEY)
+
+
+def name_archives(space: str, addresses: Iterable[str]) -> Write[None]:
+    """Return the write that renames archives which are not what their names say."""
+    return Write(
+        space=space,
+        who=WHY,
+        why="archives.named",
+        body=lambda writer: consolidation_snapshot_and_commit.name_archives(writer, addresses),
+    )
 
 
 def files_gone(space: str, addresses: Iterable[str]) -> Write[None]:

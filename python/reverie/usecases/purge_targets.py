@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from reverie.documents import is_conflict_copy
 from reverie.errors import NotFound
 from reverie.lazy_regex import lazy_regex
@@ -32,7 +34,7 @@ from reverie.store import (
 from reverie.usecases import candidate_review, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from reverie.models import Json
     from reverie.store import Reader
@@ -42,16 +44,25 @@ __all__ = [
     "Matcher",
     "Sources",
     "document_of",
+    "engine_part",
     "findings",
     "lines_without",
+    "naming",
     "pending",
     "sources",
     "strings",
 ]
 
 _WORD = lazy_regex(r"\w{3,}")
+_ESCAPE = lazy_regex(r"\\[bfnrt]")  # in JSON: no part of the word behind it
 _TEXT_CHARS_MIN = 12  # of a memory's whole text to be searched for: a shorter one is part of many others
 _THREAD_KINDS = (Kind.STATE, Kind.DIGEST, Kind.NOTE, Kind.DISTILLATION)
+_ENGINE_FIELDS = {Kind.THREAD: ("index",), Kind.DREAM: ("proposals",), Kind.RUN: ("answer",)}  # the rest stays
+# Fields whose values are names, times and numbers of records: a purged "in 2026 by an agent" is none of these.
+_NO_TEXT = lazy_regex(
+    r"(?:\w+(?:_at|At)|at|ids?|agent|archive|by|category|copy|decidedBy|document|from|kind|operation|path|project|reason"
+    r"|ref|role|run|sha256|source|state|threads?|tool|trigger|trust|type)\Z"
+)
 
 
 @dataclass(slots=True)
@@ -82,8 +93,19 @@ class Matcher:
         return not self.words.isdisjoint(_words(text)) or any(whole in text for whole in self.texts)
 
     def in_json(self, value: Json) -> bool:
-        """Return True if a string anywhere in a JSON value has one of the words, or one of the whole texts."""
+        """Return True if a text anywhere in a record's JSON has one of the words, or one of the whole texts."""
+        return any(self.holds(text) for text in strings(value, of_record=True))
+
+    def in_answer(self, value: Json) -> bool:
+        """Return True if a string anywhere in a JSON value, a key too, has one of the words or whole texts."""
         return any(self.holds(text) for text in strings(value))
+
+    def in_file(self, text: str) -> bool:
+        """Return True if a file's text has one of the words or whole texts, also behind an escape as in JSON."""
+        try:
+            return self.in_answer(orjson.loads(text))
+        except orjson.JSONDecodeError:
+            return self.holds(text) or self.holds(_ESCAPE.sub(" ", text))
 
     def masked(self, text: str) -> str:
         """Return a text with each of the words replaced by `[purged]`."""
@@ -91,27 +113,40 @@ class Matcher:
             text = text.replace(whole, "[purged]")
         return _WORD.sub(lambda word: "[purged]" if word[0].casefold() in self.words else word[0], text)
 
+    def without(self, value: Json) -> Any:
+        """Return a record's JSON with the words masked in every text."""
+        match value:
+            case str():
+                return self.masked(value) if self.holds(value) else value
+            case list():
+                return [self.without(item) for item in value]
+            case dict():
+                return {name: item if _is_name(name, item) else self.without(item) for name, item in value.items()}
+        return value
+
 
 @dataclass(slots=True)
 class Findings:
     """The records of a space that have words of the sources: those to be rewritten, by kind and key.
 
-    `matcher` is for words of memories and documents, `wide` also for those of a thread's messages.
+    `matcher` is for words of memories and documents, `wide` also for those of a thread's messages: a long thread has
+    many words, and a person's text in an open conflict is not changed for one of them.
     """
 
     matcher: Matcher
     wide: Matcher
     versions: list[tuple[Kind, tuple[Any, ...]]] = field(default_factory=list)
+    current: list[tuple[Kind, tuple[Any, ...]]] = field(default_factory=list)
     archives: list[str] = field(default_factory=list)
-    threads: list[str] = field(default_factory=list)
-    digests: list[str] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
-    dreams: list[str] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
     candidates: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
-    runs: list[str] = field(default_factory=list)
+    events: list[int] = field(default_factory=list)
+
+    def matcher_of(self, kind: Kind) -> Matcher:
+        """Return the matcher for records of a kind."""
+        return self.matcher if kind is Kind.CONFLICT else self.wide
 
 
 def pending(reader: Reader) -> list[PendingPurge]:
@@ -119,18 +154,32 @@ def pending(reader: Reader) -> list[PendingPurge]:
     return (reader.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()).pending
 
 
-def strings(value: Json) -> Iterator[str]:
-    """Yield every string in a JSON value, keys of objects among them."""
+def strings(value: Json, *, of_record: bool = False) -> Iterator[str]:
+    """Yield every string in a JSON value, keys of objects among them; `of_record`: only texts, of a stored record."""
     match value:
         case str():
             yield value
         case list():
             for item in value:
-                yield from strings(item)
+                yield from strings(item, of_record=of_record)
         case dict():
             for name, item in value.items():
-                yield name
-                yield from strings(item)
+                if not of_record:
+                    yield name
+                elif _is_name(name, item):
+                    continue
+                yield from strings(item, of_record=of_record)
+
+
+def _is_name(field_name: str, value: Json) -> bool:
+    """Return True for a field of a record that has no text: an id, a time, a path, one of a few words."""
+    return _NO_TEXT.match(field_name) is not None and not isinstance(value, dict)
+
+
+def engine_part(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record in which an engine, or an agent about its work, repeats the words of others."""
+    names = _ENGINE_FIELDS.get(kind)
+    return value if names is None else {name: value[name] for name in names if name in value}
 
 
 def lines_without(text: str, matcher: Matcher) -> str:
@@ -262,9 +311,13 @@ def findings(reader: Reader, found: Sources) -> Findings:
     _find_versions(reader, found, result)
     _find_current(reader, found, result)
     result.candidates, result.forgotten = candidate_review.repeating(
-        reader, memories=found.memories, thread=found.thread, matches=result.matcher.in_json
+        reader, memories=found.memories, thread=found.thread, matches=result.wide.in_json
     )
-    result.runs = runs.repeating(reader, result.matcher.in_json)
+    result.events = [
+        int(key[0])
+        for key, event in reader.scan(Kind.EVENT)
+        if event["data"].get("tags") and event["data"].get("memoryId") in found.memories
+    ]
     return result
 
 
@@ -285,7 +338,7 @@ def _document_texts(reader: Reader, found: Sources) -> Iterator[str]:
     for path in found.documents:
         for version in reader.record_versions(DocumentRecord, (path,)):
             if version.value is not None:
-                yield version.value.content
+                yield from (version.value.content, path)
 
 
 def _thread_texts(reader: Reader, found: Sources) -> Iterator[str]:
@@ -311,7 +364,7 @@ def _thread_texts(reader: Reader, found: Sources) -> Iterator[str]:
 
 
 def _live_texts(reader: Reader, found: Sources) -> Iterator[str]:
-    """Yield the texts that stay: documents but for the copies of conflicts, messages, states, titles, own notes.
+    """Yield the texts that stay: documents but for the copies of conflicts, messages, titles, own notes.
 
     Of other memories every version: they say what they say whether or not it is current. Without them, `the` would be a
     word of the purged memory alone in a store of three, and would take lines from the history of the two others.
@@ -322,7 +375,7 @@ def _live_texts(reader: Reader, found: Sources) -> Iterator[str]:
             yield from _texts_of_memory(reader, str(name))
     for _, document in reader.records(DocumentRecord):
         if document.path not in found.documents and not is_conflict_copy(document.path):
-            yield document.content
+            yield from (document.content, document.path)
     yield from runs.texts(reader, thread=found.thread, of_it=False)
     for _, thread in reader.records(ThreadRecord):
         if thread.id == found.thread:
@@ -333,7 +386,6 @@ def _live_texts(reader: Reader, found: Sources) -> Iterator[str]:
                 yield note.content
         for _, entry in reader.scan(Kind.ENTRY, (thread.id,)):
             yield from strings(entry)
-        yield from strings(reader.get(Kind.STATE, (thread.id,)) or {})
 
 
 def _find_versions(reader: Reader, found: Sources, result: Findings) -> None:
@@ -342,43 +394,51 @@ def _find_versions(reader: Reader, found: Sources, result: Findings) -> None:
     for key in reader.versioned_keys(Kind.DOCUMENT):
         for version in reader.record_versions(DocumentRecord, key):
             record = version.value
-            if record is not None and (purged & set(record.ids) or result.matcher.holds(record.content)):
+            if record is not None and (purged & set(record.ids) or result.wide.holds(record.content)):
                 result.versions.append((Kind.DOCUMENT, key))
                 break
-    for kind, matcher in (
-        (Kind.MEMORY, result.matcher),
-        (Kind.CONFLICT, result.matcher),
-        *((kind, result.wide) for kind in _THREAD_KINDS),
-    ):
+    for kind in (Kind.MEMORY, Kind.CONFLICT, *_THREAD_KINDS):
         for key in reader.versioned_keys(kind):
             if key[0] in purged or key[0] == found.thread:
                 continue
-            if any(matcher.in_json(version.value) for version in reader.history(kind, key)):
+            if any(result.matcher_of(kind).in_json(version.value) for version in reader.history(kind, key)):
                 result.versions.append((kind, key))
 
 
 def _find_current(reader: Reader, found: Sources, result: Findings) -> None:
-    """Add the current records that repeat such words: archives, and what threads inherit from each other."""
+    """Add the current records that repeat such words: archives, and what engines and agents derived from others."""
     for _, archive in reader.records(ArchiveRecord):
-        if archive.ref == f"thread:{found.thread}" or result.matcher.holds(archive.body):
+        if archive.ref == f"thread:{found.thread}" or result.wide.in_json(_json(archive.body)):
             result.archives.append(archive.sha256)
-    for (name,) in reader.keys(Kind.DREAM):
-        if result.matcher.in_json((reader.get(Kind.DREAM, (name,)) or {}).get("proposals")):
-            result.dreams.append(str(name))
-    for (name,) in reader.keys(Kind.CONFLICT):
-        value = reader.get(Kind.CONFLICT, (name,))
-        if str(name) not in found.conflicts and result.matcher.in_json(value):
-            result.conflicts.append(str(name))
+    for kind in (Kind.THREAD, Kind.DREAM, Kind.CONFLICT, Kind.RUN, Kind.STATE, Kind.DIGEST, Kind.DISTILLATION):
+        for key, value in reader.scan(kind):
+            if key[0] == found.thread or key[0] in found.conflicts:
+                continue
+            if result.matcher_of(kind).in_json(engine_part(kind, value)):
+                result.current.append((kind, key))
     for _, document in reader.records(DocumentRecord):
         if is_conflict_copy(document.path) and result.matcher.holds(document.content):
             result.copies.append(document.path)
-    for _, thread in reader.records(ThreadRecord):
-        if thread.id == found.thread:
-            continue
-        if result.wide.holds(thread.index or ""):
-            result.threads.append(thread.id)
-        if result.wide.in_json(reader.get(Kind.DIGEST, (thread.id,))):
-            result.digests.append(thread.id)
-        for key, note in reader.records(NoteRecord, (thread.id,)):
-            if note.thread is not None and note.thread == found.thread:
-                result.notes.append((thread.id, str(key[1])))
+    for thread in reader.keys(Kind.THREAD):
+        for key, note in reader.records(NoteRecord, thread):
+            if note.thread is not None and note.thread == found.thread and thread != (found.thread,):
+                result.notes.append((str(key[0]), str(key[1])))
+
+
+def naming(reader: Reader, paths: Collection[str]) -> list[tuple[Kind, int]]:
+    """Return the operations and events that name one of these documents, which are gone."""
+    found = [
+        (Kind.OPERATION, int(key[0]))
+        for key, value in reader.scan(Kind.OPERATION)
+        if any(change["kind"] == Kind.DOCUMENT and change["key"][0] in paths for change in value["changes"])
+    ]
+    events = reader.scan(Kind.EVENT)
+    return found + [(Kind.EVENT, int(key[0])) for key, value in events if value["data"].get("path") in paths]
+
+
+def _json(text: str) -> Any:
+    """Return what a JSON text says, or the text itself where it is no JSON."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text

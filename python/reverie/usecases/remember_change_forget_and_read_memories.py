@@ -8,7 +8,7 @@ import msgspec
 
 from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.apply import document_of
-from reverie.documents import parse_document
+from reverie.documents import items_by_id, parse_document
 from reverie.documents.create_append_and_change_items import apply_changes, new_document
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording
 from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, kind_of, type_of_blocks
@@ -16,6 +16,7 @@ from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.doubts import doubted_at
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
+from reverie.sentence_word_analysis import copy_key
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import documents
@@ -183,12 +184,11 @@ def remember(
 ) -> Write[RememberedMemory]:
     """Return the write that creates a memory in a document, which is created if there is none; it returns the record.
 
-    Where the document, or another part of it, has the same words already, the body returns that memory and adds none:
+    Where the document, or another part of it, has a near copy of the words, the body returns that memory and adds none:
     it gets the tags that it has not, unless an agent would change a person's line for that. The words have passed the
-    redactor. Without a `document` it is the one for its type; of one that
-    is full, the next part (`documents.parts`). With a `project` in the candidate it belongs to that, wherever it is
-    written. Raises ValidationError for a document that has no memories, or memories
-    of another type, and HeldForPerson where an agent remembers what a person forgot.
+    redactor. Without a `document` it is the one for its type; of one that is full, the next part (`documents.parts`).
+    With a `project` in the candidate it belongs to that, wherever it is written. Raises ValidationError for a document
+    that has no memories, or memories of another type, and HeldForPerson where an agent remembers what a person forgot.
     """
     path = None if document is None else documents.writable_path(document)
 
@@ -218,13 +218,16 @@ def remember(
 
 
 def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return the id of the memory in a document that reads as these words would, and their tags as read; or None."""
+    """Return the id of the memory in a document that is a near copy of these words, and their tags as read; or None."""
     document = reader.load(DocumentRecord, (path,))
     if document is None:
         return None
     (new,) = parse_document(path, new_document(path, [("", words)], day=day).text or "").items or (None,)
-    for memory_id, item in zip(document.ids, parse_document(path, document.content).items, strict=False):
-        if new is not None and (item.content, item.title, item.fields) == (new.content, new.title, new.fields):
+    if new is None:
+        return None
+    key = copy_key(new.content)
+    for memory_id, item in items_by_id(path, document.content, document.ids).items():
+        if (item.title, item.fields) == (new.title, new.fields) and copy_key(item.content) == key:
             return memory_id, new.tags
     return None
 

@@ -24,7 +24,7 @@ from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, Memor
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reverie.store import Reader, Writer
 
@@ -46,11 +46,9 @@ __all__ = [
     "of_thread",
     "put_file",
     "put_working_memory",
-    "repeating",
     "shown",
     "snapshot",
     "texts",
-    "without_result",
 ]
 
 FILE_BYTES_MAX = 10_000_000  # of a file; a larger one is noted without its content
@@ -181,11 +179,6 @@ def texts(reader: Reader, *, thread: str | None, of_it: bool) -> Iterator[str]:
         if (thread is not None and run.thread == thread) is of_it:
             yield from (run.title or "", *(text for pair in run.working_memory.items() for text in pair))
             yield from (file.content or "" for file in files_of(reader, run.id))
-
-
-def repeating(reader: Reader, matches: Callable[[Any], bool]) -> list[str]:
-    """Return the runs whose stored result has texts that match, for a purge."""
-    return [record.id for _, record in reader.records(RunRecord) if record.answer and matches(record.answer)]
 
 
 # Write
@@ -366,10 +359,3 @@ def erase(writer: Writer, run_id: str) -> None:
     for key in list(writer.keys(Kind.RUN_FILE, (run_id,))):
         writer.delete(Kind.RUN_FILE, key)
     writer.delete(Kind.RUN, (run_id,))
-
-
-def without_result(writer: Writer, run_id: str) -> None:
-    """Remove the stored result of a run, for the purge of a memory whose words it has."""
-    run = writer.load(RunRecord, (run_id,))
-    if run is not None:
-        writer.save(replace(run, answer=None), (run_id,))

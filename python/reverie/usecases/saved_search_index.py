@@ -19,6 +19,7 @@ from reverie import full_text_memory_recall
 from reverie.atomic_no_symlink_file_io import write_atomic
 from reverie.errors import StorageFailed
 from reverie.full_text_index import Index, Segment
+from reverie.private_folder import make_private
 from reverie.thread_safe_typed_decoding import from_json
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class SavedIndex:
 
     def _create(self) -> None:
         for folder in (self._folder.parent, self._folder):
-            folder.mkdir(mode=0o700, exist_ok=True)
+            make_private(folder)
 
     def delete(self) -> None:
         """Delete every file of the index, as far as that is possible."""

@@ -64,10 +64,14 @@ __all__ = [
 
 
 class Origin(NamedTuple):
-    """The thread that candidates were read from, None for a run without one, and the name of its project."""
+    """The thread that candidates were read from, None for a run without one, and the name of its project.
+
+    `homeless`: its agent works in folders, and this session names none.
+    """
 
     id: str | None
     project: str | None
+    homeless: bool = False
 
 
 def decide(
@@ -216,7 +220,8 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
     """Return the candidate with secrets redacted, before anything is decided on its words, and with its provenance.
 
     What was said of "this project" names the project, so that it can be read beside those of others. A wish that would
-    hold in every project, and does not say so, waits.
+    hold in every project, and does not say so, waits; so does whatever is not about the person in a session whose
+    project nobody knows.
     """
     # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
     fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
@@ -227,7 +232,10 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
             fields["project"] = fields["provenance"]["project"] = project
             if candidate.type is not MemoryType.PREFERENCE:  # what is quoted stays as it was said
                 fields["content"] = fields["content"].replace("this project", f"the project {project}")
-        elif thread.project and candidate.type is MemoryType.PREFERENCE and not holds_everywhere(candidate):
+        elif not holds_everywhere(candidate) and (
+            (thread.project and candidate.type is MemoryType.PREFERENCE)
+            or (thread.homeless and (candidate.type is not MemoryType.FACT or candidate.subject != "user"))
+        ):
             fields["provenance"] = {"waits": "scope", **fields["provenance"]}
     return convert(fields, Candidate)
 

@@ -17,15 +17,16 @@ from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.find_register_and_join_projects import of_thread
 from reverie.usecases.open_sealed_thread_entries import is_withdrawn
 from reverie.usecases.projections import LIST
+from reverie.usecases.thread_outline import is_repeat
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from reverie.full_text_index import Hit
     from reverie.full_text_memory_recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["COPIES", "Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]
+__all__ = ["Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]
 
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
@@ -33,38 +34,50 @@ GAP: Final = 12  # entries looked through for a neighbour that says something, a
 WHY_WORDS: Final = 8
 
 
-COPIES: Final = 4
+_COPIES: Final = 4
 """Times as many hits are looked at as are shown, of which those with the same text as a better one are left out: what a
 client copied when a session was resumed, a file read again, a command run again."""
+_LOOKED_AT_MAX: Final = 1_000  # hits; a session that was resumed fifty times has as many copies of each message
 
 
-def message_hits(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> list[wire.SearchHit]:
-    """Return the first `limit` found messages, copies once, without those that were deleted meanwhile."""
+def message_hits(reader: Reader, query: str, ask: Callable[[int], list[Hit]], limit: int) -> list[wire.SearchHit]:
+    """Return the first `limit` messages, copies once, without those that were deleted meanwhile.
+
+    `ask` returns so many hits at most, best first; it is asked for more where most are copies.
+    """
+    asked = limit * _COPIES
+    while True:
+        hits = ask(asked)
+        found = _distinct(reader, query, hits, limit)
+        if len(found) >= limit or len(hits) < asked or asked >= _LOOKED_AT_MAX:
+            return found
+        asked = min(asked * _COPIES, _LOOKED_AT_MAX)
+
+
+def _distinct(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> list[wire.SearchHit]:
+    """Return the first `limit` found messages, each text once."""
     entries = Entries(reader)
     found: list[tuple[Hit, ThreadRecord, int, Mapping[str, Any]]] = []
     seen: set[tuple[str, str]] = set()
-    for at in range(0, len(hits), limit):
-        if len(found) >= limit:
+    places = [search.is_number_of(hit.id) for hit in hits]
+    entries.read(places)
+    for hit, (name, seq) in zip(hits, places, strict=True):
+        if len(found) == limit:
             break
-        batch = hits[at : at + limit]
-        places = [search.is_number_of(hit.id) for hit in batch]
-        entries.read(places)
-        for hit, (name, seq) in zip(batch, places, strict=True):
-            entry, thread = entries.get(name, seq), entries.thread(name)
-            if thread is None or entry is None or entry.get("role") is None or is_withdrawn(reader, name, seq, entry):
-                continue
-            said = (entry["role"], _text(entry))
-            if said not in seen:
-                seen.add(said)
-                found.append((hit, thread, seq, entry))
+        entry, thread = entries.get(name, seq), entries.thread(name)
+        if thread is None or entry is None or entry.get("role") is None or is_withdrawn(reader, name, seq, entry):
+            continue
+        said = (entry["role"], _text(entry))
+        own = entry.get("id")
+        if said not in seen and not (own and is_repeat(reader, thread, seq, own)):
+            seen.add(said)
+            found.append((hit, thread, seq, entry))
     entries.read(
-        (thread.id, near)
-        for _, thread, seq, _ in found[:limit]
-        for near in (*_before(seq)[:1], *_after(seq, thread)[:1])
+        (thread.id, near) for _, thread, seq, _ in found for near in (*_before(seq)[:1], *_after(seq, thread)[:1])
     )
     return [
         hit_of_entry(entries, query, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))
-        for hit, thread, seq, entry in found[:limit]
+        for hit, thread, seq, entry in found
     ]
 
 
@@ -234,7 +247,8 @@ def said_on_days(
             if first_entry is not None:
                 seq, entry = first_entry
                 hits.append(hit_of_entry(Entries(reader), "", thread, seq, entry, score=0.0, why="said on that day"))
-    return sorted(hits, key=lambda hit: hit.at or "", reverse=True)[:limit]
+    distinct = {(hit.at, hit.passage): hit for hit in hits}  # a session that was resumed has the same words again
+    return sorted(distinct.values(), key=lambda hit: hit.at or "", reverse=True)[:limit]
 
 
 def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapping[str, Any]] | None:

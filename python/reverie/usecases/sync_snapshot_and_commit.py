@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
 from reverie.path_validation import is_reserved as is_projected
-from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Write
+from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, RootCursor, Write
+from reverie.sync.open_and_verify_root_folder import KnownRoot
 from reverie.sync.sync_input_types import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.sync.sync_plan_types import Plan, Put
 from reverie.usecases import conflict_lifecycle_with_undo_and_rollback
@@ -30,6 +31,7 @@ __all__ = [
     "baselines",
     "commit",
     "first_puts",
+    "known_root",
     "older_version",
     "path_state",
     "reset_baselines",
@@ -334,18 +336,28 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
     return Write(space=space, who=WHO, why=WHY, body=body)
 
 
-def save_baselines(space: str, saved: Iterable[Baseline], removed: Iterable[str], *, at: str) -> Write[None]:
-    """Return the write that saves and removes baselines; bookkeeping, so it becomes no operation."""
+def known_root(reader: Reader) -> KnownRoot | None:
+    """Return the folder that a space used last, or None."""
+    cursor = reader.load(RootCursor, RootCursor.KEY)
+    return None if cursor is None else KnownRoot(cursor.device, cursor.inode, cursor.mark)
+
+
+def save_baselines(
+    space: str, saved: Iterable[Baseline], removed: Iterable[str], *, at: str, root: KnownRoot | None = None
+) -> Write[None]:
+    """Return the write that saves and removes baselines, and saves `root`; bookkeeping, so it becomes no operation."""
     saved, removed = list(saved), list(removed)
 
     def body(writer: Writer) -> None:
         _save(writer, saved, removed, at)
+        if root is not None:
+            writer.save(RootCursor(**root._asdict()), RootCursor.KEY)
 
     return Write(space=space, who="sync", why="files.recorded", body=body)
 
 
-def reset_baselines(space: str, *, at: str) -> Write[None]:
-    """Return the write that replaces all baselines when the folder is replaced: no file in the new one is known.
+def reset_baselines(space: str, root: KnownRoot | None = None, *, at: str) -> Write[None]:
+    """Return the write that replaces all baselines when the folder is replaced by `root`: no file in it is known.
 
     So a file that is missing there is written instead of its document deleted, and a file that exists is compared with
     the document and its versions.
@@ -361,6 +373,8 @@ def reset_baselines(space: str, *, at: str) -> Write[None]:
         for key in [key for key, _ in writer.records(BaselineRecord[Baseline])]:
             writer.delete(Kind.BASELINE, key)
         _save(writer, intended, (), at)
+        if root is not None:
+            writer.save(RootCursor(**root._asdict()), RootCursor.KEY)
 
     return Write(space=space, who="sync", why="files.begun_anew", body=body)
 

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
 
 __all__ = [
+    "PENDING_MAX",
     "OutlineJob",
     "OutlinePlan",
     "commit_steps",
     "complete_part",
+    "is_repeat",
     "last_part",
+    "number_of_part",
     "opened_entries",
     "part_of",
     "pending",
@@ -36,6 +39,7 @@ __all__ = [
     "snapshot_outline",
 ]
 
+PENDING_MAX: Final = 256  # entries behind the outline that a page joins by itself; more are outlined first
 STEP_PARTS: Final = 200  # parts written in one commit, which must stay under 20 ms
 
 
@@ -141,6 +145,35 @@ def complete_part(reader: Reader, thread_id: str, number: int) -> OutlinePart:
     if record is None:
         raise Damaged(f"part {number} of the outline of thread {thread_id} is missing", hint="run `reverie check`")
     return part_of(record)
+
+
+def number_of_part(reader: Reader, thread_id: str, head: OutlineRecord, seq: int) -> int:
+    """Return the number of the first complete part that ends at or behind an entry; one more than all where none does.
+
+    The last part, `head`, which has no number, is behind them all.
+    """
+    low, high = 1, head.parts + 1
+    while low < high:
+        middle = (low + high) // 2
+        if complete_part(reader, thread_id, middle).through < seq:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def is_repeat(reader: Reader, thread: ThreadRecord, seq: int, entry_id: str) -> bool:
+    """Return True for an entry that a thread's file has twice, and that its messages have once.
+
+    Behind the outline so many entries before it are looked at as are left to that.
+    """
+    head = last_part(reader, thread)
+    if seq <= head.through:
+        number = number_of_part(reader, thread.id, head, seq)
+        return seq in (part_of(head) if number > head.parts else complete_part(reader, thread.id, number)).repeats
+    before = range(max(head.through, seq - 1 - PENDING_MAX) + 1, seq)
+    stored = reader.get_many(Kind.ENTRY, [(thread.id, number) for number in before])
+    return any(entry is not None and entry.get("id") == entry_id for entry in stored)
 
 
 def part_of(record: OutlineRecord) -> OutlinePart:

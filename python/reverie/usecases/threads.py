@@ -76,34 +76,37 @@ def get(reader: Reader, thread_id: str) -> ThreadRecord:
 
 
 def newest_page(
-    reader: Reader, *, window: int, limit: int, after: str | None, project: str | None = None
+    reader: Reader, *, window: int, limit: int, after: str | None, project: str | None = None, main: bool = False
 ) -> wire.Page[wire.Thread]:
     """Return a page of the threads, those first that were appended to or distilled last; of one project where given.
 
     The cursor is the time and id of the page's last thread. A thread that grows meanwhile moves before it.
     """
-    stored = sorted((_newest_cursor(thread), thread) for thread in _of_project(reader, project))
+    stored = sorted((_newest_cursor(thread), thread) for thread in _listed(reader, project, main=main))
     rest = [(cursor, thread) for cursor, thread in reversed(stored) if after is None or cursor < after]
     items = [thread_answer(thread, window) for _, thread in rest[:limit]]
     return wire.Page(items, rest[limit - 1][0] if len(rest) > limit else None)
 
 
 def page(
-    reader: Reader, *, window: int, limit: int, after: str | None, project: str | None = None
+    reader: Reader, *, window: int, limit: int, after: str | None, project: str | None = None, main: bool = False
 ) -> wire.Page[wire.Thread]:
     """Return a page of the threads by id, of one project where given; the cursor is the id of the last one."""
-    items = [thread_answer(thread, window) for thread in islice(_of_project(reader, project, after), limit + 1)]
+    threads = islice(_listed(reader, project, after, main=main), limit + 1)
+    items = [thread_answer(thread, window) for thread in threads]
     return wire.Page(items[:limit], items[limit - 1].id if len(items) > limit else None)
 
 
-def _of_project(reader: Reader, project: str | None, after: str | None = None) -> Iterator[ThreadRecord]:
-    """Yield the threads of a project, or without one all threads, by id, those after the id `after`."""
-    threads = (thread for _, thread in reader.records(ThreadRecord, after=None if after is None else (after,)))
-    return (
-        threads
-        if project is None
-        else (thread for thread in threads if find_register_and_join_projects.of_thread(thread) == project)
-    )
+def _listed(reader: Reader, project: str | None, after: str | None = None, *, main: bool) -> Iterator[ThreadRecord]:
+    """Yield the threads of a project, or without one all threads, by id, those after the id `after`.
+
+    With `main` those with messages, without those of subagents: one session may have a hundred.
+    """
+    for _, thread in reader.records(ThreadRecord, after=None if after is None else (after,)):
+        if main and (thread.subagent or not thread.message_count):
+            continue
+        if project is None or find_register_and_join_projects.of_thread(thread) == project:
+            yield thread
 
 
 def _newest_cursor(thread: ThreadRecord) -> str:

@@ -159,7 +159,7 @@ def blocks_of(record: DocumentRecord) -> list[tuple[str, str]]:
 
 def items_of(record: DocumentRecord) -> dict[str, Item]:
     """Return the memory blocks of a stored document by their ids, in their order."""
-    return dict(zip(record.ids, documents.parse_document(record.path, record.content).items, strict=True))
+    return documents.items_by_id(record.path, record.content, record.ids)
 
 
 def _same_block(before: Item | None, after: Item) -> bool:
@@ -210,7 +210,7 @@ def _block_ids(
     for path, page in pages.items():
         new = changed[path]
         if path not in unnamed and new is not None and new.ids is not None:
-            ids[path] = list(new.ids)
+            ids[path] = list(documents.ids_of_items(path, new.text, new.ids))
             continue
         names: list[str] = []
         for item, name in zip(page.items, matched[path], strict=True):

@@ -148,7 +148,16 @@ from reverie.wire.search import (
     SearchRequest,
     SearchThread,
 )
-from reverie.wire.sessions_and_hooks import HOOK_MAX_BYTES, AgentClient, HookQuery, Session, SessionsQuery, StartSession
+from reverie.wire.sessions_and_hooks import (
+    HOOK_MAX_BYTES,
+    AgentClient,
+    HookQuery,
+    LateCompaction,
+    LateHooks,
+    Session,
+    SessionsQuery,
+    StartSession,
+)
 from reverie.wire.spaces_tokens_projects_and_privacy import (
     ChangePrivacy,
     CreateSpace,
@@ -290,6 +299,8 @@ __all__ = [
     "Job",
     "JobAccepted",
     "KeepChange",
+    "LateCompaction",
+    "LateHooks",
     "LeftOutLines",
     "ListQuery",
     "Memory",

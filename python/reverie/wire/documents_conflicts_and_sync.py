@@ -236,11 +236,13 @@ class SyncRefusal(Reply):
 class LeftOutLines(Reply):
     """Lines that a person's save lacks although its writer may not have seen them: the file has won.
 
-    `undo` is the command that brings the lines back; all else that the save changed stays.
+    `first` is the first of them, at most 80 characters; `undo` the command that brings them back; all else that the
+    save changed stays.
     """
 
     path: str
     lines: Count
+    first: str
     operation: str
     at: str
     undo: str

@@ -8,6 +8,7 @@ from reverie.models import Json
 from reverie.wire.base_structs_pages_and_errors import Reply, Request
 from reverie.wire.documents_conflicts_and_sync import SyncStatus
 from reverie.wire.dreams import DreamRecord, Schedule
+from reverie.wire.sessions_and_hooks import LateHooks
 
 __all__ = [
     "BackupMade",
@@ -127,6 +128,7 @@ class Status(Reply):
     operation: str | None = None
     candidates: int = 0
     paused_since: str | None = None
+    late_hooks: LateHooks | None = None
 
 
 class CreateBackup(Request):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from reverie.wire.base_structs_pages_and_errors import Id, ListQuery, Reply, Request
 from reverie.wire.spaces_tokens_projects_and_privacy import AbsolutePath, ProjectText
@@ -11,6 +11,8 @@ __all__ = [
     "HOOK_MAX_BYTES",
     "AgentClient",
     "HookQuery",
+    "LateCompaction",
+    "LateHooks",
     "Session",
     "SessionSource",
     "SessionsQuery",
@@ -71,3 +73,24 @@ class HookQuery(Request):
         Literal["state", "summary", "excerpts"], Meta(description="What a hook at a session's start shows.")
     ] = "state"
     pid: _Pid | None = None
+    until: Annotated[int, Meta(ge=0, description="When the client gives up, in milliseconds since 1970.")] | None = None
+
+
+class LateCompaction(Reply):
+    """A compaction of which a text was late; an answer at `namedAt` named it, and showed what there was room for."""
+
+    client: str
+    session: str
+    at: str
+    named_at: str | None = None
+
+
+class LateHooks(Reply):
+    """The hooks that were answered too late since the daemon began, and the last compactions that this concerned.
+
+    What such hooks report is stored, but nobody has read their answers.
+    """
+
+    count: int
+    last_at: str | None = None
+    compactions: list[LateCompaction] = field(default_factory=list)

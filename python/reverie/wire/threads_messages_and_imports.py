@@ -131,6 +131,7 @@ class ThreadsQuery(ListQuery):
         Literal["id", "newest"], Meta(description="By id, or those first that were appended to or distilled last.")
     ] = "id"
     project: ProjectText | None = None
+    main: Annotated[bool, Meta(description="Only threads with messages, and none of subagents.")] = False
 
 
 class MessagesQuery(Request):

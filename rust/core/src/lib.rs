@@ -13,6 +13,7 @@
 //! * [`merge`]: three-way merge of texts, with conflicts as values
 //! * [`redact`]: replacement of secrets by `[REDACTED:<kind>]` in one linear pass
 //! * [`rank`]: full-text search: BM25 over an index in files and in memory
+//! * [`zstd_decoder`]: a stream of zstd frames of other programs
 //! * [`error`]: the error type, with positions
 
 pub mod align;
@@ -32,5 +33,6 @@ pub mod rank;
 pub mod record;
 pub mod redact;
 pub mod tokens;
+pub mod zstd_decoder;
 
 pub use error::Error;

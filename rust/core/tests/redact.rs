@@ -89,9 +89,15 @@ fn private_text_is_replaced_with_its_marks() {
         ("`<private>`a`</private>` b", "`[REDACTED:private]` b"),
         ("<private>a `<private>` b</private> c", "[REDACTED:private] c"),
         ("<private>a `<private>`b`</private>` c</private> d", "[REDACTED:private] d"),
-        ("<private reason=\"a\">b</private> c", "[REDACTED:private] c"),
-        ("< private >a</ private > b", "[REDACTED:private] b"),
-        ("<privates> a <private-key> b", "<privates> a <private-key> b"),
+        ("<private kind=\"a\"> b", "<private kind=\"a\"> b"),
+        ("< private> a <privates> b", "< private> a <privates> b"),
+        ("< private >a</private> b", "[REDACTED:private] b"),
+        ("<private reason=\"my > health\" x='1'>a</private> b", "[REDACTED:private] b"),
+        ("<private>a <private why=\"b\">c</private> d</private> e", "[REDACTED:private] e"),
+        (
+            "<private key> of <private/> and <private a=\"1\"/></private>",
+            "<private key> of <private/> and <private a=\"1\"/></private>",
+        ),
         ("std::vector<private> a;", "std::vector<private> a;"),
         ("<private></private>", "[REDACTED:private]"),
     ];

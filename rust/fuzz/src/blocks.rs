@@ -4,7 +4,7 @@ use reverie_core::Error;
 use reverie_core::blocks::{Kind, Sections, parse};
 
 /// Pieces of markdown documents, so that a few input bytes make a difficult one.
-const PIECES: [&str; 32] = [
+pub const PIECES: [&str; 32] = [
     "- a",
     "* b",
     "+ c",

@@ -11,6 +11,7 @@ pub mod apply;
 pub mod blocks;
 pub mod canonical;
 mod input;
+pub mod limits;
 pub mod merge;
 pub mod patch;
 pub mod rank;
@@ -31,6 +32,13 @@ pub const LAWS: &[(&str, Law)] = &[
     ("blocks-join", blocks::spans_join_to_the_document),
     ("blocks-stand-alone", blocks::blocks_parse_alike_alone),
     ("canonical-idempotent", canonical::canonical_form_is_idempotent),
+    ("limits-redaction", limits::redaction_returns),
+    ("limits-changes", limits::changes_return),
+    ("limits-merges", limits::merges_return),
+    ("limits-json", limits::json_returns),
+    ("limits-packing", limits::packing_returns),
+    ("limits-counting", limits::counting_returns),
+    ("limits-searching", limits::searching_returns),
     ("merge-diff-leads-from-old-to-new", merge::hunks_lead_from_old_to_new),
     ("merge-takes-one-side-whole", merge::changes_of_one_side_are_taken_unchanged),
     ("merge-is-symmetric", merge::merge_is_symmetric),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use reverie_core::redact::{Fingerprints, Redactor, Scope, kinds};
 
 /// Pieces of secrets and of the text around them, so that a few input bytes make a difficult text.
-const PIECES: [&str; 82] = [
+pub const PIECES: [&str; 82] = [
     "ghp_A1b2C3d4E5f6G7h8I9j0K1l2",
     "sk-canary-do-not-leak-qrs456",
     "SK0123456789abcdef0123456789abcdef",

@@ -1,15 +1,16 @@
 //! `reverie-hook CLIENT EVENT [PART]`: standard input to the daemon, its answer to standard output.
 //!
 //! A hook may neither fail nor delay its client: the exit status is always 0, and after [`WAIT`] nothing more is waited
-//! for. A daemon that misses two hooks in a row hangs: for [`QUIET`] no request is sent then. One that misses a single
-//! hook was busy; the next one waits for [`WAIT_AGAIN`] alone, so that one that hangs costs less than half a second. One
-//! that has just started may be late, and one that is not running costs nothing: the connection is refused at once.
+//! for. Every hook is sent, whatever became of the ones before: a daemon that was late reads it once it runs again, and
+//! by the time in the request it knows that nobody read its answer. A client whose last request had none waits for
+//! [`WAIT_AGAIN`] alone for some seconds, so that a daemon that hangs costs little; a daemon that is not running costs
+//! nothing, since the connection is refused at once.
 //!
 //! The standard library alone, and no other file: the bindings of the library compile this one by itself.
 
 use std::env;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
@@ -17,19 +18,21 @@ use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Longest time that the hook makes the client wait.
 const WAIT: Duration = Duration::from_millis(300);
 
-/// Longest time that it makes the client wait where the request before had no answer.
-const WAIT_AGAIN: Duration = Duration::from_millis(150);
+/// Longest time where this client's request before had no answer, [`BACK_OFF`] ago at most. What opens a session or
+/// follows a compaction is waited for in full: it is rare, and the agent goes on without it.
+const WAIT_AGAIN: Duration = Duration::from_millis(50);
+const BACK_OFF: Duration = Duration::from_secs(5);
 
-/// Time without requests after two in a row without an answer.
-const QUIET: Duration = Duration::from_mins(1);
+/// Number of the files that mark a request without an answer; a client has the one of its process id.
+const MARKS: u32 = 64;
 
-/// Least age of a daemon's socket for a request without an answer to count.
-const STARTING: Duration = Duration::from_secs(10);
+/// Least time for one read: a read looks for bytes before it looks at the time, so that an answer in time is read.
+const READ_LEAST: Duration = Duration::from_millis(1);
 
 /// True once the input was read, so that a further wait is for the daemon.
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -44,66 +47,93 @@ const MODEL_CALL: &str = "REVERIE_MODEL_CALL";
 const SOCKET_FILE: &str = "socket";
 
 fn main() {
-    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let (Some(client), Some(socket)) = (words.first(), socket_path()) else { process::exit(0) };
-    let stamp = socket.with_file_name("hook.quiet");
-    let mark = socket.with_file_name("hook.missed");
-    let (answers, answer) = mpsc::channel();
-    let (target, quiet) =
-        (target(client, words.get(2)), is_younger(&stamp, QUIET) || env::var_os(MODEL_CALL).is_some());
-    let has_missed = is_marked(&mark, &socket);
-    let asked = socket.clone();
-    // Reading, connecting and waiting may each block for ever, so they are done beside the clock.
-    thread::spawn(move || answers.send(ask(&asked, &target, quiet)));
-    let answer = answer.recv_timeout(if has_missed { WAIT_AGAIN } else { WAIT });
-    if answer.is_err() && ASKED.load(Ordering::Relaxed) && !is_younger(&socket, STARTING) {
-        fs::write(if has_missed { &stamp } else { &mark }, b"").unwrap_or_default();
-    }
-    if has_missed && !quiet && matches!(answer, Ok(Ok(_))) {
-        fs::remove_file(&mark).unwrap_or_default();
-    }
-    if let Ok(Ok(text)) = answer {
-        let mut out = io::stdout();
-        // A client that is gone needs no answer.
-        out.write_all(&text).and_then(|()| out.flush()).unwrap_or_default();
+    let pid = client_process();
+    let mark = socket.with_file_name(format!("hook.late.{}", pid % MARKS));
+    let opens = words.get(1).is_some_and(|event| event == "SessionStart");
+    let wait = if !opens && is_younger(&mark, BACK_OFF) { WAIT_AGAIN } else { WAIT };
+    let target = target(client, words.get(2), pid);
+    let end = Instant::now() + WAIT;
+    let (requests, request) = mpsc::channel();
+    // Reading the input, connecting and writing may each block for ever, so they are done beside the clock.
+    thread::spawn(move || requests.send(ask(&socket, &target, wait, end)));
+    let answer = match request.recv_timeout(WAIT) {
+        Ok(sent) => sent.and_then(|(peer, until)| read(peer, until)),
+        Err(_) if ASKED.load(Ordering::Relaxed) => Err(ErrorKind::TimedOut.into()),
+        Err(_) => process::exit(0),
+    };
+    match answer {
+        Ok(text) => {
+            fs::remove_file(&mark).unwrap_or_default();
+            let mut out = io::stdout();
+            // A client that is gone needs no answer.
+            out.write_all(&text).and_then(|()| out.flush()).unwrap_or_default();
+        }
+        Err(error) if error.kind() == ErrorKind::TimedOut => fs::write(&mark, b"").unwrap_or_default(),
+        Err(_) => {}
     }
     process::exit(0);
 }
 
-/// Return the request's target: the client's own process is that which it names, else the one that started us.
-fn target(client: &str, part: Option<&String>) -> String {
+/// Return the client's own process: that which it names, else the one that started us.
+fn client_process() -> u32 {
     let named = env::var("CLAUDE_PID").ok().and_then(|text| text.parse().ok());
-    let pid: u32 = named.unwrap_or_else(parent_id);
+    named.unwrap_or_else(parent_id)
+}
+
+/// Return the request's target, at whose end is to stand until when its answer is read.
+fn target(client: &str, part: Option<&String>, pid: u32) -> String {
     let name: String = client.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
     let part = part.map(String::as_str).filter(|part| PARTS.contains(part));
     let part = part.map_or_else(String::new, |part| format!("&part={part}"));
-    format!("/v1/hooks/{name}?pid={pid}{part}")
+    format!("/v1/hooks/{name}?pid={pid}{part}&until=")
 }
 
-/// Return the daemon's answer; empty where it is no success, and without a request where `quiet`.
+/// Send the request; return the connection on which its answer comes, and until when it is read: for `wait`, and not
+/// after `end`.
 ///
 /// The input is read in any case: the client may take a pipe that is closed early for a failure.
-fn ask(socket: &Path, target: &str, quiet: bool) -> io::Result<Vec<u8>> {
+fn ask(socket: &Path, target: &str, wait: Duration, end: Instant) -> io::Result<(UnixStream, Instant)> {
     let mut body = Vec::new();
     io::stdin().read_to_end(&mut body)?;
-    if quiet {
-        return Ok(Vec::new());
+    if env::var_os(MODEL_CALL).is_some() {
+        return Err(ErrorKind::Unsupported.into());
     }
     ASKED.store(true, Ordering::Relaxed);
+    let left = end.saturating_duration_since(Instant::now()).min(wait);
+    let (until, until_date) = (Instant::now() + left, SystemTime::now() + left);
+    let until_ms = until_date.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let mut peer = UnixStream::connect(socket)?;
     let token = env::var("REVERIE_TOKEN")
         .ok()
         .filter(|token| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()));
     let token = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
     let head = format!(
-        "POST {target} HTTP/1.1\r\nHost: reverie\r\nConnection: close\r\n{token}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        "POST {target}{until_ms} HTTP/1.1\r\nHost: reverie\r\nConnection: close\r\n{token}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     peer.write_all(head.as_bytes())?;
     peer.write_all(&body)?;
+    Ok((peer, until))
+}
+
+/// Return the daemon's answer; empty where it is no success. An error is `TimedOut` where it is not there in time.
+fn read(mut peer: UnixStream, until: Instant) -> io::Result<Vec<u8>> {
     let mut answer = Vec::new();
-    peer.read_to_end(&mut answer)?;
-    Ok(body_of(&answer).unwrap_or_default().to_vec())
+    let mut piece = [0; 16_384];
+    loop {
+        peer.set_read_timeout(Some(until.saturating_duration_since(Instant::now()).max(READ_LEAST)))?;
+        match peer.read(&mut piece) {
+            Ok(0) => return Ok(body_of(&answer).unwrap_or_default().to_vec()),
+            Ok(size) => answer.extend_from_slice(&piece[..size]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                return body_of(&answer).map(<[u8]>::to_vec).ok_or_else(|| ErrorKind::TimedOut.into());
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Return the whole body of a successful answer.
@@ -143,17 +173,8 @@ fn absolute(name: &str) -> Option<PathBuf> {
     env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// Return whether the last request to the daemon of this socket had no answer.
-fn is_marked(mark: &Path, socket: &Path) -> bool {
-    changed_at(mark).is_ok_and(|at| changed_at(socket).is_ok_and(|start| start <= at))
-}
-
 /// Return whether a file was changed less than `limit` ago.
 fn is_younger(path: &Path, limit: Duration) -> bool {
-    changed_at(path).is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age < limit))
-}
-
-/// Return when a file was changed last.
-fn changed_at(path: &Path) -> io::Result<SystemTime> {
-    fs::metadata(path)?.modified()
+    let changed_at = fs::metadata(path).and_then(|status| status.modified());
+    changed_at.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age < limit))
 }

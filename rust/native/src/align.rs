@@ -24,16 +24,18 @@ pub(crate) fn align<'py>(
     old: Vec<(Id<'py>, Bound<'py, PyAny>)>,
     new: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Option<Id<'py>>>, Vec<Id<'py>>)> {
-    let olds = old
-        .iter()
-        .map(|(id, block)| Ok(OldBlock { id: text(id)?, text: bytes(block)? }))
-        .collect::<PyResult<Vec<_>>>()?;
-    let news = new.iter().map(bytes).collect::<PyResult<Vec<_>>>()?;
-    let size = olds.iter().map(|block| block.text.len()).chain(news.iter().map(|text| text.len())).sum();
-    let alignment = detach_if_large(py, size, || align_checked(&olds, &news)).map_err(CoreError::from)?;
-    let id = |index: usize| old[index].0.clone();
-    Ok((
-        alignment.old_of_new.into_iter().map(|index| index.map(id)).collect(),
-        alignment.deleted.into_iter().map(id).collect(),
-    ))
+    crate::guarded("align", || {
+        let olds = old
+            .iter()
+            .map(|(id, block)| Ok(OldBlock { id: text(id)?, text: bytes(block)? }))
+            .collect::<PyResult<Vec<_>>>()?;
+        let news = new.iter().map(bytes).collect::<PyResult<Vec<_>>>()?;
+        let size = olds.iter().map(|block| block.text.len()).chain(news.iter().map(|text| text.len())).sum();
+        let alignment = detach_if_large(py, size, || align_checked(&olds, &news)).map_err(CoreError::from)?;
+        let id = |index: usize| old[index].0.clone();
+        Ok((
+            alignment.old_of_new.into_iter().map(|index| index.map(id)).collect(),
+            alignment.deleted.into_iter().map(id).collect(),
+        ))
+    })
 }

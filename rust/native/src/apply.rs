@@ -29,20 +29,26 @@ pub(crate) fn apply_changes(
     changes: Vec<(String, String, String)>,
     sections: Option<bool>,
 ) -> PyResult<AppliedTuple> {
-    let block_ids: Vec<_> = blocks.iter().map(|(id, start, end)| BlockId { id, start: *start, end: *end }).collect();
-    let changes = changes
-        .iter()
-        .map(|(word, target, text)| Change::named(word, target, text))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(CoreError::from)?;
-    let work = || apply::apply_changes(document, sections_of(sections), &block_ids, &changes);
-    let applied = detach_if_large(py, document.len(), work).map_err(CoreError::from)?;
-    Ok((tuples(applied.edits), Cow::Owned(applied.document.into_bytes()), tuples(applied.inverse)))
+    crate::guarded("apply_changes", || {
+        let block_ids: Vec<_> =
+            blocks.iter().map(|(id, start, end)| BlockId { id, start: *start, end: *end }).collect();
+        let changes = changes
+            .iter()
+            .map(|(word, target, text)| Change::named(word, target, text))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(CoreError::from)?;
+        let work = || apply::apply_changes(document, sections_of(sections), &block_ids, &changes);
+        let applied = detach_if_large(py, document.len(), work).map_err(CoreError::from)?;
+        Ok((tuples(applied.edits), Cow::Owned(applied.document.into_bytes()), tuples(applied.inverse)))
+    })
 }
 
 #[pyfunction]
 pub(crate) fn apply_edits(py: Python<'_>, document: &[u8], edits: Vec<EditTuple>) -> PyResult<Cow<'static, [u8]>> {
-    let edits: Vec<_> = edits.into_iter().map(|(start, old, new)| Edit { start, old, new }).collect();
-    let text = detach_if_large(py, document.len(), || apply::apply_edits(document, &edits)).map_err(CoreError::from)?;
-    Ok(Cow::Owned(text.into_bytes()))
+    crate::guarded("apply_edits", || {
+        let edits: Vec<_> = edits.into_iter().map(|(start, old, new)| Edit { start, old, new }).collect();
+        let text =
+            detach_if_large(py, document.len(), || apply::apply_edits(document, &edits)).map_err(CoreError::from)?;
+        Ok(Cow::Owned(text.into_bytes()))
+    })
 }

@@ -37,8 +37,10 @@ pub(crate) fn parse_blocks<'py>(
     data: &[u8],
     sections: Option<bool>,
 ) -> PyResult<Vec<BlockTuple<'py>>> {
-    let work = || blocks::parse(data, sections_of(sections));
-    tuples(py, detach_if_large(py, data.len(), work).map_err(CoreError::from)?)
+    crate::guarded("parse_blocks", || {
+        let work = || blocks::parse(data, sections_of(sections));
+        tuples(py, detach_if_large(py, data.len(), work).map_err(CoreError::from)?)
+    })
 }
 
 #[pyfunction]
@@ -49,7 +51,9 @@ pub(crate) fn parse_blocks_beside<'py>(
     data: &[u8],
     sections: Option<bool>,
 ) -> PyResult<(usize, usize, Vec<BlockTuple<'py>>)> {
-    let work = || blocks::parse_beside(before, data, sections_of(sections));
-    let found = detach_if_large(py, data.len(), work).map_err(CoreError::from)?;
-    Ok((found.first, found.last, tuples(py, found.between)?))
+    crate::guarded("parse_blocks_beside", || {
+        let work = || blocks::parse_beside(before, data, sections_of(sections));
+        let found = detach_if_large(py, data.len(), work).map_err(CoreError::from)?;
+        Ok((found.first, found.last, tuples(py, found.between)?))
+    })
 }

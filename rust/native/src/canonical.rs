@@ -10,18 +10,22 @@ use crate::python_object;
 
 #[pyfunction]
 pub(crate) fn canonical<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &canonical_bytes(py, value)?))
+    crate::guarded("canonical", || Ok(PyBytes::new(py, &canonical_bytes(py, value)?)))
 }
 
 #[pyfunction]
 pub(crate) fn sha256_canonical(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let bytes = canonical_bytes(py, value)?;
-    Ok(detach_if_large(py, bytes.len(), || json::sha256_hex(&bytes)))
+    crate::guarded("sha256_canonical", || {
+        let bytes = canonical_bytes(py, value)?;
+        Ok(detach_if_large(py, bytes.len(), || json::sha256_hex(&bytes)))
+    })
 }
 
 #[pyfunction]
 pub(crate) fn check_json(py: Python<'_>, data: &[u8]) -> PyResult<()> {
-    Ok(detach_if_large(py, data.len(), || json::check_json(data)).map_err(CoreError::from)?)
+    crate::guarded("check_json", || {
+        Ok(detach_if_large(py, data.len(), || json::check_json(data)).map_err(CoreError::from)?)
+    })
 }
 
 /// Return the canonical form of a Python object, or of JSON text given as `bytes`.

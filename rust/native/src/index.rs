@@ -45,41 +45,47 @@ impl Index {
 #[pymethods]
 impl Index {
     #[new]
-    fn new() -> Self {
-        Self(RwLock::default())
+    fn new() -> PyResult<Self> {
+        crate::guarded("Index.new", || Ok(Self(RwLock::default())))
     }
 
     #[staticmethod]
     fn open(py: Python<'_>, segments: Vec<Saved>, k1: f64, b: f64) -> PyResult<Self> {
-        let index = py.detach(|| rank::Index::open(&segments)).map_err(unreadable)?;
-        Ok(Self(RwLock::new(index.with_saturation(Saturation { k1, b }))))
+        crate::guarded("Index.open", || {
+            let index = py.detach(|| rank::Index::open(&segments)).map_err(unreadable)?;
+            Ok(Self(RwLock::new(index.with_saturation(Saturation { k1, b }))))
+        })
     }
 
     #[staticmethod]
     fn merge(py: Python<'_>, segments: Vec<Saved>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| rank::merge(&segments, &path)).map_err(unreadable)
+        crate::guarded("Index.merge", || py.detach(|| rank::merge(&segments, &path)).map_err(unreadable))
     }
 
     fn flush(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.write().flush(&path)).map_err(unreadable)
+        crate::guarded("Index.flush", || py.detach(|| self.write().flush(&path)).map_err(unreadable))
     }
 
     fn replace(&self, py: Python<'_>, segments: Vec<Saved>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.write().replace(&segments, &path)).map_err(unreadable)
+        crate::guarded("Index.replace", || py.detach(|| self.write().replace(&segments, &path)).map_err(unreadable))
     }
 
-    fn segments(&self, py: Python<'_>) -> Vec<State> {
-        let hex = |digest: [u8; 32]| {
-            digest.iter().fold(String::new(), |mut text, byte| {
-                let _ = write!(text, "{byte:02x}");
-                text
+    fn segments(&self, py: Python<'_>) -> PyResult<Vec<State>> {
+        crate::guarded("Index.segments", || {
+            Ok({
+                let hex = |digest: [u8; 32]| {
+                    digest.iter().fold(String::new(), |mut text, byte| {
+                        let _ = write!(text, "{byte:02x}");
+                        text
+                    })
+                };
+                let state = |segment: rank::SegmentState| {
+                    let removed = Cow::Owned(segment.removed);
+                    (segment.path, removed, hex(segment.digest), segment.documents, segment.removed_documents)
+                };
+                py.detach(|| self.read().segments()).into_iter().map(state).collect()
             })
-        };
-        let state = |segment: rank::SegmentState| {
-            let removed = Cow::Owned(segment.removed);
-            (segment.path, removed, hex(segment.digest), segment.documents, segment.removed_documents)
-        };
-        py.detach(|| self.read().segments()).into_iter().map(state).collect()
+        })
     }
 
     fn buffered(&self, py: Python<'_>) -> usize {
@@ -95,17 +101,23 @@ impl Index {
         tags: Vec<PyBackedStr>,
         groups: Vec<PyBackedStr>,
         at: Option<i64>,
-    ) {
-        let record = (id, text, tags, groups, at);
-        py.detach(|| self.write().insert(&entry(&record)));
+    ) -> PyResult<()> {
+        crate::guarded("Index.add", || {
+            let record = (id, text, tags, groups, at);
+            py.detach(|| self.write().insert(&entry(&record)));
+            Ok(())
+        })
     }
 
-    fn add_many(&self, py: Python<'_>, records: Vec<Record>) {
-        py.detach(|| self.write().extend(records.iter().map(entry)));
+    fn add_many(&self, py: Python<'_>, records: Vec<Record>) -> PyResult<()> {
+        crate::guarded("Index.add_many", || {
+            py.detach(|| self.write().extend(records.iter().map(entry)));
+            Ok(())
+        })
     }
 
-    fn remove(&self, py: Python<'_>, id: &str) -> bool {
-        py.detach(|| self.write().remove(id))
+    fn remove(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
+        crate::guarded("Index.remove", || Ok(py.detach(|| self.write().remove(id))))
     }
 
     #[pyo3(signature = (query, limit, any_of = Vec::new(), none_of = Vec::new(), ids = None, since = None, before = None))]
@@ -121,9 +133,11 @@ impl Index {
         since: Option<i64>,
         before: Option<i64>,
     ) -> PyResult<Vec<HitTuple<'py>>> {
-        let filter = Filter { any_of, none_of, ids, since, before };
-        let hits = py.detach(|| self.read().search_within(query, limit, &filter)).map_err(unreadable)?;
-        hits.into_iter().map(|hit| tuple(py, hit)).collect()
+        crate::guarded("Index.search", || {
+            let filter = Filter { any_of, none_of, ids, since, before };
+            let hits = py.detach(|| self.read().search_within(query, limit, &filter)).map_err(unreadable)?;
+            hits.into_iter().map(|hit| tuple(py, hit)).collect()
+        })
     }
 
     #[pyo3(signature = (query, limit, how, any_of = Vec::new(), none_of = Vec::new(), ids = None, since = None, before = None))]
@@ -140,17 +154,21 @@ impl Index {
         since: Option<i64>,
         before: Option<i64>,
     ) -> PyResult<Vec<HitTuple<'py>>> {
-        let filter = Filter { any_of, none_of, ids, since, before };
-        let (candidates, weight, factors, outside, boosts) = how;
-        let how =
-            Surroundings { candidates, weight, factors, outside, boosts: boosts.into_iter().map(boost).collect() };
-        let hits = py.detach(|| self.read().search_around(query, limit, &filter, &how)).map_err(unreadable)?;
-        hits.into_iter().map(|hit| tuple(py, hit)).collect()
+        crate::guarded("Index.search_around", || {
+            let filter = Filter { any_of, none_of, ids, since, before };
+            let (candidates, weight, factors, outside, boosts) = how;
+            let how =
+                Surroundings { candidates, weight, factors, outside, boosts: boosts.into_iter().map(boost).collect() };
+            let hits = py.detach(|| self.read().search_around(query, limit, &filter, &how)).map_err(unreadable)?;
+            hits.into_iter().map(|hit| tuple(py, hit)).collect()
+        })
     }
 
     fn ids(&self, py: Python<'_>, any_of: Vec<Vec<String>>, after: &str, limit: usize) -> PyResult<Vec<String>> {
-        let filter = Filter { any_of, ..Filter::default() };
-        py.detach(|| self.read().ids(&filter, after, limit)).map_err(unreadable)
+        crate::guarded("Index.ids", || {
+            let filter = Filter { any_of, ..Filter::default() };
+            py.detach(|| self.read().ids(&filter, after, limit)).map_err(unreadable)
+        })
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -194,6 +212,6 @@ fn tuple(py: Python<'_>, hit: Hit) -> PyResult<HitTuple<'_>> {
 
 /// Return the sentences or lines of a text with most of a query's words, at most `limit` characters.
 #[pyfunction]
-pub(crate) fn passage(py: Python<'_>, text: PyBackedStr, query: PyBackedStr, limit: usize) -> String {
-    py.detach(|| rank::passage(&text, &query, limit).to_owned())
+pub(crate) fn passage(py: Python<'_>, text: PyBackedStr, query: PyBackedStr, limit: usize) -> PyResult<String> {
+    crate::guarded("passage", || Ok(py.detach(|| rank::passage(&text, &query, limit).to_owned())))
 }

@@ -7,6 +7,7 @@ mod apply;
 mod blocks;
 mod canonical;
 mod error;
+mod guard;
 mod hook_program;
 mod index;
 mod merge;
@@ -17,8 +18,11 @@ mod redaction_memory;
 mod redaction_traversal;
 mod redactor;
 mod tokens;
+mod zstd_decoder;
 
 use pyo3::prelude::*;
+
+pub(crate) use guard::guarded;
 
 /// The exported names, documented in `_native.pyi`.
 #[pymodule(gil_used = false)]
@@ -31,6 +35,8 @@ mod _native {
     use crate::blocks::{parse_blocks, parse_blocks_beside};
     #[pymodule_export]
     use crate::canonical::{canonical, check_json, sha256_canonical};
+    #[pymodule_export]
+    use crate::guard::panic_with;
     #[pymodule_export]
     use crate::hook_program::hook_program;
     #[pymodule_export]
@@ -45,6 +51,8 @@ mod _native {
     use crate::redactor::{Redactor, kinds, marks, redact, rule_names};
     #[pymodule_export]
     use crate::tokens::{count, count_items, count_many, fits, truncate, vocabulary};
+    #[pymodule_export]
+    use crate::zstd_decoder::ZstdDecoder;
 }
 
 /// Call `work` without the interpreter lock, if the input is large enough for that to pay.

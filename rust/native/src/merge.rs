@@ -21,12 +21,18 @@ pub(crate) fn merge3<'py>(
     ours: &Bound<'py, PyString>,
     theirs: &Bound<'py, PyString>,
 ) -> PyResult<(Bound<'py, PyString>, Vec<ConflictTuple>)> {
-    let (base, ours, theirs) = (text(base)?, text(ours)?, text(theirs)?);
-    let merged = detach_if_large(py, base.len() + ours.len() + theirs.len(), || merge::merge3(base, ours, theirs));
-    let ranges = merged.in_characters();
-    let conflicts =
-        merged.conflicts.into_iter().zip(ranges).map(|(conflict, characters)| tuple(conflict, &characters)).collect();
-    Ok((PyString::new(py, &merged.text), conflicts))
+    crate::guarded("merge3", || {
+        let (base, ours, theirs) = (text(base)?, text(ours)?, text(theirs)?);
+        let merged = detach_if_large(py, base.len() + ours.len() + theirs.len(), || merge::merge3(base, ours, theirs));
+        let ranges = merged.in_characters();
+        let conflicts = merged
+            .conflicts
+            .into_iter()
+            .zip(ranges)
+            .map(|(conflict, characters)| tuple(conflict, &characters))
+            .collect();
+        Ok((PyString::new(py, &merged.text), conflicts))
+    })
 }
 
 /// Convert a conflict for Python.

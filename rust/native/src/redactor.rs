@@ -29,14 +29,16 @@ pub(crate) fn redact(
     text: &Bound<'_, PyString>,
     literals: Vec<String>,
 ) -> PyResult<(String, Vec<SpanTuple>)> {
-    let text = crate::error::text(text)?;
-    Ok(detach_if_large(py, text.len(), || {
-        let redactor = rules::Redactor::new(&literals);
-        let none = Fingerprints::default();
-        let spans = redactor.spans_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
-        let (redacted, _) = redactor.redact_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
-        (redacted.into_owned(), offsets(text, &spans))
-    }))
+    crate::guarded("redact", || {
+        let text = crate::error::text(text)?;
+        Ok(detach_if_large(py, text.len(), || {
+            let redactor = rules::Redactor::new(&literals);
+            let none = Fingerprints::default();
+            let spans = redactor.spans_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
+            let (redacted, _) = redactor.redact_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
+            (redacted.into_owned(), offsets(text, &spans))
+        }))
+    })
 }
 
 #[pyfunction]
@@ -45,8 +47,10 @@ pub(crate) fn kinds() -> Vec<&'static str> {
 }
 
 #[pyfunction]
-pub(crate) fn marks() -> Vec<(&'static str, &'static str, &'static str)> {
-    rules::indicators().into_iter().map(|mark| (mark.kind, mark.how, mark.text)).collect()
+pub(crate) fn marks() -> PyResult<Vec<(&'static str, &'static str, &'static str)>> {
+    crate::guarded("marks", || {
+        Ok(rules::indicators().into_iter().map(|mark| (mark.kind, mark.how, mark.text)).collect())
+    })
 }
 
 #[pyfunction]
@@ -86,43 +90,51 @@ impl Redactor {
     #[new]
     #[pyo3(signature = (literals = Vec::new(), *, fingerprints = None, forgets = false))]
     fn new(literals: Vec<String>, fingerprints: Option<&[u8]>, forgets: bool) -> PyResult<Self> {
-        let rules = Arc::new(rules::Redactor::new(&literals));
-        let memory = match fingerprints {
-            _ if forgets => Memory::Never,
-            None => Memory::Call(Arc::default()),
-            Some(b"") => Memory::Always(RwLock::default()),
-            Some(bytes) => {
-                let fingerprints = Fingerprints::from_bytes(bytes).ok_or_else(fingerprints_error)?;
-                Memory::Always(RwLock::new(Arc::new(fingerprints)))
-            }
-        };
-        Ok(Self { rules: RwLock::new(rules), memory })
+        crate::guarded("Redactor.new", || {
+            let rules = Arc::new(rules::Redactor::new(&literals));
+            let memory = match fingerprints {
+                _ if forgets => Memory::Never,
+                None => Memory::Call(Arc::default()),
+                Some(b"") => Memory::Always(RwLock::default()),
+                Some(bytes) => {
+                    let fingerprints = Fingerprints::from_bytes(bytes).ok_or_else(fingerprints_error)?;
+                    Memory::Always(RwLock::new(Arc::new(fingerprints)))
+                }
+            };
+            Ok(Self { rules: RwLock::new(rules), memory })
+        })
     }
 
     fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
-        let input = text(value)?;
-        let (redacted, _) = detach_if_large(py, input.len(), || {
-            self.memory.remembering(|fingerprints| self.redact(input, Scope::Content, fingerprints))
-        });
-        Ok(match redacted {
-            Cow::Borrowed(_) => value.clone(),
-            Cow::Owned(redacted) => PyString::new(py, &redacted),
+        crate::guarded("Redactor.text", || {
+            let input = text(value)?;
+            let (redacted, _) = detach_if_large(py, input.len(), || {
+                self.memory.remembering(|fingerprints| self.redact(input, Scope::Content, fingerprints))
+            });
+            Ok(match redacted {
+                Cow::Borrowed(_) => value.clone(),
+                Cow::Owned(redacted) => PyString::new(py, &redacted),
+            })
         })
     }
 
     fn findings(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<FindingTuple>> {
-        let input = text(value)?;
-        let found = detach_if_large(py, input.len(), || self.found(input));
-        let fingerprints = self.memory.fingerprints();
-        let taken = found.iter().map(|found| Taken::of(found, input, &fingerprints));
-        let places = offsets(input, &found).into_iter().zip(taken);
-        Ok(places.map(|((start, end, kind), of)| (start, end, kind, of.rule, of.shape, of.hash)).collect())
+        crate::guarded("Redactor.findings", || {
+            let input = text(value)?;
+            let found = detach_if_large(py, input.len(), || self.found(input));
+            let fingerprints = self.memory.fingerprints();
+            let taken = found.iter().map(|found| Taken::of(found, input, &fingerprints));
+            let places = offsets(input, &found).into_iter().zip(taken);
+            Ok(places.map(|((start, end, kind), of)| (start, end, kind, of.rule, of.shape, of.hash)).collect())
+        })
     }
 
     fn spans(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<SpanTuple>> {
-        let input = text(value)?;
-        let found = detach_if_large(py, input.len(), || self.found(input));
-        Ok(offsets(input, &found))
+        crate::guarded("Redactor.spans", || {
+            let input = text(value)?;
+            let found = detach_if_large(py, input.len(), || self.found(input));
+            Ok(offsets(input, &found))
+        })
     }
 
     /// Leave from now on what rules switched off find, and values: as such, by patterns, or by their keyed hashes.
@@ -138,38 +150,50 @@ impl Redactor {
         value: &Bound<'py, PyAny>,
         names: Vec<String>,
     ) -> PyResult<(Bound<'py, PyAny>, Vec<TakenTuple>)> {
-        self.memory.remembering(|fingerprints| {
-            let before = fingerprints.last();
-            let (mut redacted, mut taken) = self.traversed(value, &names, fingerprints)?;
-            if fingerprints.last() > before {
-                // What a string announced may be in those before it.
-                let again;
-                (redacted, again) = self.traversed(&redacted, &names, fingerprints)?;
-                taken.extend(again);
-            }
-            Ok((redacted, taken.into_iter().map(|of| (of.rule, of.kind, of.shape, of.hash)).collect()))
+        crate::guarded("Redactor.value", || {
+            self.memory.remembering(|fingerprints| {
+                let before = fingerprints.last();
+                let (mut redacted, mut taken) = self.traversed(value, &names, fingerprints)?;
+                if fingerprints.last() > before {
+                    // What a string announced may be in those before it.
+                    let again;
+                    (redacted, again) = self.traversed(&redacted, &names, fingerprints)?;
+                    taken.extend(again);
+                }
+                Ok((redacted, taken.into_iter().map(|of| (of.rule, of.kind, of.shape, of.hash)).collect()))
+            })
         })
     }
 
     /// Return the key and the fingerprints, for a redactor in another process.
-    fn fingerprints_as_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.memory.fingerprints().to_bytes())
+    fn fingerprints_as_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        crate::guarded("Redactor.fingerprints_as_bytes", || {
+            Ok(PyBytes::new(py, &self.memory.fingerprints().to_bytes()))
+        })
     }
 
     /// Return the key, and the fingerprints with a greater number than `number`.
-    fn fingerprints_after(&self, number: u64) -> ([u8; rules::KEY_BYTES], Vec<FingerprintTuple>) {
-        let fingerprints = self.memory.fingerprints();
-        let tuple = |(number, of): (u64, Fingerprint)| (number, of.hash, of.length, of.prefix, of.kind.to_owned());
-        (fingerprints.key(), fingerprints.after(number).into_iter().map(tuple).collect())
+    fn fingerprints_after(&self, number: u64) -> PyResult<([u8; rules::KEY_BYTES], Vec<FingerprintTuple>)> {
+        crate::guarded("Redactor.fingerprints_after", || {
+            Ok({
+                let fingerprints = self.memory.fingerprints();
+                let tuple =
+                    |(number, of): (u64, Fingerprint)| (number, of.hash, of.length, of.prefix, of.kind.to_owned());
+                (fingerprints.key(), fingerprints.after(number).into_iter().map(tuple).collect())
+            })
+        })
     }
 
     /// Add fingerprints that were made under the same key.
-    fn add_fingerprints(&self, fingerprints: Vec<([u8; 16], u16, u16, String)>) {
-        self.memory.add(fingerprints.into_iter().map(|(hash, length, prefix, kind)| {
-            // A kind of a newer version is not known here; the secret is one all the same.
-            let known = rules::kinds().binary_search(&kind.as_str()).ok();
-            Fingerprint { length, prefix, hash, kind: known.map_or("secret", |at| rules::kinds()[at]) }
-        }));
+    fn add_fingerprints(&self, fingerprints: Vec<([u8; 16], u16, u16, String)>) -> PyResult<()> {
+        crate::guarded("Redactor.add_fingerprints", || {
+            self.memory.add(fingerprints.into_iter().map(|(hash, length, prefix, kind)| {
+                // A kind of a newer version is not known here; the secret is one all the same.
+                let known = rules::kinds().binary_search(&kind.as_str()).ok();
+                Fingerprint { length, prefix, hash, kind: known.map_or("secret", |at| rules::kinds()[at]) }
+            }));
+            Ok(())
+        })
     }
 }
 

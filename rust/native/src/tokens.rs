@@ -12,33 +12,41 @@ use crate::error::CoreError;
 #[pyfunction]
 #[pyo3(name = "count", signature = (text, encoding = "o200k_base"))]
 pub(crate) fn count(py: Python<'_>, text: &Bound<'_, PyString>, encoding: &str) -> PyResult<usize> {
-    let (text, encoding) = (countable(text)?, named(encoding)?);
-    Ok(detach_if_large(py, text.len(), || encoding.count(&text)))
+    crate::guarded("count", || {
+        let (text, encoding) = (countable(text)?, named(encoding)?);
+        Ok(detach_if_large(py, text.len(), || encoding.count(&text)))
+    })
 }
 
 #[pyfunction]
 #[pyo3(signature = (texts, encoding = "o200k_base"))]
 pub(crate) fn count_many(py: Python<'_>, texts: Vec<Bound<'_, PyString>>, encoding: &str) -> PyResult<Vec<usize>> {
-    let encoding = named(encoding)?;
-    let texts = texts.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
-    let size = texts.iter().map(|text| text.len()).sum();
-    Ok(detach_if_large(py, size, || encoding.count_many(&texts)))
+    crate::guarded("count_many", || {
+        let encoding = named(encoding)?;
+        let texts = texts.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
+        let size = texts.iter().map(|text| text.len()).sum();
+        Ok(detach_if_large(py, size, || encoding.count_many(&texts)))
+    })
 }
 
 #[pyfunction]
 #[pyo3(signature = (bodies, encoding = "o200k_base"))]
 pub(crate) fn count_items(py: Python<'_>, bodies: Vec<Bound<'_, PyString>>, encoding: &str) -> PyResult<Vec<usize>> {
-    let encoding = named(encoding)?;
-    let bodies = bodies.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
-    let size = bodies.iter().map(|body| body.len()).sum();
-    Ok(detach_if_large(py, size, || encoding.count_items(&bodies)))
+    crate::guarded("count_items", || {
+        let encoding = named(encoding)?;
+        let bodies = bodies.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
+        let size = bodies.iter().map(|body| body.len()).sum();
+        Ok(detach_if_large(py, size, || encoding.count_items(&bodies)))
+    })
 }
 
 #[pyfunction]
 #[pyo3(signature = (text, limit, encoding = "o200k_base"))]
 pub(crate) fn fits(py: Python<'_>, text: &Bound<'_, PyString>, limit: usize, encoding: &str) -> PyResult<bool> {
-    let (text, encoding) = (countable(text)?, named(encoding)?);
-    Ok(detach_if_large(py, text.len(), || encoding.fits(&text, limit)))
+    crate::guarded("fits", || {
+        let (text, encoding) = (countable(text)?, named(encoding)?);
+        Ok(detach_if_large(py, text.len(), || encoding.fits(&text, limit)))
+    })
 }
 
 #[pyfunction]
@@ -49,15 +57,19 @@ pub(crate) fn truncate<'py>(
     limit: usize,
     encoding: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    let (input, encoding) = (countable(text)?, named(encoding)?);
-    let cut = detach_if_large(py, input.len(), || encoding.truncate(&input, limit));
-    Ok(if cut.len() == input.len() { text.clone() } else { PyString::new(py, cut) })
+    crate::guarded("truncate", || {
+        let (input, encoding) = (countable(text)?, named(encoding)?);
+        let cut = detach_if_large(py, input.len(), || encoding.truncate(&input, limit));
+        Ok(if cut.len() == input.len() { text.clone() } else { PyString::new(py, cut) })
+    })
 }
 
 #[pyfunction]
 pub(crate) fn vocabulary<'py>(py: Python<'py>, encoding: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let encoding = named(encoding)?;
-    Ok(PyBytes::new(py, &py.detach(|| encoding.vocabulary())))
+    crate::guarded("vocabulary", || {
+        let encoding = named(encoding)?;
+        Ok(PyBytes::new(py, &py.detach(|| encoding.vocabulary())))
+    })
 }
 
 /// Return the encoding of that name.

@@ -20,6 +20,7 @@ from reverie.errors import Starting, StorageFailed
 from reverie.installation_paths import Layout
 from reveried.cli import daemon, daemon_client_and_paths, main
 from reveried.demo.sample_session import SESSION, sample
+from reveried.stop_note import StopNote
 from support.cli import Outcome
 
 if TYPE_CHECKING:
@@ -226,12 +227,34 @@ def test_start_and_stop_time_out(home: Path, monkeypatch: pytest.MonkeyPatch) ->
         stubborn = subprocess.Popen(["sh", "-c", "trap '' TERM; echo up; sleep 60"], stdout=-1)
         assert stubborn.stdout is not None
         stubborn.stdout.readline()
-        with pytest.raises(StorageFailed, match="still finishing"):
+        with pytest.raises(StorageFailed, match="has not begun to stop"):
             daemon.stop_daemon(stubborn.pid)
         stubborn.kill()
         assert stubborn.wait() != 0
         stubborn.stdout.close()
     assert not daemon.is_alive(2**22 + 1)
+
+
+@pytest.mark.usefixtures("home")
+def test_down_waits_as_long_as_work_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A daemon that stops is waited for beyond the limit, and what it waits for is said."""
+    monkeypatch.setattr(daemon, "STOP_MAX_S", 0.1)
+    monkeypatch.setattr(daemon, "STOP_SAID_S", 0.1)
+    data_dir = Layout.current().data_dir
+    data_dir.mkdir(parents=True, exist_ok=True)
+    note = StopNote(data_dir)
+    working = subprocess.Popen(["sh", "-c", "trap 'sleep 1; exit 0' TERM; echo up; sleep 60 & wait"], stdout=-1)
+    assert working.stdout is not None
+    working.stdout.readline()
+    note.say("2 jobs (dream, import)")
+    daemon.stop_daemon(working.pid)
+    working.wait()
+    working.stdout.close()
+    assert "Waiting for 2 jobs (dream, import)" in capsys.readouterr().err
+    note.remove()
+    assert StopNote.read(data_dir) == ""
 
 
 @pytest.mark.usefixtures("home")
@@ -310,7 +333,7 @@ def test_demo_of_a_session_without_messages(cli: Cli, home: Path, monkeypatch: p
     own.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(own))
     empty = home / "a.jsonl"
-    empty.write_bytes(orjson.dumps({"type": "summary", "summary": "x"}) + b"\n")
+    empty.write_bytes(orjson.dumps({"type": "summary", "summary": "x", "leafUuid": "u"}) + b"\n")
     done = cli("demo", str(empty))
     assert done.code == 1
     assert "has no messages" in done.err

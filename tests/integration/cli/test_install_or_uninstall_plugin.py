@@ -238,10 +238,10 @@ def test_doctor_names_hooks_that_are_not_trusted(machine: Machine) -> None:
     trusted = [TRUSTED.replace("0:0", f"0:{number}") for number in range(len(HOOKS))]
     machine.config.write_text(machine.config.read_text() + "".join(trusted))
     assert "no hook waits" in agents()
-    quiet = machine.home / "rv" / "run" / "hook.quiet"
-    quiet.parent.mkdir(parents=True, exist_ok=True)
-    quiet.touch()
-    assert "no answer in time" in agents()
+    mark = machine.home / "rv" / "run" / "hook.late.7"
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+    assert "hooks of 1 agent got no answer in time" in agents()
 
 
 CLAUDE_SETTINGS = {

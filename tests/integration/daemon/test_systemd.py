@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from support import unit_limits
 from support.daemon import Daemon, Wire, environment, running_daemon, scratch_home
 from support.http_checks import HEALTH, check_refused
 
@@ -50,10 +52,10 @@ def test_units_are_valid(tmp_path: Path) -> None:
 
 
 def test_service_is_confined(tmp_path: Path) -> None:
-    """`systemd-analyze security` rates the exposure of the service at 6.5 of 10 at most."""
+    """`systemd-analyze security` rates the exposure of the service at 4.0 of 10 at most."""
     program = tool("systemd-analyze")
     process = subprocess.run(
-        [program, "security", "--offline=true", "--threshold=65", "--no-pager", str(UNITS / "reverie.service")],
+        [program, "security", "--offline=true", "--threshold=40", "--no-pager", str(UNITS / "reverie.service")],
         env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -71,8 +73,9 @@ def test_every_hardening_line_and_the_exit_status() -> None:
         "NoNewPrivileges=yes",
         "UMask=0077",
         "LockPersonality=yes",
-        "MemoryDenyWriteExecute=yes",
-        "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+        "PrivateUsers=yes",
+        "CapabilityBoundingSet=",
+        "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
         "RestrictNamespaces=yes",
         "RestrictRealtime=yes",
         "RestrictSUIDSGID=yes",
@@ -84,6 +87,45 @@ def test_every_hardening_line_and_the_exit_status() -> None:
     socket_unit = (UNITS / "reverie.socket").read_text("utf-8").splitlines()
     for line in ("ListenStream=%t/reverie/reverie.sock", "SocketMode=0600", "DirectoryMode=0700"):
         assert line in socket_unit
+
+
+CLAUDE = """\
+#!/usr/bin/env node
+let sum = 0
+const twice = (number) => 2 * number
+for (let number = 0; number < 5e6; number++) sum += twice(number)  // enough to be compiled
+require("os").networkInterfaces()
+console.log(JSON.stringify({type: "result", result: JSON.stringify({ok: true})}))
+"""
+
+
+@pytest.mark.parametrize(("more", "answered"), [("", True), ("MemoryDenyWriteExecute=yes", False)])
+def test_the_service_runs_a_model_of_node(tmp_path: Path, *, more: str, answered: bool) -> None:
+    """A program for node answers as the distiller's model under the unit's limits; one more of them would kill it."""
+    tool("systemd-analyze")
+    if shutil.which("node") is None:
+        pytest.skip("needs node: apt-get install nodejs")
+    claude = tmp_path / "claude"
+    claude.write_text(CLAUDE)
+    claude.chmod(0o755)
+    unit = tmp_path / "reverie.service"
+    unit.write_text(f"{(UNITS / unit.name).read_text('utf-8')}\n[Service]\n{more}\n")
+    settings = {
+        "REVERIE_DISTILLER_KIND": "command",
+        "REVERIE_DISTILLER_COMMAND": json.dumps([str(claude), "-p"]),
+        "REVERIE_DISTILLER_COMMAND_INPUT": "text",
+    }
+    with scratch_home() as home:
+        limited = (sys.executable, unit_limits.__file__, str(unit))
+        daemon = Daemon(home, environment(home, **settings), prefix=limited)
+        try:
+            answer = daemon.start().ask("POST", "/v1/distiller/check", {})
+            assert daemon.stop() == 0
+        finally:
+            if daemon.process is not None and daemon.process.poll() is None:
+                daemon.kill()
+    assert (answer.status == 200) == answered, answer.body
+    assert answered or b"SIGTRAP" in answer.body or b"ended with status" in answer.body
 
 
 def connected(path: Path) -> Wire:

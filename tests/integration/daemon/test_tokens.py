@@ -19,7 +19,7 @@ from support.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from support.daemon import Daemon
+    from support.daemon import Answer, Daemon
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +181,22 @@ def read_until(wire: Wire, mark: bytes) -> bytes:
         assert piece, f"closed before {mark!r}: {text!r}"
         text += piece
     return text
+
+
+def test_an_agent_makes_no_schedules_below_an_hour(daemon: Daemon, owner: Client) -> None:
+    """Neither one that runs several times an hour nor several that do so together; a person makes any."""
+    _, secret = new_token(owner, "busy", "mole")
+
+    def add(cron: str, token: str | None = secret, **fields: str) -> Answer:
+        body = {"cron": cron, "job": "dream", **fields}
+        return daemon.ask("POST", "/v1/schedules", body, bearer(token) if token else {})
+
+    for cron in ("* * * * *", "*/5 * * * *", "0,30 * * * *"):
+        check_refused(add(cron), 403, "forbidden")
+    first = add("7 * * * *")
+    assert first.status == 201
+    check_refused(add("37 * * * *"), 403, "forbidden")
+    assert add("37 * * * *", id=first.json()["id"]).status == 201
+    check_refused(add("30 23 * * *"), 403, "forbidden")
+    assert add("37 23 * * *").status == 201
+    assert add("*/5 * * * *", None).status == 201

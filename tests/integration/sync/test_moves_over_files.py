@@ -26,8 +26,8 @@ def test_a_stale_buffer_over_a_document_created_again_loses_no_word() -> None:
         texts = "".join(path.read_text("utf-8") for path in own.path("facts").glob("*.md"))
         for line in ("- Role: engineer", "- Tea: green", "- City: Oslo", "- Typed: here"):
             assert line in texts
-        assert own.read("facts/a.md").endswith("- Typed: here\n")
-        assert len(own.client.conflicts().items) == 1
+        assert "- Typed: here\n" in own.read("facts/a.md")
+        assert own.client.conflicts().items == []
 
 
 def test_a_file_moved_over_its_older_copy_keeps_its_text() -> None:

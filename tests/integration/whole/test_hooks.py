@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from contextlib import ExitStack
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -254,7 +258,7 @@ def test_a_compaction_is_followed_by_all_parts_once(
 def test_a_late_part_comes_with_the_next_prompt_or_never(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """What was not ready in time is shown with the very next prompt; not ready then either, it is dropped."""
+    """What was not ready in time is shown with the very next prompt; not ready then either, it is named alone."""
     numbers = count(500)
 
     def shown_late(*, in_time: bool) -> list[str]:
@@ -277,10 +281,68 @@ def test_a_late_part_comes_with_the_next_prompt_or_never(
         return bool(found)
 
     wait_until(lambda: is_late(in_time=True) and found[0], "a late part")
-    assert found[0].startswith("# Reverie, part")
+    assert found[0].startswith("Reverie was late when this conversation was compacted")
+    assert "\n\n# Reverie, part" in found[0]
     assert found[1:] == ["", ""]
     wait_until(lambda: is_late(in_time=False), "parts that are late twice")
-    assert found == [""] * 3
+    assert "`search` finds what is not shown: working state and notes, " in found[0]
+    assert "\n" not in found[0]
+    assert found[1:] == ["", ""]
+
+
+NOBODY_READS = 1  # until when, in milliseconds since 1970
+
+
+def late_compactions(client: Client, session: LiveSession) -> list[wire.LateCompaction]:
+    """Return the compactions of a session that the status names."""
+    late = client.status().late_hooks
+    return [item for item in late.compactions if item.session == session.id] if late is not None else []
+
+
+def test_a_compaction_that_was_answered_too_late_is_served_by_the_next_prompt(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path
+) -> None:
+    """What nobody has read counts as not shown, again and again; the status names the compaction, and when it was."""
+    session = imported_session(daemon, client, tmp_path, project, 701)
+    hook(daemon, session.hook("PreCompact", trigger="auto"))
+    event = session.hook("SessionStart", source="compact")
+    ask = session.hook("UserPromptSubmit", prompt="/go")
+    for part in PARTS:
+        hook(daemon, event, query=f"?part={part}&until={NOBODY_READS}")
+    hook(daemon, ask, query=f"?until={NOBODY_READS}")
+    assert [item.named_at for item in late_compactions(client, session)] == [None]
+    texts: list[str] = []
+
+    def is_shown() -> bool:
+        texts.append(shown(daemon, ask))
+        return texts[-1] != ""
+
+    wait_until(is_shown, "the compaction in a prompt")
+    assert texts[-1].startswith("Reverie was late when this conversation was compacted")
+    assert [item.named_at is not None for item in late_compactions(client, session)] == [True]
+    assert prompt(daemon, session, "/go") == ""
+    late = client.status().late_hooks
+    assert late is not None
+    assert late.count >= 4
+
+    def said(command: str) -> str:
+        words = [sys.executable, "-m", "reveried.cli", command]
+        return subprocess.run(words, env=daemon.env, capture_output=True, text=True, check=False).stdout
+
+    assert re.search(rf"(?s)Hooks .* answered too late .*{session.id}, [^\n]*: shown or named", said("status"))
+    assert re.search(r"note  agents: .*hooks of agents answered too late", said("doctor"))
+
+
+def test_a_memory_that_nobody_has_read_is_shown_again(daemon: Daemon, tmp_path: Path, project: Path) -> None:
+    """A memory whose answer came too late is shown with a later prompt that is about it."""
+    memory = "The bell of carillon_bell.go rings at noon"
+    daemon.ask("POST", "/v1/memories", {"content": memory, "author": "person"})
+    session = LiveSession(tmp_path, project, 702)
+    start(daemon, session)
+    ask = session.hook("UserPromptSubmit", prompt="when does carillon_bell.go ring?")
+    hook(daemon, ask, query=f"?until={NOBODY_READS}")
+    wait_until(lambda: "noon" in shown(daemon, ask), "the memory")
+    assert "noon" not in shown(daemon, ask)
 
 
 def test_a_resumed_session_gets_its_state_alone(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
@@ -333,13 +395,37 @@ def test_a_prompt_gets_the_memory_that_it_is_about_once(daemon: Daemon, tmp_path
 def test_a_session_that_began_without_a_daemon_is_followed(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """Whichever hook reaches the daemon first begins the session, whose messages are then imported."""
-    for number, event in enumerate(("UserPromptSubmit", "Stop", "PostCompact"), 61):
+    """Whichever hook reaches the daemon first begins the session, whose messages are then imported; also its last."""
+    events = ("UserPromptSubmit", "Stop", "PreCompact", "PostCompact", "SessionEnd")
+    for number, event in enumerate(events, 61):
         session = LiveSession(tmp_path, project, number)
         session.say("paint the gate")
         hook(daemon, session.hook(event, prompt="paint the gate"))
         imported(client, begun(client, session.id), 1)
-    assert hook(daemon, LiveSession(tmp_path, project, 69).hook("SessionEnd", reason="other")) == ""
+    session = LiveSession(tmp_path, project, 69)  # in which nothing was said
+    assert hook(daemon, session.hook("SessionEnd", reason="other")) == ""
+    assert session.id not in {item.session for item in client.sessions().items}
+
+
+def test_a_session_that_was_cleared_before_any_hook_was_heard(
+    daemon: Daemon, client: Client, tmp_path: Path, project: Path
+) -> None:
+    """The session before `/clear` and the one after it have a thread each, and the latter is the client's."""
+    first, second = (LiveSession(tmp_path, project, number) for number in (71, 72))
+    first.say("paint the gate")
+    pid = f"?pid={os.getpid()}"
+    hook(daemon, first.hook("SessionEnd", reason="clear"), query=pid)
+    hook(daemon, second.hook("SessionStart", source="clear"), query=pid)
+    imported(client, begun(client, first.id), 1)
+    threads = {session.id: begun(client, session.id) for session in (first, second)}
+    assert len(set(threads.values())) == 2
+    wait_until(
+        lambda: [item.session for item in client.sessions(open=True).items if item.session in threads] == [second.id]
+    )
+    assert [item.session for item in client.sessions(pid=os.getpid(), open=True).items] == [second.id]
+    second.say("and the fence")
+    imported(client, threads[second.id], 1)
+    client.end_session("claude-code", second.id)
 
 
 @pytest.mark.parametrize(

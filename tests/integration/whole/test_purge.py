@@ -90,16 +90,22 @@ def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -
 
 
 def test_the_history_of_others_stays_usable(daemon: Daemon, client: Client, word: str) -> None:
-    """Versions are rewritten and not dropped: an earlier change of a neighbour can still be undone."""
+    """Versions are rewritten and not dropped, and words of purged texts are no times, types and authors of others."""
     first = remembered(client, "Deployments are announced in the harbour channel")
-    memory = remembered(client, f"The staging host is called {word}")
+    year = first.created_at[:4]
+    memory = remembered(client, f"In {year} an agent noted the fact that the staging host is called {word}")
     client.change_memory(first.id, wire.ChangeMemory(content="Deployments are announced by mail"))
     change = client.memory_history(first.id).items[-1].operation
 
     client.forget(memory.id, purge=True)
 
+    assert all(
+        version.memory is None or version.memory.type == "fact" for version in client.memory_history(first.id).items
+    )
     client.undo(change)
-    assert client.memory(first.id).content == "Deployments are announced in the harbour channel"
+    restored = client.memory(first.id)
+    assert restored.content == "Deployments are announced in the harbour channel"
+    assert (restored.type, restored.created_at) == (first.type, first.created_at)
     assert not files_with(daemon.home, word)
 
 

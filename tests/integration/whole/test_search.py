@@ -11,6 +11,7 @@ from reverie.client import Client
 from reverie.errors import NotFound
 from support.daemon import Daemon, environment, scratch_home
 from support.http_checks import check_refused
+from support.transcripts import Transcript, text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,6 +123,27 @@ def test_languages_without_spaces_are_found(client: Client) -> None:
     )
     assert found(client, "京都")[0] == ("cjk", 1)
     assert found(client, "北京的数据库")[0] == ("cjk", 2)
+
+
+def test_copies_are_one_hit_with_a_number_that_exists(client: Client) -> None:
+    """Of a session that was resumed again and again each message is a hit once, with a number that the thread has."""
+    transcript = Transcript()
+    for number in range(6):
+        transcript.user(f"please mend gecko hinge number {number}")
+        transcript.assistant(text(f"mended {number}"))
+    lines = transcript.bytes()
+    for session, times in (("once", 1), ("often", 30)):
+        place = client.start_import("claude-code", session, source="s.jsonl")
+        client.send_chunk(place.id, lines * times, offset=0, first_line=1, final=True)
+    hits = client.search("gecko hinge number 4", limit=6).hits
+    assert len({hit.passage for hit in hits}) == len(hits) == 6
+    for hit in hits:
+        assert hit.thread
+        assert hit.message
+        shown = client.messages(hit.thread.id, limit=100).items
+        assert [hit.passage in str(message.content) for message in shown if message.first_seq == hit.message.seq] == [
+            True
+        ]
 
 
 def test_tool_calls_and_results_are_found(client: Client) -> None:

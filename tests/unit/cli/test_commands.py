@@ -229,7 +229,7 @@ def test_json_output(cli: Cli, routes: Routes, words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "call", "answer", "says"),
     [
-        ("threads", "GET /v1/threads", page(), "No threads yet"),
+        ("threads", "GET /v1/threads", page(), "No threads with messages yet"),
         ("memories", "GET /v1/memories", page(), "No memories yet"),
         ("recall x", "POST /v1/recall", {"hits": [], "tokens": 0}, "No memory matches that"),
         ("log", "GET /v1/operations", page(), "No operations yet"),

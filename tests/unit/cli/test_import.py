@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from support.cli import Cli, Routes
 
+LINE = b'{"type":"a","uuid":"1"}\n'
 SESSION = "5a0f7d0e-6a0b-4b7e-8f43-0c5f4f0d9b11"
 
 
@@ -116,12 +117,12 @@ def session(folder: Path, text: bytes, name: str = f"{SESSION}.jsonl") -> Path:
 @pytest.mark.usefixtures("daemon")
 def test_a_file_that_grows(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """An incomplete last line is not imported; another import sends only what is new, a third nothing."""
-    path = session(tmp_path, b'{"a":1}\n{"b":2}\n{"c"')
+    path = session(tmp_path, b'{"type":"a","uuid":"1"}\n{"type":"b","uuid":"2"}\n{"c"')
     done = cli("import", "claude-code", str(path))
     assert (done.code, done.err) == (0, "")
     assert "2 new lines from 1 file." in done.out
-    assert importer.stored[SESSION] == b'{"a":1}\n{"b":2}\n'
-    path.write_bytes(b'{"a":1}\n{"b":2}\n{"c":3}\n')
+    assert importer.stored[SESSION] == b'{"type":"a","uuid":"1"}\n{"type":"b","uuid":"2"}\n'
+    path.write_bytes(b'{"type":"a","uuid":"1"}\n{"type":"b","uuid":"2"}\n{"type":"c","uuid":"3"}\n')
     assert "1 new line from 1 file." in cli("import", "claude-code", str(path)).out
     assert "0 new lines from 1 file." in cli("import", "claude-code", str(path)).out
     assert importer.stored[SESSION] == path.read_bytes()
@@ -130,7 +131,7 @@ def test_a_file_that_grows(cli: Cli, importer: FakeImporter, tmp_path: Path) -> 
 @pytest.mark.usefixtures("daemon")
 def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """An import prints that a model has not answered, why, and for how many threads."""
-    path = session(tmp_path, b'{"a":1}\n')
+    path = session(tmp_path, b'{"type":"a","uuid":"1"}\n')
     assert "Without the model" not in cli("import", "claude-code", str(path)).out
     importer.fallback = "extraction failed (timeout): not there yet; the next run reads it again."
     said = cli("import", "claude-code", str(path)).out
@@ -141,7 +142,7 @@ def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, 
 def test_a_thread_that_cannot_be_learnt_from(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """Threads that cannot be learnt from stop no others; the report has them, and the command exits with 1."""
     for name in ("aaaa", "bbbb", "cccc"):
-        session(tmp_path, b'{"a":1}\n', f"{name}.jsonl")
+        session(tmp_path, b'{"type":"a","uuid":"1"}\n', f"{name}.jsonl")
     importer.stale = {"thr_aaaa", "thr_cccc"}
     done = cli("import", "claude-code", str(tmp_path))
     assert done.code == 1
@@ -160,17 +161,20 @@ def test_a_thread_that_cannot_be_learnt_from(cli: Cli, importer: FakeImporter, t
 @pytest.mark.usefixtures("daemon")
 def test_a_last_line_without_newline(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """The last chunk of a file whose last line has no newline is sent with `final`."""
-    path = session(tmp_path, b'{"a":1}\n{"b":2}')
+    path = session(tmp_path, b'{"type":"a","uuid":"1"}\n{"type":"b","uuid":"2"}')
     cli("import", "claude-code", str(path))
-    assert importer.stored[SESSION] == b'{"a":1}\n{"b":2}'
+    assert importer.stored[SESSION] == b'{"type":"a","uuid":"1"}\n{"type":"b","uuid":"2"}'
 
 
 @pytest.mark.usefixtures("daemon")
 def test_a_file_that_was_rewritten(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """A file with other bytes in its last chunk, or with fewer bytes, is sent from the beginning."""
-    path = session(tmp_path, b'{"a":1}\n{"b":2}\n')
+    path = session(tmp_path, b'{"type":"a","uuid":"1"}\n{"type":"b","uuid":"2"}\n')
     cli("import", "claude-code", str(path))
-    for text in (b'{"x":1}\n{"b":2}\n{"c":3}\n', b'{"y":1}\n'):
+    for text in (
+        b'{"type":"x","uuid":"1"}\n{"type":"b","uuid":"2"}\n{"type":"c","uuid":"3"}\n',
+        b'{"type":"y","uuid":"1"}\n',
+    ):
         path.write_bytes(text)
         assert cli("import", "claude-code", str(path)).code == 0
         assert importer.stored.get(SESSION, b"") == text
@@ -179,7 +183,7 @@ def test_a_file_that_was_rewritten(cli: Cli, importer: FakeImporter, tmp_path: P
 @pytest.mark.usefixtures("daemon")
 def test_a_gzipped_file(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """A .gz file is unpacked by the command; a truncated one is imported as far as it goes, with a message."""
-    text = b"".join(b'{"n":%d}\n' % number for number in range(2000))
+    text = b"".join(b'{"type":"n","uuid":"%d"}\n' % number for number in range(2000))
     path = session(tmp_path, text, f"{SESSION}.jsonl.gz")
     assert cli("import", "claude-code", str(path)).code == 0
     assert importer.stored.get(SESSION, b"") == text
@@ -199,12 +203,12 @@ def test_a_gzipped_file(cli: Cli, importer: FakeImporter, tmp_path: Path) -> Non
 @given(
     lines=st.lists(st.integers(0, 90), max_size=40),
     piece=st.integers(1, 64),
-    largest=st.integers(100, 200),
+    largest=st.integers(120, 220),
     cut=st.integers(0, 4000),
 )
 def test_any_chunk_size(tmp_path: Path, lines: list[int], piece: int, largest: int, cut: int) -> None:
     """For any chunk size and any earlier end of the file, every whole line arrives once, in order."""
-    text = b"".join(b'{"n":"%s"}\n' % (b"x" * length) for length in lines)
+    text = b"".join(b'{"type":"n","uuid":"%s"}\n' % (b"x" * length) for length in lines)
     path = tmp_path / f"{SESSION}.jsonl"
     socket = tmp_path / f"{time.monotonic_ns()}.sock"
     importer = FakeImporter()
@@ -222,7 +226,7 @@ def test_any_chunk_size(tmp_path: Path, lines: list[int], piece: int, largest: i
 def test_a_line_longer_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line longer than a chunk that the daemon does not skip is an error with its number, not an endless loop."""
     monkeypatch.setattr(send_new_bytes_of_session_files_to_import, "CHUNK_MAX_BYTES", 64)
-    path = session(tmp_path, b'{"a":1}\n' + b"x" * 500)
+    path = session(tmp_path, b'{"type":"a","uuid":"1"}\n' + b"x" * 500)
     longer = pytest.raises(TooLarge, match="line 2 is longer than 64 bytes")
     with fake_daemon(tmp_path / "s", FakeImporter()), Client(tmp_path / "s") as client, longer:
         send_new_bytes_of_session_files_to_import.import_file(client, path)
@@ -232,8 +236,8 @@ def test_a_line_longer_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_busy_daemon(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """A chunk answered `busy` is sent again, up to BUSY_TRIES_MAX times."""
     importer.busy = 3
-    assert cli("import", "claude-code", str(session(tmp_path, b"{}\n"))).code == 0
-    assert importer.stored[SESSION] == b"{}\n"
+    assert cli("import", "claude-code", str(session(tmp_path, LINE))).code == 0
+    assert importer.stored[SESSION] == LINE
 
 
 def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +246,7 @@ def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", waited.append)
     monkeypatch.setattr(send_new_bytes_of_session_files_to_import, "BUSY_TRIES_MAX", 4)
     delays = iter([0, 999, "soon", None, 1])
-    path = session(tmp_path, b"{}\n")
+    path = session(tmp_path, LINE)
     importer = FakeImporter()
 
     def respond(request: Request) -> Answer:
@@ -256,8 +260,8 @@ def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("daemon")
 def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """The report has a row per file, the kinds of new lines, redacted secrets, and the first unreadable lines."""
-    session(tmp_path, b"{}\n[REDACTED:x]\n" + b"bad\n" * 30, "a.jsonl")
-    session(tmp_path, b"{}\n", "b.jsonl")
+    session(tmp_path, LINE + b"[REDACTED:x]\n" + b"bad\n" * 30, "a.jsonl")
+    session(tmp_path, LINE, "b.jsonl")
     done = cli("import", "claude-code", str(tmp_path))
     assert done.code == 0
     for part in (
@@ -279,9 +283,9 @@ def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("daemon", "importer")
 def test_files_without_anything_new_are_counted(cli: Cli, tmp_path: Path) -> None:
     """Only files with new lines or errors have a row in the report, all others are counted; the JSON has all files."""
-    paths = [session(tmp_path, b'{"a":1}\n', f"{number:04}-session.jsonl") for number in range(5)]
+    paths = [session(tmp_path, b'{"type":"a","uuid":"1"}\n', f"{number:04}-session.jsonl") for number in range(5)]
     cli("import", "claude-code", str(tmp_path))
-    paths[3].write_bytes(b'{"a":1}\n{"b":2}\n')
+    paths[3].write_bytes(b'{"type":"a","uuid":"1"}\n{"type":"b","uuid":"2"}\n')
     done = cli("import", "claude-code", str(tmp_path))
     assert [path.name for path in paths if path.name in done.out] == [paths[3].name]
     assert "4 files without anything new; --json lists all." in done.out
@@ -305,7 +309,7 @@ def test_sessions_of_another_program(cli: Cli, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     """One file that fails does not stop the others; the exit code is 1."""
     session(tmp_path, b"PK\x03\x04zip", "a.jsonl")
-    session(tmp_path, b"{}\n", "b.jsonl")
+    session(tmp_path, LINE, "b.jsonl")
     done = cli("import", "claude-code", str(tmp_path))
     assert done.code == 1
     assert "is an archive of files" in done.err
@@ -324,7 +328,7 @@ def test_nothing_to_import(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("daemon")
 def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """A subagent's file names its session; it becomes a thread of its own, `session/agent`."""
-    session(tmp_path, b'{"sessionId":"abc"}\n', "agent-7.jsonl")
+    session(tmp_path, b'{"type":"a","sessionId":"abc"}\n', "agent-7.jsonl")
     cli("import", "claude-code", str(tmp_path))
     assert list(importer.stored) == ["abc/7"]
 
@@ -332,8 +336,8 @@ def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, importer: FakeImporte
 def test_a_daemon_that_stops(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
     """If the daemon stops, the import stops at that file with exit code 3."""
     routes["POST /v1/imports"] = Answer(hang_up=True)
-    session(tmp_path, b"{}\n", "a.jsonl")
-    session(tmp_path, b"{}\n", "b.jsonl")
+    session(tmp_path, LINE, "a.jsonl")
+    session(tmp_path, LINE, "b.jsonl")
     assert cli("import", "claude-code", str(tmp_path)).code == 3
     assert sum(request.method == "POST" for request in daemon.requests) == 1
 
@@ -344,12 +348,12 @@ def test_follow(
     cli: Cli, importer: FakeImporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
 ) -> None:
     """--follow imports appended lines and new files, and names unreadable ones; Ctrl-C stops it."""
-    path = session(tmp_path, b"{}\n", "a.jsonl")
+    path = session(tmp_path, LINE, "a.jsonl")
     turns: Iterator[Callable[[], object]] = iter(
         [
-            lambda: path.write_bytes(b"{}\n{}\n"),
+            lambda: path.write_bytes(LINE * 2),
             lambda: None,
-            lambda: session(tmp_path, b"{}\n", "b.jsonl"),
+            lambda: session(tmp_path, LINE, "b.jsonl"),
             lambda: session(tmp_path, b"PK\x03\x04", "c.jsonl"),
         ]
     )
@@ -363,8 +367,8 @@ def test_follow(
     monkeypatch.setattr(time, "sleep", sleep)
     done = cli("import", "claude-code", str(tmp_path), "--follow", *flags)
     assert done.code == 130
-    assert importer.stored["a"] == b"{}\n{}\n"
-    assert importer.stored["b"] == b"{}\n"
+    assert importer.stored["a"] == LINE * 2
+    assert importer.stored["b"] == LINE
     if not flags:
         assert "a.jsonl: 1 new line" in done.out
         assert "archive of files" in done.err
@@ -396,5 +400,5 @@ def test_progress_on_a_terminal(
 
 def test_a_path_given_twice(tmp_path: Path) -> None:
     """A file that is given twice is found once."""
-    path = session(tmp_path, b"{}\n")
+    path = session(tmp_path, LINE)
     assert find_and_read_transcript_files.find_transcripts([path, tmp_path]) == [path]

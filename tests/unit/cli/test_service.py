@@ -43,6 +43,15 @@ def test_the_units_are_those_of_packaging() -> None:
         assert inside.read_bytes() == (SHIPPED / unit).read_bytes()
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_unit_asks_for_no_namespace_that_is_refused(monkeypatch: pytest.MonkeyPatch, *, allowed: bool) -> None:
+    """Where users may have no namespaces, the unit has neither of the two settings that need one."""
+    monkeypatch.setattr(service, "has_namespaces", lambda: allowed)
+    lines = service.unit_text("reverie.service").splitlines()
+    assert [line in lines for line in ("PrivateUsers=yes", "CapabilityBoundingSet=")] == [allowed, allowed]
+    assert "NoNewPrivileges=yes" in lines
+
+
 def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     """Installing writes both units and enables the socket; uninstalling removes them."""
     folder = systemctl / "user" / ".config" / "systemd" / "user"

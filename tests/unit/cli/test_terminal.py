@@ -127,6 +127,22 @@ def test_documents_without_control_characters(cli: Cli, routes: Routes) -> None:
     assert cli("show", "a.md").out == "- a?[31mred?]0;title? \n\tb?2J\n\n"
 
 
+def test_joiners_are_printed_and_hidden_characters_are_not() -> None:
+    """Joiners of letters and emoji stay, and emoji newer than Python's tables; what turns or hides a line does not.
+
+    A zero-width space, an override of direction, and a letter made of tag characters are three such.
+    """
+    for kept in (
+        "\u0645\u06cc\u200c\u0631\u0648\u0645",
+        "\u0915\u094d\u200d\u0937",
+        "\U0001f468\u200d\U0001f33e",
+        "\u05d0\u200f!",
+        "\U0001faea",
+    ):
+        assert output.clean(kept) == kept
+    assert output.clean("a\u200bb\u202ec\U000e0061d\x9b2J") == "a?b?c?d?2J"
+
+
 @pytest.mark.usefixtures("daemon")
 @pytest.mark.parametrize("text", [ODD, "no newline", ""])
 def test_documents_in_a_pipe(routes: Routes, capfdbinary: pytest.CaptureFixture[bytes], text: str) -> None:

@@ -204,8 +204,11 @@ def test_no_answer_in_time(ask: Ask, path: Path) -> None:
         return Answer(HEALTH)
 
     with fake_daemon(path, silent):
-        with pytest.raises(errors.Busy, match=r"within 0\.1 s"):
+        with pytest.raises(errors.Busy, match=r"within 0\.1 s$"):
             ask(path, "health", options={"timeout_s": 0.1})
+        with pytest.raises(errors.Busy, match=r"within 0\.1 s; what was asked may still happen") as caught:
+            ask(path, "remember", "once", options={"timeout_s": 0.1})
+        assert "try again" in (caught.value.hint or "") or "before you ask again" in (caught.value.hint or "")
         release.set()
 
 

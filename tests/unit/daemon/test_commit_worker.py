@@ -347,3 +347,44 @@ def test_a_writer_that_breaks_outside_of_a_commit_refuses_its_callers() -> None:
         await asyncio.to_thread(worker.stop)
 
     asyncio.run(main())
+
+
+def test_the_writer_does_not_outlive_its_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`stop` returns once the thread has ended, however long the last commit takes: the store is closed next."""
+    monkeypatch.setattr("reveried.commit_worker.STOP_SAID_S", 0.01)
+    monkeypatch.setattr("reveried.commit_worker.STOP_TIMEOUT_S", 0.01, raising=False)
+    store = SlowStore(seconds=0.3)
+
+    async def work() -> None:
+        worker = Worker(store, clock=lambda: AT, queue_length=8)
+        worker.start()
+        written = asyncio.ensure_future(worker.submit(write("last")))
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(worker.stop)
+        assert not worker._thread.is_alive()
+        assert (await written).value is not None or store.batches == [["last"]]
+
+    asyncio.run(work())
+
+
+def test_what_is_committed_is_answered_as_committed() -> None:
+    """A failure of what follows a commit is no error of its writes, which a retry would write once more."""
+    store = SlowStore()
+
+    def noted() -> None:
+        raise KeyError("after the commit")
+
+    async def work() -> None:
+        worker = Worker(
+            store,
+            clock=lambda: AT,
+            queue_length=8,
+            on_commit=noted,
+            beside=lambda: (write("fingerprints"), noted),
+        )
+        worker.start()
+        await worker.submit(write("kept"))
+        await asyncio.to_thread(worker.stop)
+        assert store.batches == [["kept", "fingerprints"]]
+
+    asyncio.run(work())

@@ -49,6 +49,14 @@ async def broken(call: Call) -> Reply:
     raise KeyError("zebra", call.body)
 
 
+class Defect(BaseException):
+    """As the exception of another language's panic, which `except Exception` does not catch."""
+
+
+async def panicking(call: Call) -> Reply:
+    raise Defect("zebra", call.body)
+
+
 async def odd(call: Call) -> Reply:
     del call
     raise NotFound("nowhere", hint="look", strange=object())
@@ -86,6 +94,7 @@ ROUTES = (
     Route("GET", "/v1/fine/{id}", fine, "One."),
     Route("GET", "/v1/fine/{id}/more/{path:path}", fine, "All below."),
     Route("GET", "/v1/broken", broken, "Broken."),
+    Route("GET", "/v1/panicking", panicking, "Broken."),
     Route("GET", "/v1/odd", odd, "Odd."),
     Route("DELETE", "/v1/fine/{id}", nothing, "Gone."),
     Route("GET", "/v1/stream", failing_stream, "Ends early."),
@@ -178,6 +187,19 @@ def test_unforeseen_errors_tell_nothing(logged: io.StringIO) -> None:
     (line,) = [json.loads(line) for line in said.splitlines() if "unexpectedly" in line]
     assert line["kind"] == "KeyError"
     assert any("broken" in place for place in line["trace"])
+
+
+def test_an_exception_that_is_no_exception_is_answered(logged: io.StringIO) -> None:
+    """A BaseException other than an exit is a 500 like any other, and the connection serves the next request."""
+
+    def work(path: Path) -> list[Answer]:
+        return ask(path, request("GET", "/v1/panicking", b"secret"), request("GET", "/v1/fine"))
+
+    defect, after = serve(work)
+    assert (defect.status, defect.json()["details"]["kind"]) == (500, "Defect")
+    assert after.status == 200
+    assert "secret" not in logged.getvalue()
+    assert "zebra" not in logged.getvalue()
 
 
 def test_a_stream_that_fails_ends(logged: io.StringIO) -> None:

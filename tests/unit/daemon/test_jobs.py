@@ -52,6 +52,11 @@ async def defect(progress: Progress) -> None:
     raise KeyError("zebra")
 
 
+async def panicking(progress: Progress) -> None:
+    del progress
+    raise BaseExceptionGroup("no Exception, as a panic is none", [GeneratorExit()])
+
+
 def test_a_job_from_start_to_result() -> None:
     """A job runs beside its caller, reports its progress, and keeps its result."""
 
@@ -113,6 +118,10 @@ def test_failures() -> None:
             await made.wait(broken)
         assert caught.value.code == "internal_error"
         assert "zebra" not in str(broken.answer())
+        panicked = made.start("blue", "dream", panicking)
+        with pytest.raises(ReverieError):
+            await made.wait(panicked)
+        assert panicked.state == "failed"
 
     run(work)
 

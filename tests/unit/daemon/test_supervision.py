@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie.errors import Busy
 from reverie.store import SessionRecord
-from reveried import log
+from reveried import log, transcript_follower
 from reveried.restart_failed_loops import failures_logged, start_supervised, supervise
 from reveried.transcript_follower import Follower
 
@@ -42,9 +44,11 @@ def test_a_loop_goes_on_after_each_exception(stream: io.StringIO) -> None:
         rounds += 1
         await asyncio.sleep(0)
         if rounds <= 3:
-            raise (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), RecursionError("deep"), KeyError("x"))[
-                rounds - 1
-            ]
+            raise (
+                UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"),
+                RecursionError("deep"),
+                BaseException("x"),
+            )[rounds - 1]
 
     asyncio.run(supervise("counting", loop, pause_s=0.001))
 
@@ -52,7 +56,7 @@ def test_a_loop_goes_on_after_each_exception(stream: io.StringIO) -> None:
     assert [(line["work"], line["kind"]) for line in lines(stream)] == [
         ("counting", "UnicodeEncodeError"),
         ("counting", "RecursionError"),
-        ("counting", "KeyError"),
+        ("counting", "BaseException"),
     ]
     assert all(__file__ in line["trace"][-1] for line in lines(stream))
     assert "surrogates" not in stream.getvalue()
@@ -120,6 +124,53 @@ def test_following_goes_on_after_an_exception(stream: io.StringIO, tmp_path: Pat
 
     asyncio.run(run())
     assert (lines(stream)[0]["work"], lines(stream)[0]["kind"]) == ("follower", "RecursionError")
+
+
+def test_an_ended_session_is_followed_until_there_is_room_to_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the last lines of a session cannot be read because too much is computed, they are read later."""
+    done: list[str] = []
+
+    async def read_lines(*_: object) -> int:
+        done.append("read")
+        if len(done) == 1:
+            raise Busy("full", hint="later")
+        return 1
+
+    async def learnt(*_: object) -> None:
+        done.append("learnt")
+
+    async def submit(_: object) -> None:
+        done.append("ended")
+        ended.set()
+
+    ended = asyncio.Event()
+
+    monkeypatch.setattr(transcript_follower, "_import", read_lines)
+    monkeypatch.setattr(transcript_follower, "_learn", learnt)
+    session = SessionRecord(
+        client="claude-code",
+        session="s",
+        thread="t",
+        project="p",
+        transcript=str(tmp_path / "s.jsonl"),
+        pid=None,
+        started_at="2026-11-22T10:00:00Z",
+        updated_at="2026-11-22T10:00:00Z",
+    )
+
+    async def run() -> None:
+        follower = Follower(quick_s=0.01, quiet_s=0.01)
+        state = SimpleNamespace(schedule=lambda *_: None)
+        services: Any = SimpleNamespace(background_state=state, submit=submit, clock=lambda: session.updated_at)
+        follower.follow(services, "default", session)
+        follower.end(("default", "claude-code", "s"))
+        await ended.wait()
+        await follower.close()
+
+    asyncio.run(run())
+    assert done == ["read", "read", "learnt", "ended"]
 
 
 def test_one_failure_does_not_end_a_round(stream: io.StringIO) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie import _native
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
-from reverie.redact import Redactor
+from reverie.redact import Redactor, Span
 from reverie.store import Kind, Store
 from reverie.sync.open_and_verify_root_folder import SPACE_FILE, Root
 from reverie.sync.write_and_remove_files_by_atomic_exchange import write_file
@@ -30,6 +31,8 @@ from support.sync_without_daemon import failing_submit, sync_service
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from reveried.sync_service import SyncService
 
 
 NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
@@ -61,6 +64,49 @@ def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error:
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
         assert sick.folder("default").status().refused == []
+        await sick.close()
+
+    asyncio.run(run())
+
+
+class _Panicking(Redactor):
+    """A redactor whose core has a defect that one text meets."""
+
+    def spans(self, text: str) -> list[Span]:
+        if "BREAKS" in text:
+            _native.panic_with(text)
+        return super().spans(text)
+
+
+def test_a_file_that_the_core_cannot_compute_stops_no_other_one(tmp_path: Path, store: Store) -> None:
+    """It alone is not taken, the status names it until it is changed or gone, and the folder is synced as ever."""
+    root = tmp_path / "root"
+    folder = root / "default"
+    (folder / "facts").mkdir(parents=True)
+    for name in NAMES:
+        text = "BREAKS" if name in NAMES[:2] else "holds"
+        (folder / name).write_text(f"# {name}\n\n- One line {text}\n", encoding="utf-8")
+
+    def refused(sick: SyncService) -> list[tuple[str, str]]:
+        status = sick.folder("default").status()
+        assert status.state == "ok"
+        return [(refusal.path, refusal.reason) for refusal in status.refused]
+
+    async def run() -> None:
+        sick = sync_service(store, root, failing_submit(store, "", None))
+        sick._redactor = _Panicking()
+        outcome = await sick.sync("default", None, whole=True)
+        assert outcome.adopted == len(NAMES) - 2
+        assert refused(sick) == [(name, "core_failed") for name in NAMES[:2]]
+        assert all("reverie logs" in (one.hint or "") for one in sick.folder("default").status().refused)
+        (folder / NAMES[3]).write_text("# d\n\n- Another line\n", encoding="utf-8")
+        assert (await sick.sync("default", {NAMES[3]})).adopted == 1
+        (folder / NAMES[0]).write_text("# a\n\n- One line\n", encoding="utf-8")
+        assert (await sick.sync("default", {NAMES[0]})).adopted == 1
+        assert refused(sick) == [(NAMES[1], "core_failed")]
+        (folder / NAMES[1]).unlink()
+        await sick.sync("default", {NAMES[1]})
+        assert refused(sick) == []
         await sick.close()
 
     asyncio.run(run())

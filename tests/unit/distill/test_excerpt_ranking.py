@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
 from reverie.context.excerpt_packing import pack_excerpts
+from reverie.distill import excerpts
 from reverie.distill import reuse as reuse_odds_of_names_in_excerpts
 from reverie.distill.distiller import Extractive
 from reverie.distill.excerpt_lines import Line, Source
@@ -14,6 +15,8 @@ from reverie.distill.sentences import specific_names
 from support.thread import Thread, logger_fix
 
 if TYPE_CHECKING:
+    import pytest
+
     from reverie.models import Passage
 
 ENGINE = Extractive()
@@ -301,3 +304,24 @@ def test_names_are_found_in_any_text() -> None:
         "ENT-221",
     )
     assert specific_names("Nothing here is a name, not even 20261121.") == ()
+
+
+def test_lines_that_share_their_words_are_valued_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pasted style sheet, of which each chosen line makes every other one worth less, costs no square of it."""
+    valued = 0
+    value = excerpts._Candidate.value
+
+    def counted(candidate: excerpts._Candidate, *arguments: object) -> float:
+        nonlocal valued
+        valued += 1
+        return value(candidate, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(excerpts._Candidate, "value", counted)
+    monkeypatch.setattr(excerpts, "_EXACT", 10_000)
+    lines = 3_000
+    sheet = "\n".join(f"+.c{n} {{ color: #{n:06x}; margin: {n}px }}" for n in range(lines))
+
+    told = ranked_excerpts(Thread().user(f"Please review\n{sheet}"), budget=30_000)
+
+    assert valued < 10_000 + 12 * lines  # 2.6 million before
+    assert len(told) > 500

@@ -15,6 +15,11 @@ ENGINE = Extractive()
 TASK = "Please add a cache to the resolver, it answers each request twice as slowly as the old one"
 PROPOSAL = "I suggest that `resolve` keeps its answers in Redis instead of a table. Shall I use Redis for the cache?"
 
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\nuse the other file"
+)
+
 
 def state(thread: Thread) -> WorkingState:
     """Return the working state at the end of a thread."""
@@ -118,6 +123,38 @@ def test_a_slash_command_is_a_task_with_its_argument() -> None:
         "<command-message>review</command-message><command-name>/review</command-name><command-args>181</command-args>"
     )
     assert state(Thread().user(wrapped)).current_task == "/review 181"
+
+
+def test_the_task_is_the_last_request_that_opens_work() -> None:
+    """Neither what was answered at once nor a remark while the agent works is the task; what was agreed to is."""
+    thread = Thread().user(TASK).agent("I start with the table.").edit("resolver.py")
+    aside = thread.user("we also have to keep the old resolver for the people in the other office").edit("old.py")
+    assert state(aside).current_task.startswith(TASK)
+    aside.agent("It is done.").user("just so that I know it: the table of zones has an index of its own, I hope")
+    aside.agent("It has one.").user("tidy up the folder")
+    assert state(aside).current_task == f"{TASK} → tidy up the folder"
+    talk = Thread().user("how does the resolver work?").agent("It reads a table for each request.")
+    talk.user("could we not keep the answers of it in a file beside the table?").agent("We could, in `answers.db`.")
+    talk.user("ok, let's do this").edit("answers.py")
+    assert state(talk).current_task.startswith("could we not keep the answers of it in a file")
+
+
+def test_a_step_that_is_done_is_not_told() -> None:
+    """What was answered, committed, or changed and checked since it was asked is no next step."""
+    asked = Thread().user(TASK).edit("resolver.py")
+    assert state(asked).next_steps == (f"go on: {TASK}",)
+    assert state(asked.bash("make test", "12 passed")).next_steps == ()
+    committed = (
+        Thread().user(TASK).edit("resolver.py").bash("git commit -am 'Add a cache'", "[main 1a2b3c4] Add a cache")
+    )
+    assert state(committed).next_steps == ()
+    question = Thread().user(TASK).edit("resolver.py").user("is the old table still read by the resolver?")
+    question.agent("It is not, `resolve` reads the cache.").bash("make", "ok").bash("git status", "clean")
+    assert state(question).next_steps == ()
+    refused = (
+        Thread().user(TASK).agent("Now I drop the table.").call("Edit", {"file_path": "a.py"}, REFUSED, failed=True)
+    )
+    assert state(refused.edit("b.py")).next_steps == ()
 
 
 def test_a_check_that_passed_in_the_same_command_blocks_nothing() -> None:

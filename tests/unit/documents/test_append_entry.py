@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.documents import parse_document
-from reverie.documents.create_append_and_change_items import append_entry
+from reverie.documents.create_append_and_change_items import append_entry, with_blocks_of
 
 TWELVE = "one two three four five six seven eight nine ten eleven twelve"
 TEN = TWELVE.replace(" eleven twelve", "…")
@@ -54,3 +54,30 @@ def test_each_episode_of_an_entry_gets_its_own() -> None:
     assert after.endswith("\n## A\n- Summary: x\n- Lesson: x\n\n## B\n- Summary: y\n- Lesson: y\n")
     assert append_entry(PATH, "## A\n- Lesson: x\n", "- Task: y") == "## A\n- Lesson: x\n- Task: y\n"
     assert append_entry("facts/a.md", "# A\n", "## B\n- Lesson: y") == "# A\n\n## B\n- Lesson: y\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "other", "expected"),
+    [
+        ("facts/project.md", "- b\n", "# Project\n\n> Summary: a\n\n- a\n- b\n- Updated: 2026-01-02\n", "- b\n- a\n"),
+        (
+            "facts/user.md",
+            "- b\r\n- Updated: 2026-01-02\r\n",
+            "- a\n  more\n",
+            "- b\r\n- a\r\n  more\r\n- Updated: 2026-01-02\r\n",
+        ),
+        ("facts/user.md", "- b\n", "Said by hand.\n\n- a\n", "- b\n\nSaid by hand.\n\n- a\n"),
+        (
+            "episodes/2026-11.md",
+            "## B\n- Summary: b\n",
+            "## A\n- Summary: a\n",
+            "## B\n- Summary: b\n\n## A\n- Summary: a\n",
+        ),
+        ("facts/user.md", "- b\n```\n", "- a\n", None),  # in an open block of code a bullet would be none
+        ("facts/user.md", "- b\n", "---\nsession: x\n---\n- a\n", None),
+        ("notes/user.md", "- b\n", "- a\n", None),
+    ],
+)
+def test_two_texts_without_a_base_are_joined(path: str, text: str, other: str, expected: str | None) -> None:
+    """All blocks of the other text that this one lacks come to its end, but for the lines that are generated."""
+    assert with_blocks_of(path, text, other) == expected

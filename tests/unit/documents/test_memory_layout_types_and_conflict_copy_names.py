@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.documents import DocumentKind, is_conflict_copy, kind_of, parse_document
+from reverie.documents import (
+    Delete,
+    DocumentKind,
+    apply_changes,
+    ids_of_items,
+    is_conflict_copy,
+    items_by_id,
+    kind_of,
+    parse_document,
+    revert_change,
+)
+from reverie.documents.escaping import bullet
 from reverie.models import MemoryType
 
 CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  type: {}\n---\n\nTag first.\n"
@@ -101,10 +112,53 @@ def test_the_name_of_a_file_of_facts_determines_the_type(name: str, expected: st
         ("facts/user.sync-conflict-20261121-093000-AB12.md", True),
         ("a (conflicted copy 2026-11-21).md", True),
         ("facts/user.reverie-new.md", True),
+        ("facts/preferences (Ann's conflicted copy 2026-11-01).md", True),
+        ("facts/preferences (case conflict).md", True),
+        ("facts/preferences (Case Conflict 1).md", True),
+        ("facts/user (conflicted copy 2026-11-21 101500).md", True),
+        ("facts/user_conflict-20261121-101500.md", True),
+        ("facts/user.conflict-20261121.md", True),
+        ("facts/user (SFConflict ann@x.org 2026-11-21-10-15-00).md", True),
+        ("facts/user [conflicted].md", True),
+        ("facts/user_LAPTOP_Nov-01-1200-2026_Conflict.md", True),
+        ("facts/user_LAPTOP_Nov-01-1200-2026_CaseConflict.md", True),
+        ("facts/user_BACKUP_1234.md", True),
+        ("facts/user.LOCAL.1234.md", True),
+        ("facts/user_REMOTE_1234.md", True),
+        ("facts/user.orig.md", True),
+        ("facts/user.bak.md", True),
+        ("facts/user~.md", True),
+        ("facts/#user#.md", True),
+        ("facts/user_local_2026.md", False),
+        ("facts/user (Ann).md", False),
+        ("facts/conflict.md", False),
+        ("facts/conflicted-feelings.md", False),
+        ("facts/backups.md", False),
         ("facts/sync-conflicts.md", False),
         ("x.sync-conflict-1/user.md", False),
     ],
 )
 def test_conflict_copies_are_known_by_their_name(path: str, expected: bool) -> None:  # noqa: FBT001  # one column of the table
-    """Conflict copies of Syncthing, Dropbox and Reverie are recognised."""
+    """Conflict copies of programs that sync and merge, and editors' backups, are recognised."""
     assert is_conflict_copy(path) is expected
+
+
+def test_a_task_is_no_memory() -> None:
+    """Bullets with a check box are none; a memory whose words begin like one is written so that it stays one."""
+    text = "- Ann sails\n- [ ] buy tea\n* [x] sell the boat\n- [X] paint\n- [ ]\n- [x](https://x.org) is a link\n"
+    assert [item.content for item in parse_document("facts/user.md", text).items] == [
+        "Ann sails",
+        "[x](https://x.org) is a link",
+    ]
+    for words in ("[ ] marks what is open", "[x]", "\\[x] y"):
+        assert [item.content for item in parse_document("facts/user.md", bullet(words)).items] == [words]
+
+
+def test_ids_that_an_older_version_gave_to_tasks_and_copies_are_dropped() -> None:
+    """A stored document whose tasks, or whose lines as another program's copy, have ids can be written and reverted."""
+    text = "- Ann sails\n- [ ] buy tea\n- Bob rows\n"
+    changed = apply_changes("facts/user.md", text, ["a", "b", "c"], [Delete("a")], day="2026-11-21")
+    assert (changed.text, changed.ids) == ("- [ ] buy tea\n- Bob rows\n", ("c",))
+    assert list(items_by_id("facts/user.md", text, ["a", "b", "c"])) == ["a", "b", "c"]
+    assert ids_of_items("facts/user_BASE_12.md", text, ["a", "b", "c"]) == ()
+    assert revert_change("facts/user.md", None, (text, "abc"), (text, "abc"), day="2026-11-21") == (None, ())

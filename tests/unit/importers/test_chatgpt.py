@@ -78,6 +78,44 @@ def test_the_last_branch_is_the_main_one(tmp_path: Path) -> None:
     assert messages(export)[1].at == "1970-01-01T00:01:41.500Z"
 
 
+def test_the_branch_of_the_current_node_is_the_main_one(tmp_path: Path) -> None:
+    """Where the export names the node that the person saw last, an older branch or answer may be the main one.
+
+    An import of a newer export follows the person: the last line that names a node counts.
+    """
+    again = node("a1b", "u1", "assistant", "The right one.", 130.0)
+    older = TREE | {"mapping": TREE["mapping"] | {"a1b": again}, "update_time": 130.5}
+    export = tmp_path / "conversations.json"
+    for current, spoken in (
+        ("a2", ["Which lamp is lit?", "The left one.", "Why?", "Because of the tide."]),
+        ("a1b", ["Which lamp is lit?", "The right one."]),
+        ("a2b", ["Which lamp is lit?", "The left one.", "Since when?", "Since March."]),
+    ):
+        write(export, older | {"current_node": current})
+        assert [text for _, text in said(export)] == spoken
+    [(_, lines)] = conversations(write(export, older | {"current_node": "a1b"}))
+    [(_, newer)] = conversations(write(export, older | {"current_node": "a2", "update_time": 140.0}))
+    known = lines.splitlines()
+    entries = [read_line(line, 1)[0] for line in [*known, *(line for line in newer.splitlines() if line not in known)]]
+    assert [message.content for message in main_line(entries) if not message.rewound][1:3] == ["The left one.", "Why?"]
+    assert said(write(export, TREE | {"current_node": "gone"})) == said(write(export, TREE))
+
+
+def test_an_export_in_parts(tmp_path: Path) -> None:
+    """`conversations-000.json` and the next ones are one export, in a zip file or a folder; other files are not."""
+    folder = tmp_path / "export"
+    folder.mkdir()
+    for number, name in enumerate(["conversations-001.json", "conversations-000.json", "shared_conversations.json"]):
+        write(folder / name, TREE | {"conversation_id": f"c-{number}"})
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, f"of 2026/{path.name}")
+    for export in (folder, tmp_path / "export.zip"):
+        assert [name for name, _ in conversations(export)] == ["c-1", "c-0"]
+    with pytest.raises(NotFound):
+        list(conversations(tmp_path))
+
+
 def test_a_zip_file(tmp_path: Path) -> None:
     """The export is read as it was downloaded."""
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
 from reverie.importers import ChunkPlan, PartialLine, find_and_read_transcript_files
-from reverie.importers.find_and_read_transcript_files import Gunzip
+from reverie.importers.unpack import Unpacked, unpacked
 from reverie.models import EntryKind
 from support.transcripts import Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from reverie.models import Entry
 
@@ -39,6 +39,23 @@ def talk(lines: int, *, width: int = 10) -> bytes:
     return transcript.bytes()
 
 
+def zstd(data: bytes, *, repeated: bytes = b"", times: int = 0) -> bytes:
+    """Return a zstd frame (RFC 8878) of plain blocks of `data`, then of `times` 100 KiB of one byte."""
+    blocks = [(0, len(part), part) for at in range(0, len(data), 1000) if (part := data[at : at + 1000])]
+    blocks += [(1, 100 * 1024, repeated)] * times + [(0, 0, b"")]
+    packed = b"\x28\xb5\x2f\xfd\0\x58"
+    for number, (kind, size, part) in enumerate(blocks, 1):
+        packed += (size << 3 | kind << 1 | (number == len(blocks))).to_bytes(3, "little") + part
+    return packed
+
+
+def stream_of(packed: bytes, *, limit: int = 99) -> Unpacked:
+    """Return the unpacked stream of these bytes."""
+    stream = unpacked(packed[:4], io.BytesIO(packed).read, limit=limit)
+    assert stream is not None
+    return stream
+
+
 def check_refused(path: Path, error: type[ReverieError], message: str) -> None:
     """Assert that opening this file fails at once with this error and a hint."""
     with pytest.raises(error, match=message) as caught:
@@ -46,14 +63,14 @@ def check_refused(path: Path, error: type[ReverieError], message: str) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_transcript_is_read_plain_or_gzipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, packed: bool
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd])
+def test_a_transcript_is_read_plain_or_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
 ) -> None:
-    """A plain and a gzipped transcript give the same entries, numbered from 1, for any chunk size and file name."""
+    """A plain and a packed transcript give the same entries, numbered from 1, for any chunk size and file name."""
     data = talk(50)
     path = tmp_path / "odd.name"
-    path.write_bytes(gzip.compress(data) if packed else data)
+    path.write_bytes(pack(data))
     entries = list(find_and_read_transcript_files.read_entries(path))
     assert [(entry.seq, entry.line) for entry in entries] == [(number, number) for number in range(1, 51)]
     for size in (1, 7, 100, 4096):
@@ -132,21 +149,38 @@ def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
     assert "damaged" in plans[-1].problems[0].why
 
 
-def test_concatenated_gzip_members_are_read() -> None:
-    """A file of several gzip members is read whole; zeros after them are padding, other bytes are damage."""
-    packed = gzip.compress(b"one") + gzip.compress(b"") + gzip.compress(b"two")
-    assert Gunzip(io.BytesIO(packed + b"\0" * 99).read, limit=99).read(99) == b"onetwo"
-    odd = Gunzip(io.BytesIO(packed + b"odd").read, limit=99)
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_parts_of_a_packed_stream_are_read(pack: Callable[[bytes], bytes]) -> None:
+    """A file of several gzip members or zstd frames is read whole; other bytes behind them are damage, an end a cut."""
+    packed = pack(b"one") + pack(b"") + pack(b"two")
+    assert stream_of(packed).read(99) == b"onetwo"
+    odd = stream_of(packed + b"odder")
     assert (odd.read(99), odd.read(99)) == (b"onetwo", b"")
     assert "damaged" in str(odd.problem)
+    cut = stream_of(packed[:-1])
+    assert cut.read(99) == b"onetwo"
+    assert cut.read(1) == b""
+    assert "cut off" in str(cut.problem)
 
 
-def test_a_decompression_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Of a gzip file that unpacks to too much only lines before the limit are read, with little memory."""
+def test_zeros_behind_gzip_members_are_padding() -> None:
+    """Zeros behind the last gzip member are passed over."""
+    padded = stream_of(gzip.compress(b"one") + b"\0" * 99)
+    assert (padded.read(99), padded.problem) == (b"one", None)
+
+
+@pytest.mark.parametrize("pack", ["gzip", "zstd"])
+def test_a_decompression_bomb_is_stopped_at_the_limit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: str
+) -> None:
+    """Of a packed file that unpacks to too much only lines before the limit are read, with little memory."""
     limit = 8 * 1024 * 1024
     monkeypatch.setattr(find_and_read_transcript_files, "UNPACKED_BYTES_MAX", limit)
-    path = tmp_path / "bomb.jsonl.gz"
-    path.write_bytes(gzip.compress(talk(3) + b"\0" * (64 * 1024 * 1024)))
+    path = tmp_path / "bomb.jsonl"
+    whole = pack == "gzip"
+    path.write_bytes(
+        gzip.compress(talk(3) + bytes(64 * 1024 * 1024)) if whole else zstd(talk(3), repeated=b"\0", times=655)
+    )
     tracemalloc.start()
     plans = list(find_and_read_transcript_files.read_chunks(path))
     peak = tracemalloc.get_traced_memory()[1]
@@ -156,14 +190,15 @@ def test_a_decompression_bomb_is_stopped_at_the_limit(monkeypatch: pytest.Monkey
     assert peak < 4 * limit
 
 
-def test_exactly_the_limit_is_no_bomb() -> None:
-    """A gzip file that unpacks to exactly the limit is read; one byte more is refused."""
-    packed = gzip.compress(b"x" * 1000)
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_exactly_the_limit_is_no_bomb(pack: Callable[[bytes], bytes]) -> None:
+    """A packed file that unpacks to exactly the limit is read; one byte more is refused."""
+    packed = pack(b"x" * 1000)
     for limit, problem in ((1000, False), (999, True)):
-        unpacked = Gunzip(io.BytesIO(packed).read, limit=limit)
-        while unpacked.read(10):
+        stream = stream_of(packed, limit=limit)
+        while stream.read(10):
             pass
-        assert (unpacked.problem is not None) is problem
+        assert (stream.problem is not None) is problem
 
 
 def test_memory_depends_on_the_chunk_not_on_the_file(tmp_path: Path) -> None:
@@ -235,7 +270,7 @@ def test_a_disk_error_is_a_typed_error(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
     """Transcripts below folders are found sorted, each once, with subagents' files; look-alikes are skipped."""
-    wanted = ["b/one.jsonl", "b/one/subagents/agent-7.jsonl", "a.jsonl.gz"]
+    wanted = ["b/one.jsonl", "b/one/subagents/agent-7.jsonl", "a.jsonl.gz", "b/c.jsonl.zst"]
     for name in [*wanted, "b/notes.md", "b/x.json"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"")
@@ -274,25 +309,48 @@ def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("name", "data", "session", "agent"),
     [
-        (f"{SESSION}.jsonl", b'{"sessionId":"other"}', SESSION, None),
+        (f"{SESSION}.jsonl", b'{"type":"x","sessionId":"other"}', SESSION, None),
         (f"2026-01-05-{SESSION}.jsonl", b"", SESSION, None),
-        ("mine.jsonl", b'{"type":"summary"}\n{"sessionId": "abc"}\n{"sessionId":"def"}', "abc", None),
-        ("mine.jsonl", b"{}", "mine", None),
-        ("agent-a1b2.jsonl", b'{"sessionId":"abc","agentId":"a1b2"}', "abc", "a1b2"),
+        ("mine.jsonl", b'{"type":"summary"}\n{"type":"x","sessionId": "abc"}\n{"sessionId":"def"}', "abc", None),
+        ("mine.jsonl", b'{"role":"user","content":"hello"}', "mine", None),
+        ("agent-a1b2.jsonl", b'{"type":"x","sessionId":"abc","agentId":"a1b2"}', "abc", "a1b2"),
         (f"agent-{SESSION}.jsonl", b"", f"agent-{SESSION}", SESSION),
     ],
 )
 def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: str, agent: str | None) -> None:
-    """A file's session comes from its name, else from its lines, and is the same for the gzipped file."""
+    """A file's session comes from its name, else from its lines, and is the same for the packed file."""
     (tmp_path / name).write_bytes(data)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
+    (tmp_path / f"{name}.zst").write_bytes(zstd(data))
     identity = find_and_read_transcript_files.read_identity(tmp_path / name)
+    assert identity == find_and_read_transcript_files.read_identity(tmp_path / f"{name}.zst")
     assert identity == find_and_read_transcript_files.read_identity(tmp_path / f"{name}.gz")
     assert identity.program == ("claude-code" if b"sessionId" in data else None)
     expected = find_and_read_transcript_files.Identity(
         session, agent, len(data), hashlib.sha256(data).hexdigest(), identity.program
     )
     assert identity == expected
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"# notes\n",
+        b"{}",
+        b'{"display": "a prompt", "sessionId": "s", "project": "/home/ann"}',
+        b'{"type": "entity", "name": "lamp"}\n{"type": "progress", "done": 3}',
+        b'{"info": {"id": "m1", "role": "user"}, "parts": [{"type": "text", "text": "a"}]}',
+        b'[\n  {\n    "role": "user"\n  }\n]',
+    ],
+)
+def test_a_file_without_a_line_of_a_session_is_refused(tmp_path: Path, data: bytes) -> None:
+    """Other programs' files are refused by name, lists of prompts too; one line of a session anywhere is enough."""
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(ValidationError, match=r"history.jsonl is not a session: no line of it is understood"):
+        find_and_read_transcript_files.read_identity(path)
+    path.write_bytes(data + b"\n" + data.ljust(70_000) + b"\n" + talk(1))
+    assert find_and_read_transcript_files.read_identity(path).sha256
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:

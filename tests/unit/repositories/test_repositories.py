@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie.documents.project_document_paths import in_project
 from reverie.git_repositories import (
     Checkout,
     is_shared_folder,
     locate,
     main_folder,
     normalized_remote,
+    posix_folder,
+    project_name,
     readable_names,
     remotes_in,
     slug,
 )
+from reverie.path_validation import safe_relative
 from support.projects import git, repository
 
 if TYPE_CHECKING:
@@ -175,6 +179,57 @@ def test_home_folders_are_shared() -> None:
     """`/`, `/tmp` and home folders are shared by many projects; a folder below them is not."""
     assert all(map(is_shared_folder, ("/", "/home", "/home/ann", "/Users/ann", "/root", "/tmp", "/var/tmp")))  # noqa: S108
     assert not any(map(is_shared_folder, ("/home/ann/harbour", "/srv/harbour")))
+    assert all(map(is_shared_folder, ("/mnt/c", "/mnt/c/Users", "/mnt/c/Users/ann")))
+    assert not any(map(is_shared_folder, ("/mnt/c/harbour", "/mnt/c/Users/ann/harbour", "/mnt/data/harbour")))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("My App", "my-app"),
+        ("con", "con-project"),
+        ("Aux.c", "aux-c"),
+        ("AGENTS.md", "agents-md"),
+        ("notes.txt", "notes-txt"),
+        ("old.bak", "old-bak"),
+        ("harbour. ", "harbour"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("\u1112\u1161\u11ab", "\ud55c"),
+        ("\u2488 x", "1.-x"),
+        ("...", ""),
+    ],
+)
+def test_the_name_of_a_project_can_be_that_of_a_folder(text: str, name: str) -> None:
+    """A name that a folder cannot have on every system is changed; the name of a project stays as it is."""
+    assert project_name(text) == name
+    assert project_name(name) == slug(name) == name
+    if name:
+        safe_relative(in_project("facts/user.md", name))
+        safe_relative(in_project("episodes/2026-11.md", name))
+
+
+@pytest.mark.parametrize(
+    ("given", "here"),
+    [
+        ("/home/ann/harbour", "/home/ann/harbour"),
+        (r"C:\Users\ann\harbour", "/mnt/c/Users/ann/harbour"),
+        ("d:/work/harbour/", "/mnt/d/work/harbour"),
+        ("C:\\", "/mnt/c"),
+        (r"\\?\C:\Users\ann", "/mnt/c/Users/ann"),
+        (r"\\wsl$\Ubuntu\home\ann\harbour", "/home/ann/harbour"),
+        (r"\\wsl.localhost\Debian\srv\harbour", "/srv/harbour"),
+        ("//wsl$/Ubuntu/home/ann", "/home/ann"),
+        (r"\\?\UNC\wsl.localhost\Ubuntu\home\ann", "/home/ann"),
+        (r"\\server\share\harbour", "/server/share/harbour"),
+        ("harbour", None),
+        ("C:harbour", None),
+        ("~/harbour", None),
+        ("", None),
+    ],
+)
+def test_a_folder_of_windows_has_the_path_by_which_wsl_knows_it(given: str, here: str | None) -> None:
+    """Drives are mounted below /mnt; a path into WSL is one of Linux; what is relative is no folder."""
+    assert posix_folder(given) == here
 
 
 def test_names_are_readable() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.plan_file_and_document_merge import relocated
+from reverie.sync.plan_file_and_document_merge import relocated, three_way_merge
 from reverie.sync.sync_plan_types import ConflictRegion
 
 TEXT = "# T\n\n- one\n- two\n\n- three\n"
@@ -35,3 +35,14 @@ def test_a_region_is_located_by_its_lines(person: str, before: str, put: str, fo
     assert (region.person, region.store) == (person, "- else\n")
     assert (None if region.at is None else put[region.at :][: len(found or "")]) == found
     assert region.at is None or region.at == 0 or put[region.at - 1] == "\n"
+
+
+@pytest.mark.parametrize("rest", ["", "- Tea: green\n"])
+def test_an_agents_line_in_a_block_that_is_cut_out_is_no_conflict(rest: str) -> None:
+    """The agent only added a line: it stays behind what the person made of the block, and no copy is needed."""
+    base = "# Me\n\n- One: first\n- Two: second\n"
+    store = base.replace("- Two", "- Agent: between\n- Two").replace("# Me\n", "# Me\n\n> Summary: between\n")
+    merged = three_way_merge(base, store, f"# Me\n\n{rest}")
+    assert merged.regions == ()
+    assert "- Agent: between\n" in merged.text
+    assert ("- One" in merged.text, "- Two" in merged.text, rest in merged.text) == (False, False, True)

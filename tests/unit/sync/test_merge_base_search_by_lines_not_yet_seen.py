@@ -82,7 +82,7 @@ def test_a_merged_save_is_the_base_of_the_next_one() -> None:
 
     assert found(buffer.text + "- and one more\n", merged, buffer, MORE, PLAIN).base == 1
     assert found(PLAIN, merged, buffer, MORE, PLAIN).base == 1
-    assert found("# T\n", merged, buffer, MORE, PLAIN) == Found(0, 3)
+    assert found("# T\n", merged, buffer, MORE, PLAIN) == Found(0, 3, buffers=(1,))
     assert found(merged.replace("- one of them here\n", ""), merged, buffer, MORE, PLAIN).base == 0
 
 
@@ -124,3 +124,18 @@ def test_lines_in_question_are_taken_from_the_base() -> None:
     assert lines_beyond(text, ADDED) == 2
     assert without_unsure_lines(text, PLAIN, ADDED) == ADDED
     assert without_unsure_lines("\ufeff" + text, ADDED, MORE) == "\ufeff" + MORE
+
+
+@pytest.mark.parametrize(
+    ("save", "base"),
+    [
+        ("> Summary: City: Bergen\n\n- City: Bergen\n", 1),  # all of the old text
+        ("> Summary: Tea: black\n\n- City: Oslo\n- Tea: black\n", 0),  # all of the new one
+        ("> Summary: where I live\n\n- City: Bergen\n", 0),  # words of a person
+        ("> Summary: Tea: green\n\n- City: Bergen\n", 0),  # the tea was deleted
+    ],
+)
+def test_a_summary_changed_with_the_line_that_it_quotes_is_the_older_one(save: str, base: int) -> None:
+    """A word replaced everywhere changes the summary line too: the line that it quotes says which text was loaded."""
+    texts = ["> Summary: Tea: green\n\n- City: Oslo\n- Tea: green\n", "> Summary: City: Oslo\n\n- City: Oslo\n"]
+    assert find_base(save, [Candidate(text) for text in texts]).base == base

@@ -196,8 +196,8 @@ def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
     assert changes_nothing(sides.sync())
 
 
-def test_a_moved_text_of_a_deleted_document_is_a_conflict_with_the_new_one() -> None:
-    """A file with a deleted document's text moves over the new document, whose text becomes a conflict copy."""
+def test_a_moved_text_of_a_deleted_document_is_kept_beside_the_new_one() -> None:
+    """A file with a deleted document's text takes the new document's place, and its memories."""
     sides = agreed_sides()
     sides.delete(PATH)
     sides.settle()
@@ -206,13 +206,12 @@ def test_a_moved_text_of_a_deleted_document_is_a_conflict_with_the_new_one() -> 
     del sides.files[PATH]
     sides.save("facts/me.md", BASE)
 
-    [copy] = sides.sync().copies
+    assert settled_text(sides, "facts/me.md") == BASE + "- Tea: green\n"
+    assert sides.text(PATH) is None
+    assert conflict_copies(sides) == []
 
-    assert settled_text(sides, "facts/me.md") == BASE
-    assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE + "- Tea: green\n")
 
-
-def test_a_restored_text_of_a_deleted_document_is_a_conflict_with_the_new_one() -> None:
+def test_a_restored_text_of_a_deleted_document_is_kept_beside_the_new_one() -> None:
     """A file with the text of the deleted document is a person's, not an unrecorded write of ours."""
     sides = agreed_sides()
     del sides.files[PATH]
@@ -221,20 +220,20 @@ def test_a_restored_text_of_a_deleted_document_is_a_conflict_with_the_new_one() 
     sides.save(PATH, BASE)
     sides.put(PATH, "# User\n\n- Somebody else\n")
 
-    assert settled_text(sides) == BASE
-    assert conflict_copies(sides) == ["# User\n\n- Somebody else\n"]
+    assert settled_text(sides) == BASE + "- Somebody else\n"
+    assert conflict_copies(sides) == []
 
 
-def test_an_old_file_in_a_new_folder_is_a_conflict_with_the_new_document() -> None:
-    """A file with a deleted document's text is a person's, and the new document's text becomes a conflict copy."""
+def test_an_old_file_in_a_new_folder_is_kept_beside_the_new_document() -> None:
+    """A file with a deleted document's text is a person's, and has the new document's memories as well."""
     sides = agreed_sides()
     sides.delete(PATH)
     anew = "# User\n\n- Somebody else\n"
     sides.put(PATH, anew)
     sides.baselines[PATH] = Baseline(PATH, "", 0, intended=frozenset({sha256(anew.encode())}))
 
-    assert settled_text(sides) == BASE
-    assert conflict_copies(sides) == [anew]
+    assert settled_text(sides) == BASE + "- Somebody else\n"
+    assert conflict_copies(sides) == []
 
 
 def test_a_new_file_with_few_common_lines_is_no_rename() -> None:

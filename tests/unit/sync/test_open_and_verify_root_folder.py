@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from reverie.errors import Conflict, StorageFailed
-from reverie.sync.open_and_verify_root_folder import SPACE_FILE, Root
+from reverie.sync.open_and_verify_root_folder import SPACE_FILE, KnownRoot, Root
 from reverie.sync.write_and_remove_files_by_atomic_exchange import write_file
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
     assert refused(empty) == "root_unmarked"
     opened(tmp_path / "mine", fresh=True).close()
     assert refused(tmp_path / "mine", space="other", fresh=True) == "root_of_another_space"
-    assert refused(tmp_path / "mine", store_id="other") == "root_of_another_space"
+    assert refused(tmp_path / "mine", store_id="other") == "root_of_another_store"
 
 
 @pytest.mark.parametrize("mark", [b"no json", b"[1]", b"{}", b""])
@@ -87,18 +87,38 @@ def test_an_unreadable_space_file_belongs_to_another_space(tmp_path: Path, mark:
 def test_a_folder_is_prepared_without_a_mark(tmp_path: Path) -> None:
     """`prepare` makes missing folders without a marker; it refuses files and another space's folders."""
     for _ in range(2):
-        Root.prepare(tmp_path / "a/space", space="default", store_id="store")
+        known = Root.prepare(tmp_path / "a/space", space="default", store_id="store")
+        assert (known.inode, known.mark) == ((tmp_path / "a/space").stat().st_ino, "store")
         assert list((tmp_path / "a/space").iterdir()) == []
     opened(tmp_path / "mine", fresh=True).close()
     Root.prepare(tmp_path / "mine", space="default", store_id="store")
-    for space, store_id in (("other", "store"), ("default", "other")):
-        with pytest.raises(Conflict) as stopped:
-            Root.prepare(tmp_path / "mine", space=space, store_id=store_id)
-        assert stopped.value.details["reason"] == "root_of_another_space"
-        assert f"`rm {tmp_path / 'mine' / SPACE_FILE}`" in str(stopped.value.hint)
+    assert Root.prepare(tmp_path / "mine", space="default", store_id="other").mark == "store"
+    with pytest.raises(Conflict) as stopped:
+        Root.prepare(tmp_path / "mine", space="other", store_id="store")
+    assert stopped.value.details["reason"] == "root_of_another_space"
+    assert f"`rm {tmp_path / 'mine' / SPACE_FILE}`" in str(stopped.value.hint)
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Conflict, match="is not a folder"):
         Root.prepare(tmp_path / "file", space="default", store_id="store")
+
+
+def test_another_machines_mark_locks_no_store_out(tmp_path: Path) -> None:
+    """A known folder is known with any store's mark, and so is a moved one with the mark that was accepted."""
+    path, moved = tmp_path / "space", tmp_path / "moved"
+    with opened(path, fresh=True) as root:
+        known = root.known
+        (path / SPACE_FILE).write_bytes(b'{"space":"default","store":"other","format":1}')
+        root.verify()
+        assert root.mark == "other"
+    assert refused(path) == "root_of_another_store"
+    Root.open(path, space="default", store_id="store", fresh=False, known=known).close()
+    path.rename(moved)
+    shutil.copytree(moved, path)
+    assert refused(path) == "root_of_another_store"
+    Root.open(path, space="default", store_id="store", fresh=False, known=KnownRoot(1, 1, "other")).close()
+    (path / SPACE_FILE).unlink()
+    with pytest.raises(Conflict):
+        Root.open(path, space="default", store_id="store", fresh=False, known=KnownRoot(1, 1, "other"))
 
 
 def test_a_mark_that_is_a_link_is_no_mark(tmp_path: Path) -> None:

@@ -122,20 +122,23 @@ def test_a_conflict_leaves_the_persons_text_in_place() -> None:
     ]
 
 
-def test_without_a_baseline_different_texts_conflict() -> None:
-    """Without a baseline equal texts agree; of different ones the person's stays, with a conflict copy."""
+def test_without_a_baseline_the_memories_of_both_texts_stay() -> None:
+    """Without a baseline equal texts agree; of different ones all memories are kept, of prose the person's text."""
     sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE.replace("vim", "emacs"))
-    sides.put("same.md", BASE)
-    sides.save("same.md", BASE)
+    for path in ("same.md", "prose.md"):
+        sides.put(path, BASE)
+        sides.save(path, BASE)
+    sides.save("prose.md", "# Mine\n")
     sides.baselines.clear()
 
     sides.sync()
 
-    assert settled_text(sides) == BASE.replace("vim", "emacs")
+    assert settled_text(sides) == BASE.replace("vim", "emacs") + "- Editor: vim\n- Tea: green\n"
     assert settled_text(sides, "same.md") == BASE
-    assert conflict_copies(sides) == [BASE + "- Tea: green\n"]
+    assert settled_text(sides, "prose.md") == "# Mine\n"
+    assert conflict_copies(sides) == [BASE]
 
 
 def test_an_earlier_version_without_a_baseline_is_our_own_write() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex
 
+import pytest
+
 from reverie.sync.rename_detection import similar_pairs
 from reverie.sync.sync_input_types import Baseline, PathState, StoredDocument, Version
+from support.sync_sides import BASE, PATH, agreed_sides, settled_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,3 +64,32 @@ def test_lines_count_as_often_as_they_are_there() -> None:
     assert similar_pairs(old, [PathState("b.md", data="".join(lines[:10]).encode())])
     assert not similar_pairs(old, [PathState("b.md", data="".join(lines[:9]).encode())])
     assert not similar_pairs(old, [PathState("b.md", data=(lines[1] * 20).encode())])
+
+
+@pytest.mark.parametrize("first", ["rename", "write"])
+@pytest.mark.parametrize("new", ["facts/me.md", "facts/User.md", "moved/facts/user.md"])
+@pytest.mark.parametrize("edit", ["", "- Typed: by the person\n"])
+def test_a_rename_beside_an_agents_write_is_one_file(first: str, new: str, edit: str) -> None:
+    """A file is renamed, perhaps edited, while an agent writes to its old path: one document has all lines once."""
+    sides = agreed_sides()
+    renamed = sides.files.pop(PATH) + edit.encode()
+    if first == "rename":
+        sides.sync()  # the file is missing, and the new one has not been noticed yet
+    sides.put(PATH, BASE.replace("vim", "nano") + "- Agent: wrote\n")
+    sides.sync([PATH])
+    sides.files[new] = renamed
+
+    text = settled_text(sides, new)
+
+    assert (sorted(sides.files), sides.text(PATH)) == ([new], None)
+    assert sorted(text.splitlines()) == sorted(f"{BASE.replace('vim', 'nano')}- Agent: wrote\n{edit}".splitlines())
+
+
+def test_a_deletion_beside_an_agents_write_is_taken_back() -> None:
+    """A file that is gone without a new one is written again after the quiet period, with the agent's line."""
+    sides = agreed_sides()
+    del sides.files[PATH]
+    sides.put(PATH, BASE + "- Agent: wrote\n")
+    plan = sides.sync([PATH])
+    assert (PATH in sides.files, plan.rescan_at) == (False, sides.now_ms + sides.rules.delete_quiet_ms)
+    assert settled_text(sides) == BASE + "- Agent: wrote\n"

@@ -318,3 +318,20 @@ def test_a_file_below_a_folder_named_like_a_document_is_refused_alone_too(root: 
     seen = scan_path(root, "facts.md/a.md", known={})
     assert isinstance(seen, Refusal)
     assert {seen.path: seen.reason} == reasons(root) == {"facts.md": "folder"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("- a\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> feature/x\n", True),
+        ("- a\r\n<<<<<<< ours\r\n||||||| base\r\n- b\r\n=======\r\n```\r\n>>>>>>> theirs\r\n", True),
+        ("# Git\n\n```\n<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> x\n```\n", False),
+        ("- a <<<<<<< b\nTitle\n=======\n\n>>>>>>> quoted\n", False),
+        ("<<<<<<< HEAD\n- resolved half of it\n", False),
+    ],
+)
+def test_a_file_with_an_open_conflict_waits(root: Root, text: str, *, is_open: bool) -> None:
+    """Git's markers in order, at the beginning of lines and outside of code, are an open conflict."""
+    write(root, "facts/project.md", text.encode())
+    found = read_file(root, "facts/project.md", limit=1 << 20)
+    assert (isinstance(found, Refusal) and found.reason == "merging") is is_open

@@ -158,11 +158,12 @@ def test_a_person_may_delete_lines_of_a_merged_save() -> None:
     assert text_after_save(sides, BASE + two) == ADDED + two
 
 
-def test_a_file_created_together_with_an_agents_document_is_a_conflict() -> None:
-    """A text without anything of the agent's is a conflict; an edit of the agent's text is not."""
+def test_a_file_created_together_with_an_agents_document_has_the_memories_of_both() -> None:
+    """A text without anything of the agent's was made beside it; an edit of the agent's text is an edit."""
     sides = sides_after_writes(BASE)
-    assert text_after_save(sides, "# Me\n\n- I was here first\n") == "# Me\n\n- I was here first\n"
-    assert conflict_copies(sides) == [BASE]
+    mine, bullets = "# Me\n\n- I was here first\n", BASE.partition("\n\n")[2]
+    assert text_after_save(sides, mine) == mine + bullets
+    assert conflict_copies(sides) == []
 
     sides = sides_after_writes(BASE)
     assert text_after_save(sides, BASE.replace("German", "French")) == BASE.replace("German", "French")
@@ -325,10 +326,7 @@ def test_a_late_write_is_merged_into_the_current_file() -> None:
 
 
 def test_a_buffer_from_before_a_move_deletes_nothing() -> None:
-    """An old buffer saved over a document that an agent made at its path stays; that document becomes a conflict copy.
-
-    All words stay.
-    """
+    """An old buffer saved over a document that an agent made at its path stays, and so do that document's memories."""
     sides = sides_after_writes(BASE)
     sides.save("facts/moved.md", sides.files.pop(PATH).decode())
     sides.settle()
@@ -337,8 +335,8 @@ def test_a_buffer_from_before_a_move_deletes_nothing() -> None:
     del sides.files["facts/moved.md"]
 
     typed = f"{BASE}- Typed: here\n"
-    assert text_after_save(sides, typed) == typed
-    assert conflict_copies(sides) == ["# Anew\n\n- Tea: green\n"]
+    assert text_after_save(sides, typed) == f"{typed}\n# Anew\n\n- Tea: green\n"
+    assert conflict_copies(sides) == []
 
 
 def test_a_deletion_by_creating_a_document_again_counts() -> None:
@@ -360,5 +358,5 @@ def test_an_unrecorded_write_may_be_unseen() -> None:
     sides.settle()
 
     fresh = "# Begun\n\n- Typed: before there was a file\n"
-    assert text_after_save(sides, fresh) == fresh
-    assert conflict_copies(sides) == [ADDED]
+    assert text_after_save(sides, fresh) == fresh + ADDED.partition("\n\n")[2]
+    assert conflict_copies(sides) == []

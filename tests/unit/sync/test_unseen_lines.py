@@ -111,3 +111,30 @@ def test_a_single_old_text_with_its_old_summary_is_a_stale_buffer() -> None:
     sides.now_ms += 1_000
 
     assert text_after_save(sides, OLD) == OLD
+
+
+@pytest.mark.parametrize("order", [("cut", "paste"), ("paste", "cut"), ("both",)])
+def test_a_line_that_is_moved_at_once_is_in_one_file(order: tuple[str, ...]) -> None:
+    """A person moves an agent's new line to another file: both saves are scanned together, or in either order."""
+    sides = sides_after_writes(BASE, ADDED)
+    sides.now_ms += 500
+    line = next(line for line in ADDED.splitlines() if line not in BASE)
+    for step in order:
+        if step in {"cut", "both"}:
+            sides.save(PATH, BASE)
+        if step in {"paste", "both"}:
+            sides.save("facts/other.md", f"# Other\n\n{line}\n")
+        sides.sync()
+        sides.now_ms += 100
+    sides.settle()
+    assert [path for path in sorted(sides.files) if line in str(sides.text(path))] == ["facts/other.md"]
+
+
+def test_a_line_that_is_not_seen_and_stands_elsewhere_stays() -> None:
+    """A line that another file had before is no sign that the person has moved an agent's new line there."""
+    sides = sides_after_writes(BASE, ADDED)
+    line = next(line for line in ADDED.splitlines() if line not in BASE)
+    sides.put("facts/other.md", f"# Other\n\n{line}\n")
+    sides.settle()
+    sides.save("facts/other.md", f"# Other\n\n{line}\n- more\n")
+    assert line in text_after_save(sides, BASE + "- Typed: here\n")

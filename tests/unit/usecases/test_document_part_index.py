@@ -90,6 +90,21 @@ def test_a_repeated_memory_is_found_in_an_older_part(space: Space) -> None:
     space.check(FIRST, "first fact 7", "the harbour opens at six", "first fact 8")
 
 
+@pytest.mark.parametrize(
+    ("said", "copies", "other"),
+    [
+        ("The API runs on 8080", ["the api runs on 8080.", "The  API runs on\t8080 !"], "The API runs on 8081"),
+        ("\u7528 Redis\uff0c\u4e0d\u7528\u5b83\u3002", ["\u7528Redis \u4e0d\u7528\u5b83"], "\u7528 Redis"),
+        ("Start it with `-B`", ["start it with `-B`."], "Start it with `-b`"),
+    ],
+)
+def test_near_copies_are_one_memory(space: Space, said: str, copies: list[str], other: str) -> None:
+    """Case, blanks and the full stop make no other memory, nor full-width marks in Chinese; another option does."""
+    added = space.remember(said)
+    assert [space.remember(copy).id for copy in copies] == [added.id] * len(copies)
+    assert not space.remember(other).existed
+
+
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\n", "\n\n"])
 def test_a_memory_with_any_line_separator_is_found_again(space: Space, mark: str) -> None:
     """A memory with any line separator is found in the index kept by its write, and in a new one made of the text."""

@@ -27,6 +27,15 @@ def test_how_an_agent_talks_is_the_persons_and_waits(text: str) -> None:
     assert "waits" not in alone.provenance
 
 
+def test_what_a_session_without_a_project_teaches_waits() -> None:
+    """Where the project of a session is not known, nothing of it is everybody's but what is about the person."""
+    project = Candidate(MemoryType.MISTAKE, "The build broke without the lock")
+    person = Candidate(MemoryType.FACT, "lives in Oslo", subject="user")
+    said = [wish("always write tests first"), project, wish("in every project, always sign your commits"), person]
+    found = readable_of(said, Redactor(), Origin("thr_1", None, homeless=True))
+    assert [one.provenance.get("waits") for one in found] == ["scope", "scope", None, None]
+
+
 @pytest.mark.parametrize("text", ["in every project, always sign your commits", "Always squash in all my repos"])
 def test_what_says_that_it_holds_everywhere_does(text: str) -> None:
     """A wish that names every project is everybody's at once."""

@@ -239,6 +239,7 @@ mod tests {
         check("API接続点", &["api", "接続", "続点"]);
         check("好", &["好"]);
         check("ship it 🚀, not👍🏽now", &["ship", "🚀", "not", "👍", "now"]);
+        check("©2026 ▶️ run ↩️ ™ ㊙️", &["©", "2026", "▶", "run", "↩", "™", "㊙"]);
         check("İstanbul ΟΔΟΣ οδός", &["istanbul", "οδοσ", "οδόσ"]);
     }
 }

@@ -34,8 +34,9 @@ pub(super) fn is_unspaced(character: char) -> bool {
 
 /// Return true for a pictograph that people write in place of a word; skin tones are no word of their own.
 pub(super) fn is_emoji(character: char) -> bool {
-    matches!(character, '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
-        | '\u{1f000}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}')
+    matches!(character, '©' | '®' | '‼' | '⁉' | '™' | '\u{2194}'..='\u{21aa}' | '\u{2300}'..='\u{23ff}'
+        | '\u{25aa}'..='\u{25ab}' | '▶' | '◀' | '\u{25fb}'..='\u{27bf}' | '\u{2934}'..='\u{2935}'
+        | '\u{2b00}'..='\u{2bff}' | '〰' | '〽' | '㊗' | '㊙' | '\u{1f000}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}')
 }
 
 /// The ASCII form of a full-width digit or letter (U+FF10 to U+FF5A).

@@ -1,0 +1,47 @@
+"""Every change of what is stored has a migration: an older version would lose it, and refuses a store that has one."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import msgspec
+import pytest
+
+import reverie.store
+from reverie.store import RULES
+from reverie.store.store_header_and_migrations import MIGRATIONS
+
+SHAPES = {"m003_briefs_and_doubts": "3459a7216c7b5912"}
+"""By the newest migration, the hash of all kinds and fields. Where it changes, add a migration and its hash."""
+
+
+def _fields(record: Any) -> list[str]:
+    """Return the names and types of a record's fields, as they are declared."""
+    if dataclasses.is_dataclass(record):
+        return [f"{field.name}: {field.type}" for field in dataclasses.fields(record)]
+    return [f"{field.name}: {field.type}" for field in msgspec.structs.fields(record)]
+
+
+def _is_record(thing: Any) -> bool:
+    return isinstance(thing, type) and (dataclasses.is_dataclass(thing) or issubclass(thing, msgspec.Struct))
+
+
+def test_the_shape_of_the_records_is_that_of_the_newest_migration() -> None:
+    """Kinds with their codes, and the fields of every record, are those of the last migration."""
+    names = sorted(name for name in reverie.store.__all__ if name.endswith(("Record", "Cursor")))
+    records = {name: getattr(reverie.store, name) for name in names}
+    shape = [f"{kind.value} {rule.code}" for kind, rule in RULES.items()]
+    shape += [f"{name} {_fields(record)}" for name, record in records.items() if _is_record(record)]
+    newest = MIGRATIONS[-1].__name__
+
+    assert len(shape) > 60
+    assert list(SHAPES) == [newest]
+    assert SHAPES[newest] == hashlib.sha256("\n".join(shape).encode()).hexdigest()[:16], "a migration is missing"
+
+
+@pytest.mark.parametrize("name", [step.__name__ for step in MIGRATIONS])
+def test_migrations_are_numbered(name: str) -> None:
+    """The number in a migration's name is its place."""
+    assert name.startswith(f"m{[step.__name__ for step in MIGRATIONS].index(name) + 1:03}_")
