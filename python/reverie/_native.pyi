@@ -147,8 +147,9 @@ class Redactor:
         """Leave from now on what these rules find, and these values: patterns with `*`, and keyed hashes."""
 
     def value(self, value: Any, names: Sequence[str] = ()) -> tuple[Any, list[tuple[str, str, str, bytes]]]:
-        """Return the JSON value with its secrets replaced (the same object if none), and of each replacement its rule,
-        kind, shape and keyed hash.
+        """Return the JSON value with its secrets replaced (the same object if none), and what was taken.
+
+        Of each replacement these are its rule, kind, shape and keyed hash.
 
         Strings under the keys `names` of the outermost object are compared with no remembered value.
         """
@@ -161,19 +162,6 @@ class Redactor:
 
     def add_fingerprints(self, fingerprints: Sequence[tuple[bytes, int, int, str]]) -> None:
         """Add hash, length, prefix and kind of fingerprints made under the same key."""
-
-    def stream(self) -> RedactedStream:
-        """Return a new redacting stream."""
-
-@final
-class RedactedStream:
-    """A redactor of a text that arrives in pieces, with the same result as for the whole text."""
-
-    def feed(self, piece: str) -> str:
-        """Process a piece; return the next part of the redacted text, maybe empty. Raises ValueError after `finish`."""
-
-    def finish(self) -> str:
-        """Return the rest of the redacted text. Raises ValueError if called before."""
 
 def panic_with(text: str) -> None:
     """Panic, as a defect of the core would: with this the tests check what becomes of it."""

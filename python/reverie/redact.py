@@ -145,8 +145,8 @@ _EDGE_CHARS = 256
 
 _NUMBER_MAX = (1 << 64) - 1
 
-_BY_CONTEXT = frozenset({"token", "key-material"})
-"""Kinds recognized by the words before them, which mean nothing in reversed or joined texts."""
+_BY_CONTEXT = frozenset({"label", "sentence", "remembered", "key-line"})
+"""Rules that go by what is beside a value, which means nothing in reversed or joined texts."""
 
 
 class Redactor:
@@ -154,7 +154,7 @@ class Redactor:
 
     A value that was found by its name is found again without it, in the same text or JSON value; with `fingerprints`
     (empty at first) in every later one too, for as long as this object lives. Keyed hashes are kept, never values.
-    Words and names that ordinary texts have (`secret`, `python3`) are not remembered. With `forgets`, nothing is.
+    Only values that nobody types by chance are remembered (50 bits, no names). With `forgets`, nothing is.
     Redaction is idempotent: an existing marker stays as it is, and so does the bare word REDACTED.
     Foreign markers `[BYOK:x]` and `<REDACTED:x>` become `[REDACTED:byok]` and `[REDACTED:foreign]`.
     """
@@ -249,16 +249,6 @@ class Redactor:
         self._native = native
         return left
 
-    def stream(self, pieces: Iterable[str]) -> Iterator[str]:
-        """Yield the redacted text of all `pieces` together, in pieces of other sizes; remembers nothing.
-
-        No more is buffered than the rules look around, see `redact::LOOKAROUND_MAX` in the core.
-        """
-        stream = self._native.stream()
-        for piece in pieces:
-            yield stream.feed(piece)
-        yield stream.finish()
-
     def suspects(self, texts: Sequence[str]) -> list[tuple[int, str]]:
         """Return (index, how hidden) of texts that may hide a secret that cannot be redacted, for a person to review.
 
@@ -273,14 +263,14 @@ class Redactor:
                 suspects.append((index, "reversed"))
             if index + 1 < len(texts):
                 end, begin = text.rstrip()[-_EDGE_CHARS:], texts[index + 1].lstrip()[:_EDGE_CHARS]
-                spans = self.spans(end + begin) if end and begin else []
-                if any(span.start < len(end) < span.end and span.kind not in _BY_CONTEXT for span in spans):
+                spans = self.findings(end + begin) if end and begin else []
+                if any(span.start < len(end) < span.end and span.rule not in _BY_CONTEXT for span in spans):
                     suspects.append((index, "split"))
         return suspects
 
     def _has_formatted_secret(self, text: str) -> bool:
         """Return whether a text has a secret that is recognized by its own format."""
-        return any(span.kind not in _BY_CONTEXT for span in self.spans(text))
+        return any(found.rule not in _BY_CONTEXT for found in self.findings(text))
 
     def spans(self, text: str) -> list[Span]:
         """Return the secrets of `text` in order, without overlap."""

@@ -20,15 +20,14 @@ import orjson
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import _native
-from support import mentioned_secrets, phrases, secrets
+from support import planted_secrets, secrets, typed_secrets
 from support.generated_sessions import generated_files
 from support.prose import generated_pages
+from support.secrets import Labelled
 from support.shared import real_sessions, shared_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from support.secrets import Labelled
 
 REDACTOR = _native.Redactor()
 COLUMN = 52
@@ -41,7 +40,6 @@ def coverage(*, missed: bool) -> None:
         "CredSweeper, line by line": secrets.credsweeper(whole_files=False),
         "CredSweeper, whole files": secrets.credsweeper(whole_files=True),
         "detect-secrets keywords": secrets.keywords(),
-        "services, half of them made up": secrets.made_up_services(20_000),
     }
     for name, rows in sets.items():
         if not rows:
@@ -134,14 +132,28 @@ def hostile(size: int) -> dict[str, str]:
     }
 
 
-def phrased() -> None:
-    """Print how many of 100 made-up values are covered in each phrase."""
-    for name in phrases.PHRASES:
-        print(f"{'of 100 values: ' + name:<{COLUMN}} {phrases.covered(name, REDACTOR.spans, 100):7}")
-    for name in phrases.HELD_OUT:
-        print(f"{'of 100 values, held out: ' + name:<{COLUMN}} {phrases.covered(name, REDACTOR.spans, 100):7}")
-    found = [mentioned_secrets.covered(phrase, REDACTOR.spans, 100) >= 95 for phrase in mentioned_secrets.PHRASES]
-    print(f"{f'phrases of any build, of {len(found)}, 95 of 100 values':<{COLUMN}} {sum(found):7}")
+def typed() -> None:
+    """Print how many values are covered in the forms in which people type a secret, by the kind of the value."""
+    shares = typed_secrets.coverage(REDACTOR.spans, 20)
+    for kind in typed_secrets.VALUES:
+        chosen = [share for (_, of), share in shares.items() if of == kind]
+        print(f"{'typed: ' + kind:<{COLUMN}} {sum(chosen) / len(chosen):7.2%}")
+    print(f"{'typed, all':<{COLUMN}} {sum(shares.values()) / len(shares):7.2%}")
+
+
+def planted() -> None:
+    """Print how many of 200 secrets are taken that were planted among ordinary code, and how much else is."""
+    taken = covered = 0
+    others = []
+    for text, secret in planted_secrets.texts(200):
+        start = text.index(secret)
+        found = REDACTOR.spans(text)
+        hits = [span for span in found if span[0] < start + len(secret) and span[1] > start]
+        covered += secrets.is_covered(Labelled("planted", text, start, start + len(secret)), REDACTOR.spans)
+        taken += len(found)
+        others += [text[span[0] : span[1]] for span in found if span not in hits]
+    print(f"{'planted secrets that are taken':<{COLUMN}} {covered / 200:7.2%}")
+    print(f"{'secrets among all that is taken':<{COLUMN}} {1 - len(others) / max(taken, 1):7.2%}")
 
 
 def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
@@ -158,6 +170,7 @@ def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
 if __name__ == "__main__":
     verbose = "--missed" in sys.argv
     coverage(missed=verbose)
-    phrased()
+    typed()
+    planted()
     mistakes(missed=verbose)
     speed()

@@ -56,28 +56,25 @@ REDACTION_HEAD: Final = """# Redaction
 Before anything is stored, secrets in it are replaced by `[REDACTED:<kind>]`. The original is stored nowhere: an
 archive, a backup and the markdown files have the marker, and redacting a text twice changes nothing.
 
-A secret is found by
+What is taken is a secret first of all: where it is unsure, the text stays as it was written. A secret is found by
 
 - its **published format**: a prefix, or something inside it, and enough of the right characters after it;
-- its **name**: `password = ...`, `"api_key": ...`, `--token ...`, in text and as a key in JSON;
-- its **surroundings**: a random string near the name of a service that issues keys; and, on the line of a word for a
-  password, a key, a token or signing in, a value that is no word, however the sentence, the
-  command or the line of code is built: `try X first, that's the new root password`, `for the vault, unlock with X`. How
-  little a value looks like a word, a name or an identifier, how surely the word names a secret, and whether the text
-  between them points at the value count together. Below a line that ends with a colon, and in the column of a list
-  whose heading is such a word, it counts as well;
+- its **label**: `password = ...`, `"api_key": ...`, `--token ...`, a header, `<password>`, a YAML block below
+  `password: |`, an answer that a script sends to a prompt, `user:password@host` in a URL, and a key in JSON. The value
+  stays if it is a name in `CamelCase`, `snake_case` or `kebab-case`, a word with a number (`sha256`), a type, a path, a
+  reference (`$X`, `${X:-y}`, `<X>`, `process.env.X`), a number, arithmetics, a version, or a URL;
+- a **sentence** that says outright that this is the password or the key (`the wiki password is X`, `use X as the
+  password`, `la contraseña es X`), and only if X looks random or stands in quotes;
 - your **own list**: what you list under `redact.literals` or in the file of `redact.literalsFile`
   (see [configuration.md](configuration.md)) is replaced wherever it occurs;
-- a **second mention**: a value that was found once is found again without its name, in the same text and in every later
-  one, also after a restart. The store keeps keyed hashes of such values, its last 4,096, never the values. Plain words,
-  short numbers and names that many texts have (`secret`, `2041`, `python3`) are not remembered. What was stored before
-  its value was known stays as it is.
+- a **second mention**: a value that was taken once is found again without its label, in the same text and in every
+  later one, also after a restart and in base64 or hexadecimal, but only a value that nobody types by chance: one of at
+  least 50 bits, in which a word counts 11, a letter of no word 4.7, a digit 3.3. The store keeps keyed hashes of such
+  values, its last 4,096, never the values. What was stored before its value was known stays as it is.
 
 It is also found inside one layer of base64, hexadecimal, URL escapes or JSON escapes. Identifiers (commits, UUIDs,
 digests, the `id` of a message) are not redacted unless they are one of your own values or have a published format; nor
-are the signatures of thinking blocks, and the data of images and documents. Nor are the names of tests behind their
-result (`--- PASS: TestMerge2`), plain results and literals (`"password": null`, `'pass' : 'fail'`), boundaries of
-multipart messages, and versions of Go modules.
+are the signatures of thinking blocks, and the data of images and documents.
 
 What Reverie does not find stays in the text. List the secrets that matter most yourself.
 
@@ -111,9 +108,9 @@ SHAPES: Final = {
     "discord-token": "three parts with dots between, the first a number in base64",
     "foreign": "a foreign marker, `<REDACTED:...>`",
     "jwt": "`eyJ`, a dot, and the parts of a token after it",
-    "key-material": "a random string beside the name of a service or a word like `credentials`",
+    "key-material": "a line of a key in base64",
     "mailgun-key": "32 and twice 8 hexadecimal digits with dashes between",
-    "private": "`<private>`, the text after it, and `</private>`: marked so by a person; without its end, all the rest",
+    "private": "`<private>`, also with a reason, and the text up to `</private>`: marked by a person; without it, all",
     "private-key": "the text between `BEGIN ... PRIVATE KEY` and its `END`",
     "secret": "a value of your own",
 }

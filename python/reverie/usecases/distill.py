@@ -30,7 +30,6 @@ from reverie.usecases.redactions import RedactRules
 from reverie.usecases.token_usage_ledger import record_use
 
 if TYPE_CHECKING:
-
     from reverie.models import Json
     from reverie.store import ArchiveRecord, Reader, Writer
 

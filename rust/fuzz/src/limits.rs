@@ -19,7 +19,7 @@ use reverie_core::patch::{Patch, patch};
 use reverie_core::rank::{self, Applies, Boost, Entry, Filter, Index, Surroundings, passage};
 use reverie_core::record;
 use reverie_core::redact::{
-    Fingerprint, Fingerprints, ObjectKind, Redactor, Scope, Stream, continue_private, scope_of_key, scope_of_value,
+    Fingerprint, Fingerprints, ObjectKind, Redactor, Scope, continue_private, scope_of_key, scope_of_value,
 };
 use reverie_core::tokens::{ENCODINGS, Encoding};
 use reverie_core::zstd_decoder::ZstdDecoder;
@@ -224,11 +224,6 @@ pub fn redaction_returns(data: &[u8]) {
             let _ = Fingerprints::from_bytes(&packed);
         }
         2 => {
-            let mut stream = Stream::new(&redactor);
-            let cut = text.floor_char_boundary(draw.near_limit().min(text.len()));
-            let _ = stream.feed(&text[..cut]) + &stream.feed(&text[cut..]) + &stream.finish();
-        }
-        3 => {
             let _ = continue_private(&text, draw.below(2) == 1);
             let _ = scope_of_key(&text, ObjectKind::of(draw.piece()), ObjectKind::Plain);
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use reverie_core::redact::{Fingerprints, LOOKAROUND_MAX, Redactor, Scope, Stream, kinds};
+use reverie_core::redact::{Fingerprints, Redactor, Scope, kinds};
 
 /// Pieces of secrets and of the text around them, so that a few input bytes make a difficult text.
 pub const PIECES: [&str; 82] = [
@@ -90,13 +90,6 @@ pub const PIECES: [&str; 82] = [
     "\u{30c8}\u{30fc}\u{30af}\u{30f3}",
 ];
 
-/// Text without secrets, to fill the space between the pieces of a long text.
-const FILLERS: [&str; 4] = ["\n", "the quick brown fox\n", "ab ", "\u{e9} "];
-
-/// Pieces in a text that is tried at every cut, and in one that is repeated within a long text.
-const SHORT_PIECES: usize = 10;
-const LONG_PIECES: usize = 100;
-
 /// Build a text of one piece per byte.
 #[must_use]
 pub fn text(data: &[u8]) -> String {
@@ -158,55 +151,4 @@ pub fn published_formats_are_removed(data: &[u8]) {
     let text = text(data);
     let (redacted, _) = redactor(data).redact(&text, Scope::Content);
     assert!(!redacted.contains(PIECES[0]), "{text:?}");
-}
-
-/// A stream gives the same result as the whole text, wherever a short text is cut, and character by character.
-pub fn short_streams_equal_the_whole_text(data: &[u8]) {
-    let data = &data[..data.len().min(SHORT_PIECES)];
-    let (text, redactor) = (text(data), redactor(data));
-    let whole = redactor.redact(&text, Scope::Content).0;
-    for (cut, _) in text.char_indices() {
-        assert_eq!(redact_stream(&redactor, [&text[..cut], &text[cut..]]), whole, "{text:?}");
-    }
-    let mut one = [0; 4];
-    let characters: Vec<String> = text.chars().map(|character| character.encode_utf8(&mut one).to_owned()).collect();
-    assert_eq!(redact_stream(&redactor, characters.iter().map(String::as_str)), whole, "{text:?}");
-}
-
-/// A stream gives the same result as the whole text when secrets are at the edge of the emitted part or at the cut.
-pub fn long_streams_equal_the_whole_text(data: &[u8]) {
-    let [first, second, data @ ..] = data else { return };
-    let data = &data[..data.len().min(LONG_PIECES)];
-    let (text, redactor) = (text(data), redactor(data));
-    let inside = |byte: u8| text.floor_char_boundary(text.len() * usize::from(byte) / 256);
-    let filler = FILLERS[usize::from(first ^ second) % FILLERS.len()];
-    let (fed, edge) = (4 * LOOKAROUND_MAX, 2 * LOOKAROUND_MAX);
-    let mut long = text.clone();
-    fill(&mut long, filler, edge - inside(*first));
-    long.push_str(&text);
-    fill(&mut long, filler, fed - inside(*second));
-    long.push_str(&text);
-    let cut = long.floor_char_boundary(fed);
-    let whole = redactor.redact(&long, Scope::Content).0;
-    assert_eq!(
-        redact_stream(&redactor, [&long[..cut], &long[cut..]]),
-        whole,
-        "{text:?} at {} and {cut}",
-        inside(*first)
-    );
-}
-
-/// Append filler until the text has `length` bytes.
-fn fill(text: &mut String, filler: &str, length: usize) {
-    let missing = length.saturating_sub(text.len());
-    text.push_str(&filler.repeat(missing / filler.len()));
-    text.push_str(&".".repeat(missing % filler.len()));
-}
-
-/// Redact pieces with a stream.
-fn redact_stream<'t>(redactor: &Redactor, pieces: impl IntoIterator<Item = &'t str>) -> String {
-    let mut stream = Stream::new(redactor);
-    let mut out: String = pieces.into_iter().map(|piece| stream.feed(piece)).collect();
-    out.push_str(&stream.finish());
-    out
 }

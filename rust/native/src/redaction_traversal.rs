@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
-use reverie_core::redact::{self as rules, Fingerprints, ObjectKind, Scope, Taken};
+use reverie_core::redact::{self as rules, Finding, Fingerprints, ObjectKind, Scope, Taken};
 
 use crate::error::{CoreError, text};
 use crate::redactor::Redactor;
@@ -121,7 +121,8 @@ impl<'r, 'f> Traversal<'r, 'f> {
         let (hidden, rest) = text(string)?.split_at(private);
         let shown = format!("{PRIVATE_MARKER}{rest}");
         let (redacted, taken) = self.redactor.redact(&shown, Scope::Content, self.fingerprints);
-        self.taken.push(Taken::private(hidden, self.fingerprints));
+        let part = Finding { start: 0, end: hidden.len(), kind: rules::PRIVATE, rule: rules::PRIVATE };
+        self.taken.push(Taken::of(&part, hidden, self.fingerprints));
         self.taken.extend(taken);
         Ok(PyString::new(string.py(), &redacted).into_any())
     }

@@ -1,7 +1,7 @@
 //! Python bindings of redaction: texts, streams and Python JSON values.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -151,10 +151,6 @@ impl Redactor {
         })
     }
 
-    fn stream(&self) -> RedactedStream {
-        RedactedStream(Mutex::new(Some(rules::Stream::new(self.rules()))))
-    }
-
     #[pyo3(signature = (value, names = Vec::new()))]
     fn value<'py>(
         &self,
@@ -233,38 +229,6 @@ impl Redactor {
 /// The error for bytes that are no fingerprints.
 fn fingerprints_error() -> PyErr {
     PyValueError::new_err("these bytes are not fingerprints of this version")
-}
-
-#[pyclass(frozen, module = "reverie._native")]
-pub(crate) struct RedactedStream(Mutex<Option<rules::Stream<Arc<rules::Redactor>>>>);
-
-#[pymethods]
-impl RedactedStream {
-    fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyString>) -> PyResult<String> {
-        crate::guarded("RedactedStream.feed", || {
-            let piece = text(piece)?;
-            let fed = py.detach(|| {
-                let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                stream.as_mut().map(|stream| stream.feed(piece))
-            });
-            fed.ok_or_else(finished_error)
-        })
-    }
-
-    fn finish(&self, py: Python<'_>) -> PyResult<String> {
-        crate::guarded("RedactedStream.finish", || {
-            let ended = py.detach(|| {
-                let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                stream.take().map(rules::Stream::finish)
-            });
-            ended.ok_or_else(finished_error)
-        })
-    }
-}
-
-/// The error for a stream that is used after its end.
-fn finished_error() -> PyErr {
-    PyValueError::new_err("the stream has been finished_error")
 }
 
 /// Convert byte offsets to character offsets, which Python uses.

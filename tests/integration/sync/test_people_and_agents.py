@@ -148,7 +148,7 @@ def test_a_secret_in_the_list_comes_to_rest() -> None:
         own.agree()
         wait_until(own.path("MEMORY.md").exists, "MEMORY.md")
         ours = own.read("MEMORY.md").splitlines()[-1]
-        secret = ours.split(" — ")[0] + " — password: hunter2-horse"
+        secret = ours.split(" — ")[0] + " — password: hunter2-Zx9!qq"
         own.save("MEMORY.md", own.read("MEMORY.md").replace(ours, secret))
         own.save("facts/dogs.md", "- Dog: Rex\n")
         own.agree()

@@ -33,14 +33,14 @@ ORDINARY = {
 }
 
 SECRETS = {
-    "PASS: {S}": "coral42lantern",
-    "pass: {S}": "coral42lantern",
+    "PASS: {S}": "c0ral!42-lx9",
+    "pass: {S}": "c0ral!42-lx9",
     "USER: ann PASS: {S}": "aB3/xYz9kQ",
-    "DB_PASSPROD={S}": "coral42lantern",
-    '"pass": "{S}"': "coral42lantern",
-    '{"passed":true,"password":"{S}"}': "coral42lantern",
-    'Is it right? "password": "{S}"': "coral42lantern",
-    "login = pass ? x : y; password = '{S}'": "coral42lantern",
+    "DB_PASSPROD={S}": "c0ral!42-lx9",
+    '"pass": "{S}"': "c0ral!42-lx9",
+    '{"passed":true,"password":"{S}"}': "c0ral!42-lx9",
+    'Is it right? "password": "{S}"': "c0ral!42-lx9",
+    "login = pass ? x : y; password = '{S}'": "c0ral!42-lx9",
     "password: {S}": "a,b:c$%^&*(9",
     '{"command":"PASS={S}","cwd":"x"}': "x#$%!a^9q",
     '{password:{S},name:"x"}': "k%9$!x#q&",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,12 +30,11 @@ def labelled_set(rows: Callable[[], list[Labelled]], least: float, path: str, na
 @pytest.mark.parametrize(
     ("rows", "least"),
     [
-        pytest.param(lambda: secrets.made_up_services(count(2_000, 20_000)), 0.90, id="made-up services"),
         pytest.param(lambda: secrets.assigned_keywords(count(2_000, 20_000)), 0.95, id="assigned keywords"),
-        labelled_set(secrets.gitleaks, 0.995, secrets.GITLEAKS, "gitleaks"),
+        labelled_set(secrets.gitleaks, 0.985, secrets.GITLEAKS, "gitleaks"),
         labelled_set(secrets.keywords, 0.95, secrets.DETECT_SECRETS, "keywords"),
-        labelled_set(lambda: secrets.credsweeper(whole_files=True), 0.90, secrets.CREDSWEEPER, "credsweeper files"),
-        labelled_set(lambda: secrets.credsweeper(whole_files=False), 0.80, secrets.CREDSWEEPER, "credsweeper lines"),
+        labelled_set(lambda: secrets.credsweeper(whole_files=True), 0.92, secrets.CREDSWEEPER, "credsweeper files"),
+        labelled_set(lambda: secrets.credsweeper(whole_files=False), 0.84, secrets.CREDSWEEPER, "credsweeper lines"),
     ],
 )
 def test_recall_of_labelled_secrets(rows: Callable[[], list[Labelled]], least: float) -> None:
@@ -56,11 +54,11 @@ def test_identifiers_are_kept() -> None:
 
 
 def test_false_positives_in_conversations() -> None:
-    """Conversations of people and agents have at most 20 hits in 100,000 words."""
+    """Conversations of people and agents have at most 2 hits in 100,000 words."""
     said = secrets.conversations()
     hits = sum(len(REDACTOR.spans(text)) for text in said)
 
-    assert hits / sum(len(text.split()) for text in said) * 100_000 <= 20
+    assert hits / sum(len(text.split()) for text in said) * 100_000 <= 2
 
 
 @pytest.mark.parametrize(
@@ -135,55 +133,3 @@ def test_kinds_are_plain_words() -> None:
     assert {"secret", "token", "key", "password", "jwt", "private-key", "byok", "foreign"} <= KINDS
     for kind in KINDS:
         assert REDACTOR.text(f"[REDACTED:{kind}] {TOKEN}") == f"[REDACTED:{kind}] [REDACTED:github-token]"
-
-
-PIECES = [
-    TOKEN,
-    f"token = '{TOKEN}'",
-    "api_key: 0123456789abcdef0123456789abcdef",
-    "-----BEGIN PRIV" + "ATE KEY-----\nA1b2C3d4E5f6G7h8I9j0\nA1b2C3d4E5f6G7h8==\n-----END PRIV" + "ATE KEY-----",
-    base64.b64encode(TOKEN.encode()).decode(),
-    "\\u0067hp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8",
-    "slack says 'Zx8Kp2Vn7Qw4Lt9Rb3Yc6Hd1' é👍",
-    "[REDACTED:jwt] [BYOK:x] <REDACTED:y>",
-    "postgres://bob:hunter2@db.example:5432/x",
-    "ordinary words, and more of them.\n",
-    " ",
-    "\n",
-]
-
-
-def test_streams_equal_the_whole_text() -> None:
-    """A stream gives the same result as the whole text, wherever it is cut."""
-    text = "\n".join(PIECES)
-    whole = REDACTOR.text(text)
-    for at in range(len(text) + 1):
-        assert "".join(REDACTOR.stream([text[:at], text[at:]])) == whole
-    assert "".join(REDACTOR.stream(text)) == whole
-
-
-@pytest.mark.parametrize("seed", range(count(4, 60)))
-def test_long_streams_are_emitted_incrementally(seed: int) -> None:
-    """A text longer than the buffer gives the same result as the whole, most of it before the end."""
-    pick = random.Random(seed)
-    redactor = Redactor([KNOWN], forgets=True)
-    text = "".join(pick.choice([*PIECES, KNOWN]) + pick.choice(["", " ", "\n"]) for _ in range(60_000))
-    cuts = sorted(pick.sample(range(len(text)), 20))
-    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    out = list(redactor.stream(pieces))
-
-    assert "".join(out) == redactor.text(text)
-    assert len(out[-1]) < len(text)
-    assert sum(map(len, out[:-1])) > 0
-
-
-def test_a_finished_stream_is_closed() -> None:
-    """After the end a stream accepts neither a piece nor another end."""
-    stream = REDACTOR._native.stream()
-
-    assert stream.feed("a") == ""
-    assert stream.finish() == "a"
-    with pytest.raises(ValueError, match="finished"):
-        stream.feed("b")
-    with pytest.raises(ValueError, match="finished"):
-        stream.finish()

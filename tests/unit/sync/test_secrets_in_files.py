@@ -108,7 +108,7 @@ def test_a_document_that_an_agent_deletes_stays_if_its_file_holds_a_secret() -> 
 def test_an_edit_that_would_reveal_a_secret_is_not_made() -> None:
     """If an edit would reveal a secret, the person's file stays whole and the agent's text becomes a conflict copy."""
     sides = Sides()
-    sides.save(PATH, "- password: hunter2-horse\n- Name: Ana\n")
+    sides.save(PATH, "- password: hunter2-Zx9!qq\n- Name: Ana\n")
     sides.settle()
     text = sides.text(PATH)
     assert text is not None
@@ -118,7 +118,7 @@ def test_an_edit_that_would_reveal_a_secret_is_not_made() -> None:
 
     plan = sides.sync()
 
-    assert sides.files[PATH].decode() == "- password: hunter2-horse\n- Name: Ana\n"
+    assert sides.files[PATH].decode() == "- password: hunter2-Zx9!qq\n- Name: Ana\n"
     assert sides.text(PATH) == text
     assert [copy.text for copy in plan.copies] == [renamed]
     assert sides.sync() == Plan()
@@ -160,7 +160,7 @@ def test_a_region_behind_a_kept_secret_has_its_offset_in_the_document() -> None:
 
 def test_a_conflict_of_whole_texts_has_no_regions() -> None:
     """If the person's text is taken whole, the conflict has no regions."""
-    sides, raw = Sides(), "- password: hunter2-horse\n- Name: Ana\n- Dog: Rex\n- Cat: Tom\n"
+    sides, raw = Sides(), "- password: hunter2-Zx9!qq\n- Name: Ana\n- Dog: Rex\n- Cat: Tom\n"
     sides.save(PATH, raw)
     sides.settle()
     sides.now_ms += 3_600_000

@@ -3,31 +3,27 @@
 use std::sync::LazyLock;
 
 use aho_corasick::automaton::Automaton;
-use aho_corasick::{Anchored, dfa::DFA};
+use aho_corasick::{Anchored, StartKind, dfa::DFA};
 
-use crate::redact::findings::{Confidence, Findings};
-use crate::redact::rules::{
-    Begins, CLIENTS, CUES, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, READERS, Token, tokens,
-};
+use crate::redact::findings::{Findings, Rule};
+use crate::redact::rules::{Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, Token, tokens};
 use crate::redact::{Scope, Span};
 
 /// The rule that an anchor triggers.
+#[derive(Clone, Copy)]
 enum Anchor {
     Token(&'static Token),
     Infix(&'static Infix),
     Keyword(&'static Keyword),
-    Label(&'static Keyword),
-    Cue(&'static Keyword),
     Client(&'static Client),
-    Reader { pairs: bool },
     Cookie,
     Jwt,
+    Jwk,
     Pem,
     Scheme,
     Bearer,
     Basic,
     Sql,
-    Pgpass,
     Pair,
     User,
     Escape,
@@ -35,12 +31,40 @@ enum Anchor {
     ForeignMarker { kind: &'static str, close: u8 },
 }
 
-/// The anchors and their automaton, compiled on first use.
-static ANCHORS: LazyLock<(Vec<Anchor>, Option<DFA>)> = LazyLock::new(|| {
+/// The anchors, compiled on first use.
+struct Anchors {
+    anchors: Vec<Anchor>,
+    automaton: Option<DFA>,
+    /// A bit for each hash of three bytes with which a string begins.
+    beginnings: [u64; BEGINNINGS],
+}
+
+/// Bits of the hash of three bytes: few enough for the nearest cache.
+const HASH_BITS: u32 = 17;
+const BEGINNINGS: usize = 1 << (HASH_BITS - 6);
+
+static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     let (anchors, patterns): (Vec<_>, Vec<_>) = anchors().into_iter().unzip();
+    let mut beginnings = [0; BEGINNINGS];
+    for pattern in &patterns {
+        for third in 0..=u8::MAX {
+            if let [first, second, rest @ ..] = pattern.as_bytes()
+                && rest.first().is_none_or(|byte| *byte == third)
+            {
+                let (place, bit) = beginning(u32::from_le_bytes([*first, *second, third, 0]));
+                beginnings[place % BEGINNINGS] |= bit;
+            }
+        }
+    }
     // It fails only for patterns too large to compile, which these are not.
-    (anchors, DFA::builder().build(&patterns).ok())
+    Anchors { anchors, automaton: DFA::builder().start_kind(StartKind::Anchored).build(&patterns).ok(), beginnings }
 });
+
+/// Return the place and the bit of three bytes.
+fn beginning(three: u32) -> (usize, u64) {
+    let hash = three.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS);
+    (hash as usize >> 6, 1 << (hash & 63))
+}
 
 /// Return every anchor with the string that triggers it.
 fn anchors() -> Vec<(Anchor, String)> {
@@ -50,65 +74,46 @@ fn anchors() -> Vec<(Anchor, String)> {
     for keyword in KEYWORDS {
         anchors.extend(written_forms(keyword.word).into_iter().map(|form| (Anchor::Keyword(keyword), form)));
     }
-    for label in LABELS {
-        anchors.extend(written_forms(label.word).into_iter().map(|form| (Anchor::Label(label), form)));
-    }
-    for cue in CUES {
-        // In capitals only short ones are written, such as `OTP`.
-        let is_written = |form: &String| cue.word.len() < 5 || *form == cue.word || *form != cue.word.to_uppercase();
-        let forms = written_forms(cue.word).into_iter().filter(is_written);
-        anchors.extend(forms.map(|form| (Anchor::Cue(cue), form)));
-    }
     for client in CLIENTS {
         let lines = client.programs.iter().map(|program| (Anchor::Client(client), format!("{program} ")));
         anchors.extend(lines);
     }
-    anchors.extend(READERS.iter().map(|(form, pairs)| (Anchor::Reader { pairs: *pairs }, (*form).to_owned())));
     anchors.extend(cookie_forms().into_iter().map(|form| (Anchor::Cookie, form)));
-    for form in ["Basic ", "basic ", "BASIC "] {
-        anchors.push((Anchor::Basic, form.to_owned()));
-    }
-    for form in ["Bearer ", "bearer ", "BEARER "] {
-        anchors.push((Anchor::Bearer, form.to_owned()));
-    }
     for between in [": ", ":", "\": \"", "\":\"", "': '", "\\\": \\\"", "\\\":\\\"", "=", " = \""] {
         for scheme in ["Basic ", "basic ", "token ", "Token ", "NTLM ", "ApiKey ", "Key ", " ", ""] {
             anchors.push((Anchor::Bearer, format!("uthorization{between}{scheme}")));
         }
     }
-    for form in ["IDENTIFIED BY ", "identified by ", "PASSWORD ", "password ", " BY ", " by "] {
-        anchors.push((Anchor::Sql, form.to_owned()));
-    }
-    for port in [":5432:", ":5433:", ":6432:", ":*:"] {
-        anchors.push((Anchor::Pgpass, port.to_owned()));
-    }
     for word in ["login", "creds", "credentials"] {
         anchors.extend(written_forms(word).into_iter().map(|form| (Anchor::Pair, form)));
     }
-    for form in [" -u ", " --user ", " --user=", " --proxy-user ", " --auth ", " -U "] {
-        anchors.push((Anchor::User, form.to_owned()));
-    }
-    for form in ["%2", "%3", "%4", "%5", "%6", "%7", "\\u00", "\\x", "&#", "\u{200b}", "\u{200c}", "\u{200d}"] {
-        anchors.push((Anchor::Escape, form.to_owned()));
-    }
-    for form in ["\u{200e}", "\u{200f}", "\u{2060}", "\u{2061}", "\u{2062}", "\u{2063}", "\u{feff}", "\u{ad}"] {
-        anchors.push((Anchor::Escape, form.to_owned()));
-    }
-    anchors.push((Anchor::Jwt, "eyJ".to_owned()));
-    anchors.push((Anchor::Pem, "PRIVATE KEY-----".to_owned()));
-    anchors.push((Anchor::Pem, "PRIVATE KEY BLOCK-----".to_owned()));
-    anchors.push((Anchor::Scheme, "://".to_owned()));
-    anchors.push((Anchor::OwnMarker, "[REDACTED:".to_owned()));
-    anchors.push((Anchor::ForeignMarker { kind: "byok", close: b']' }, "[BYOK:".to_owned()));
-    anchors.push((Anchor::ForeignMarker { kind: "foreign", close: b'>' }, "<REDACTED:".to_owned()));
+    let byok = Anchor::ForeignMarker { kind: "byok", close: b']' };
+    let foreign = Anchor::ForeignMarker { kind: "foreign", close: b'>' };
+    let escapes = "%2 %3 %4 %5 %6 %7 \\u00 \\x &# \u{200b} \u{200c} \u{200d} \u{200e} \u{200f} \u{2060} \u{2061} \u{2062} \
+                   \u{2063} \u{feff} \u{ad}";
+    anchors.extend(escapes.split(' ').map(|form| (Anchor::Escape, form.to_owned())));
+    let forms: [(Anchor, &[&str]); 11] = [
+        (Anchor::Basic, &["Basic ", "basic ", "BASIC "]),
+        (Anchor::Bearer, &["Bearer ", "bearer ", "BEARER "]),
+        (Anchor::Sql, &["IDENTIFIED BY ", "identified by ", "PASSWORD ", "password ", " BY ", " by "]),
+        (Anchor::User, &[" -u ", " --user ", " --user=", " --proxy-user ", " --auth ", " -U "]),
+        (Anchor::Jwt, &["eyJ"]),
+        (Anchor::Jwk, &["\"kty\""]),
+        (Anchor::Pem, &["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"]),
+        (Anchor::Scheme, &["://"]),
+        (Anchor::OwnMarker, &["[REDACTED:"]),
+        (byok, &["[BYOK:"]),
+        (foreign, &["<REDACTED:"]),
+    ];
+    anchors.extend(forms.iter().flat_map(|(anchor, forms)| forms.iter().map(|form| (*anchor, (*form).to_owned()))));
     anchors
 }
 
 /// Return the forms in which a word is written: lower case, upper case and capitalized.
 fn written_forms(word: &str) -> Vec<String> {
-    let first = word.chars().next().map_or(0, char::len_utf8);
-    let capitalized = word[..first].to_uppercase() + &word[first..];
-    let mut forms = vec![word.to_owned(), word.to_uppercase(), capitalized];
+    let mut rest = word.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    let mut forms = vec![word.to_owned(), word.to_uppercase(), first.chain(rest).collect()];
     forms.sort_unstable();
     forms.dedup();
     forms
@@ -133,99 +138,85 @@ fn cookie_forms() -> Vec<String> {
 impl Findings<'_> {
     /// Find every anchor in the text and apply its rule, as far as the scope allows.
     pub(crate) fn scan_anchors(&mut self, scope: Scope) {
-        let (anchors, automaton) = &*ANCHORS;
-        let Some(automaton) = automaton else { return };
-        let Ok(mut state) = automaton.start_state(Anchored::No) else { return };
-        let mut repeated = None;
-        // Stepped by hand: the search functions begin anew after each match, and in a text of anchors each byte is one.
-        for (at, byte) in self.bytes.iter().enumerate() {
-            let before = state;
-            state = automaton.next_state(Anchored::No, state, *byte);
-            if !automaton.is_special(state) || !automaton.is_match(state) {
-                continue;
+        let beginnings = &ANCHORS.beginnings;
+        let mut three = self.bytes.iter().take(2).rev().fold(0, |three, byte| three << 8 | u32::from(*byte) << 8);
+        // Three bytes at each position, with zeros behind the last one.
+        for (at, third) in self.bytes.iter().skip(2).chain(&[0; 2]).enumerate() {
+            three = three >> 8 | u32::from(*third) << 16;
+            let (place, bit) = beginning(three);
+            if beginnings[place % BEGINNINGS] & bit != 0 {
+                self.match_anchors(at, scope);
             }
-            // One letter again and again (`AAAA`, which zero bytes are in base64): the token is found at every byte.
-            if state == before && repeated.is_some_and(|token| self.extend_token(token, at + 1)) {
-                continue;
+        }
+    }
+
+    /// Apply the rules of all anchors that begin at a position.
+    #[inline(never)]
+    fn match_anchors(&mut self, start: usize, scope: Scope) {
+        let Anchors { anchors, automaton: Some(automaton), .. } = &*ANCHORS else { return };
+        let Ok(mut state) = automaton.start_state(Anchored::Yes) else { return };
+        for (nth, byte) in self.part(start, usize::MAX).iter().enumerate() {
+            state = automaton.next_state(Anchored::Yes, state, *byte);
+            if automaton.is_dead(state) {
+                return;
             }
-            for nth in 0..automaton.match_len(state) {
-                let pattern = automaton.match_pattern(state, nth);
-                let anchor = &anchors[pattern.as_usize()];
-                self.match_anchor(anchor, at + 1 - automaton.pattern_len(pattern), at + 1, scope);
-                repeated = match anchor {
-                    Anchor::Token(token) if automaton.match_len(state) == 1 => Some(*token),
-                    _ => None,
-                };
+            for pattern in (0..if automaton.is_match(state) { automaton.match_len(state) } else { 0 })
+                .map(|nth| automaton.match_pattern(state, nth))
+            {
+                // A string that ends here may have begun later.
+                if automaton.pattern_len(pattern) == nth + 1
+                    && let Some(anchor) = anchors.get(pattern.as_usize())
+                {
+                    self.match_anchor(anchor, start, start + nth + 1, scope);
+                }
             }
         }
     }
 
     /// Apply the rule of one anchor found at `start..end`.
+    #[inline(never)]
     fn match_anchor(&mut self, anchor: &Anchor, start: usize, end: usize, scope: Scope) {
-        let (span, confidence) = match anchor {
+        let (span, rule) = match anchor {
             // In the key of an identifier, a UUID with a word before it is an identifier.
             Anchor::Token(token) if token.begins == Begins::Uuid && scope == Scope::Identifier => return,
-            Anchor::Token(token) => {
-                (self.prefixed_token(token, start, end), Confidence::PublishedFormat(token.prefix.len()))
-            }
-            Anchor::Infix(infix) => {
-                (self.infixed_token(infix, start, end), Confidence::PublishedFormat(infix.middle.len()))
-            }
-            Anchor::Jwt => (self.jwt(start), Confidence::KnownShape),
-            Anchor::Pem => (self.pem(start, end), Confidence::PublishedFormat(end - start)),
+            Anchor::Token(token) => (self.prefixed_token(token, start, end), Rule::Format(token.prefix.len())),
+            Anchor::Infix(infix) => (self.infixed_token(infix, start, end), Rule::Format(infix.middle.len())),
+            Anchor::Jwt => (self.jwt(start), Rule::Shape),
+            Anchor::Pem => (self.pem(start, end), Rule::Format(end - start)),
             Anchor::Escape => {
                 self.escapes.push(start);
                 return;
             }
-            Anchor::OwnMarker => {
-                self.add_own_marker(start, end);
-                return;
-            }
+            Anchor::OwnMarker => return self.add_own_marker(start, end),
             _ if scope == Scope::Identifier => return,
             // The kind in a marker is no name; a text of markers is as quick as any.
-            Anchor::Keyword(_) | Anchor::Label(_) | Anchor::Cue(_) if self.is_in_last_marker(start) => return,
-            Anchor::Cue(cue) => {
-                self.add_mention(cue, start, end, true);
+            Anchor::Keyword(_) if self.is_in_last_marker(start) => return,
+            // What scripts wait for, in place of `password` and `Password`.
+            Anchor::Keyword(keyword)
+                if keyword.word == "assword" && matches!(self.before(start), [.., b'p' | b'P']) =>
+            {
                 return;
             }
             Anchor::Keyword(keyword) => {
-                self.add_mention(keyword, start, end, false);
                 self.find_compared_value(keyword, start, end);
-                self.find_in_table(keyword, start, end);
-                self.find_stated_value(keyword, start, end, true);
-                self.find_value_before(keyword, start, end);
-                (self.assigned_value(keyword, start, end), Confidence::NamedValue)
+                match self.assigned_value(keyword, start, end) {
+                    Some(span) => (Some(span), Rule::Label),
+                    None => return self.find_stated_value(keyword, start, end),
+                }
             }
-            Anchor::Label(label) => {
-                self.add_mention(label, start, end, false);
-                self.find_stated_value(label, start, end, false);
-                self.find_value_before(label, start, end);
-                return;
+            Anchor::Client(client) => return self.find_client_password(client, start, end),
+            Anchor::Jwk => return self.find_jwk(start, end),
+            Anchor::Cookie => return self.find_cookies(end),
+            Anchor::Basic => (self.basic_credentials(start, end), Rule::Label),
+            Anchor::Bearer => (self.authorization(end), Rule::Label),
+            Anchor::Pair => (self.paired_password(start, end), Rule::Label),
+            Anchor::Sql => (self.sql_password(end), Rule::Label),
+            Anchor::User => (self.user_password(end), Rule::Label),
+            Anchor::Scheme => (self.connection_password(end), Rule::Label),
+            Anchor::ForeignMarker { kind, close } => {
+                (self.marker_end(end, *close).map(|end| Span { start, end, kind }), Rule::Format(end - start))
             }
-            Anchor::Client(client) => {
-                self.find_client_password(client, start, end);
-                return;
-            }
-            Anchor::Reader { pairs } => {
-                self.find_piped_password(start, end, *pairs);
-                return;
-            }
-            Anchor::Cookie => {
-                self.find_cookies(end);
-                return;
-            }
-            Anchor::Basic => (self.basic_credentials(start, end), Confidence::NamedValue),
-            Anchor::Bearer => (self.authorization(end), Confidence::NamedValue),
-            Anchor::Pgpass => (self.pgpass_password(end), Confidence::NamedValue),
-            Anchor::Pair => (self.paired_password(start, end), Confidence::NamedValue),
-            Anchor::Sql => (self.sql_password(end), Confidence::NamedValue),
-            Anchor::User => (self.user_password(end), Confidence::NamedValue),
-            Anchor::Scheme => (self.connection_password(end), Confidence::NamedValue),
-            Anchor::ForeignMarker { kind, close } => (
-                self.marker_end(end, *close).map(|end| Span { start, end, kind }),
-                Confidence::PublishedFormat(end - start),
-            ),
         };
-        self.add(span, confidence);
+        self.add(span, rule);
     }
 }

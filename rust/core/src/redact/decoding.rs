@@ -1,13 +1,36 @@
 //! Secrets inside encoded text: one layer of base64, hexadecimal, URL, JSON or HTML escapes is decoded and searched.
 
-use crate::redact::findings::{Confidence, Findings};
+use crate::redact::findings::{Findings, Rule};
+use crate::redact::rules::ByteSet;
 use crate::redact::{Finding, Known, RUN_MAX, Scope, Span};
 
-/// Shortest encoded runs in characters; less than 15 decoded bytes have no room for a secret.
-const BASE64_MIN: usize = 20;
-const HEX_MIN: usize = 32;
+/// Shortest encoded runs in characters; less than 10 decoded bytes have no room for a secret.
+const RUN_MIN: usize = 16;
+const BASE64_MIN: usize = 16;
+const HEX_MIN: usize = 20;
 
 impl Findings<'_> {
+    /// Call `visit` for every run of at least `RUN_MIN` value bytes.
+    ///
+    /// Only every `RUN_MIN`-th byte is tested first, as each such run contains one of them.
+    pub(crate) fn for_each_run(&mut self, mut visit: impl FnMut(&mut Self, usize, usize)) {
+        let is_value = |byte: &&u8| ByteSet::Value.contains(**byte);
+        let mut at = RUN_MIN - 1;
+        while let Some(byte) = self.bytes.get(at) {
+            if !ByteSet::Value.contains(*byte) {
+                at += RUN_MIN;
+                continue;
+            }
+            let (before, behind) = self.bytes.split_at(at);
+            let start = at - before.iter().rev().take_while(is_value).count();
+            let end = at + behind.iter().take_while(is_value).count();
+            if end - start >= RUN_MIN {
+                visit(self, start, end);
+            }
+            at = end + RUN_MIN;
+        }
+    }
+
     /// Add a run that decodes from base64 or hexadecimal to a text with a secret.
     pub(crate) fn scan_encoded(&mut self, known: Known<'_>, start: usize, end: usize) {
         if self.ends_with_marker(start) {
@@ -15,15 +38,15 @@ impl Findings<'_> {
         }
         let end = end.min(start + RUN_MAX);
         let mut from = start;
-        for part in self.bytes[start..end].split(|byte| matches!(byte, b'.' | b'~')) {
+        for part in self.part(start, end).split(|byte| matches!(byte, b'.' | b'~')) {
             let to = from + part.len();
-            let digits = part.len() >= HEX_MIN && part[..HEX_MIN].iter().all(u8::is_ascii_hexdigit);
+            let digits = part.get(..HEX_MIN).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
             let decoded = if digits { hexadecimal(part) } else { None };
             if let Some(text) = decoded.or_else(|| if part.len() >= BASE64_MIN { base64(part) } else { None })
-                && let Some(kind) = first_kind(&text, known)
+                && let Some(found) = find_secrets(&text, known).first()
             {
-                let padding = self.bytes[to..].iter().take(2).take_while(|byte| **byte == b'=').count();
-                self.add(Some(Span { start: from, end: to + padding, kind }), Confidence::KnownShape);
+                let padding = self.count(to, 2, |byte| byte == b'=');
+                self.add(Some(Span { start: from, end: to + padding, kind: found.kind }), Rule::Decoded(found.rule));
             }
             from = to + 1;
         }
@@ -37,8 +60,8 @@ impl Findings<'_> {
                 continue;
             }
             let before =
-                self.bytes[at..escape].iter().rev().take(RUN_MAX).take_while(|byte| !is_delimiter(**byte)).count();
-            let after = self.bytes[escape..].iter().take_while(|byte| !is_delimiter(**byte)).count();
+                self.part(at, escape).iter().rev().take(RUN_MAX).take_while(|byte| !is_delimiter(**byte)).count();
+            let after = self.part(escape, usize::MAX).iter().take_while(|byte| !is_delimiter(**byte)).count();
             let (start, end) = (escape - before, escape + after);
             // A section longer than that is read from its beginning only.
             if before < RUN_MAX && !self.ends_with_marker(start) {
@@ -55,7 +78,7 @@ impl Findings<'_> {
         for span in find_secrets(&text, known) {
             let from = start + origins[span.start];
             let to = start + origins[span.end];
-            self.add(Some(Span { start: from, end: to, kind: span.kind }), Confidence::KnownShape);
+            self.add(Some(Span { start: from, end: to, kind: span.kind }), Rule::Decoded(span.rule));
         }
     }
 }
@@ -66,11 +89,6 @@ fn find_secrets(text: &str, known: Known<'_>) -> Vec<Finding> {
     known.find(&mut found);
     found.scan_anchors(Scope::Content);
     found.into_spans()
-}
-
-/// The kind of the first secret in a decoded text.
-fn first_kind(text: &str, known: Known<'_>) -> Option<&'static str> {
-    find_secrets(text, known).first().map(|span| span.kind)
 }
 
 /// Return true if decoded bytes look like text: no control characters.
@@ -147,11 +165,6 @@ fn zero_width(bytes: &[u8]) -> usize {
     }
 }
 
-/// Return a text without its escapes; None if it has none.
-pub(crate) fn unescaped(text: &str) -> Option<String> {
-    unescape(text).map(|(text, _)| text)
-}
-
 /// Decode the escapes of a section; None if there are none.
 ///
 /// Return the text and, for each of its bytes and its end, the position in the section.
@@ -161,7 +174,7 @@ fn unescape(section: &str) -> Option<(String, Vec<usize>)> {
     let mut origins = Vec::with_capacity(bytes.len() + 1);
     let mut at = 0;
     while at < bytes.len() {
-        let (byte, length) = decode_one(&bytes[at..]);
+        let (byte, length) = decode_one(bytes.get(at..).unwrap_or_default());
         if let Some(byte) = byte {
             out.push(byte);
             origins.push(at);
@@ -202,7 +215,7 @@ fn ascii(number: u32) -> Option<u8> {
 /// Decode `103;` or `x67;`, the rest of an HTML character reference behind `&#`.
 fn entity(bytes: &[u8]) -> Option<(u8, usize)> {
     let end = bytes.iter().take(6).position(|byte| *byte == b';')?;
-    let digits = std::str::from_utf8(&bytes[..end]).ok()?;
+    let digits = std::str::from_utf8(bytes.get(..end)?).ok()?;
     let number = match digits.strip_prefix(['x', 'X']) {
         Some(digits) => u32::from_str_radix(digits, 16).ok()?,
         None => digits.parse().ok()?,

@@ -9,12 +9,13 @@ use std::hash::{BuildHasher, RandomState};
 use sha2::{Digest, Sha256};
 
 use crate::redact::Span;
-use crate::redact::findings::{Confidence, Findings};
+use crate::redact::findings::{Findings, Rule};
 use crate::redact::kinds::kinds;
+use crate::redact::value::{CERTAIN_BITS, Parts, is_name, is_random, is_uuid};
 
 /// Fingerprints that are kept; a newer one replaces the oldest. Real stores have a few hundred.
 pub const FINGERPRINTS_MAX: usize = 4096;
-/// Bytes of the shortest and of the longest value that is remembered.
+/// Bytes that the prefix hash covers, and those of the longest value that is remembered.
 pub(crate) const VALUE_MIN: usize = 6;
 pub(crate) const VALUE_MAX: usize = 256;
 /// Bytes of the key.
@@ -25,6 +26,19 @@ const PACKED_BYTES: usize = HASH_BYTES + 6;
 pub const HASH_BYTES: usize = 16;
 /// Bytes of the block that HMAC works with.
 const BLOCK_BYTES: usize = 64;
+
+/// Return true if nobody types a value by chance, so that each later mention is the secret.
+///
+/// Stored fingerprints are asked too, when they match: an older version remembered words.
+pub(crate) fn is_memorable(value: &str) -> bool {
+    (VALUE_MIN..=VALUE_MAX).contains(&value.len())
+        && !value.bytes().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
+        && !value.contains("REDACTED")
+        && !value.contains("://")
+        && !is_uuid(value.as_bytes())
+        && (is_random(value.as_bytes())
+            || Parts::of(value.as_bytes()).bits() >= CERTAIN_BITS && !is_name(value.as_bytes()))
+}
 
 /// The fingerprint of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,11 +242,11 @@ impl Fingerprints {
         }
         let bytes = findings.bytes;
         let mut before = Edge::Mark;
-        for at in 0..bytes.len().saturating_sub(VALUE_MIN - 1) {
-            let edge = EDGES[usize::from(bytes[at])];
+        for (at, byte) in bytes.iter().enumerate() {
+            let edge = Edge::of(*byte);
             let begins = edge.is_separate(before) || begins_behind_letter(bytes, at);
             before = edge;
-            if begins && let Some(first) = bytes[at..].first_chunk() {
+            if begins && let Some(first) = findings.part(at, usize::MAX).first_chunk() {
                 let prefix = self.key.prefix(*first);
                 if self.prefixes[usize::from(prefix >> 6)] >> (prefix & 63) & 1 == 1 {
                     self.find_at(findings, at, prefix);
@@ -248,9 +262,11 @@ impl Fingerprints {
         let mut hashed = None;
         for (entry, _) in self.entries[first..].iter().take_while(|(entry, _)| entry.prefix == prefix) {
             let end = at + usize::from(entry.length);
-            let Some(value) = bytes.get(at..end) else { continue };
-            let next = bytes.get(end).copied().map_or(Edge::Mark, |byte| EDGES[usize::from(byte)]);
-            if !EDGES[usize::from(bytes[end - 1])].is_separate(next) {
+            let Some((value, last)) = bytes.get(at..end).and_then(|value| Some((value, *value.last()?))) else {
+                continue;
+            };
+            let next = bytes.get(end).copied().map_or(Edge::Mark, Edge::of);
+            if !Edge::of(last).is_separate(next) {
                 continue;
             }
             let hash = match hashed {
@@ -258,8 +274,8 @@ impl Fingerprints {
                 _ => self.key.hash(value),
             };
             hashed = Some((entry.length, hash));
-            if hash == entry.hash {
-                findings.add(Some(Span { start: at, end, kind: entry.kind }), Confidence::Remembered);
+            if hash == entry.hash && std::str::from_utf8(value).is_ok_and(is_memorable) {
+                findings.add(Some(Span { start: at, end, kind: entry.kind }), Rule::Remembered);
             }
         }
     }
@@ -268,7 +284,7 @@ impl Fingerprints {
 /// Class of a byte where a word may begin or end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    /// An ASCII letter or digit.
+    /// An ASCII letter or digit, or what joins the parts of names.
     Word,
     /// Part of a letter beyond ASCII: many languages write no space between words.
     Letter,
@@ -278,9 +294,9 @@ enum Edge {
 
 impl Edge {
     /// Return what a byte is.
-    const fn of(byte: u8) -> Self {
+    fn of(byte: u8) -> Self {
         match byte {
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Self::Word,
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' => Self::Word,
             0x80.. => Self::Letter,
             _ => Self::Mark,
         }
@@ -292,23 +308,11 @@ impl Edge {
     }
 }
 
-/// Class of each byte.
-const EDGES: [Edge; 256] = {
-    let (mut edges, mut byte) = ([Edge::Mark; 256], 0_u8);
-    while byte < u8::MAX {
-        edges[byte as usize] = Edge::of(byte);
-        byte += 1;
-    }
-    edges[u8::MAX as usize] = Edge::Letter;
-    edges
-};
-
 /// Return true if a word begins behind the letter of an escape (`\nX1b2`) or of an option (`-pX1b2`).
 fn begins_behind_letter(bytes: &[u8], at: usize) -> bool {
-    let Some(mark) = at.checked_sub(2).map(|at| bytes[at]) else { return false };
-    match mark {
-        b'\\' => matches!(bytes[at - 1], b'n' | b'r' | b't'),
-        b'-' => bytes[at - 1].is_ascii_alphabetic() && (at < 3 || bytes[at - 3] == b' '),
+    match bytes.get(..at).unwrap_or_default() {
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b' ', b'-', letter] | [b'-', letter] => letter.is_ascii_alphabetic(),
         _ => false,
     }
 }

@@ -1,8 +1,7 @@
 //! Rules for JSON: which strings are redacted, and which keys announce that their value is a secret.
 
 use crate::redact::Scope;
-use crate::redact::plausibility::is_secret_key_name;
-use crate::redact::rules::{IDENTIFIER_KEYS, KEYWORDS, Keyword};
+use crate::redact::rules::{IDENTIFIER_KEYS, KEYWORDS, Keyword, SECRET_KEYS};
 
 /// The kind of a JSON object, as far as it decides what is redacted inside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +76,7 @@ fn secret_name(name: &[u8]) -> Option<SecretName> {
     }
     let suffix_start = |word: &str| {
         let from = name.len().checked_sub(word.len());
-        from.filter(|from| name[*from..].eq_ignore_ascii_case(word.as_bytes()))
+        from.filter(|from| name.get(*from..).is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes())))
     };
     if suffix_start("authorization").is_some() {
         return Some(SecretName::Authorization);
@@ -85,21 +84,33 @@ fn secret_name(name: &[u8]) -> Option<SecretName> {
     let (keyword, from) = KEYWORDS.iter().find_map(|keyword| Some((keyword, suffix_start(keyword.word)?)))?;
     let secret = match keyword.word {
         "key" => is_secret_key_name(name),
-        "pass" | "pw" => starts_word(name, from),
-        _ => true,
+        _ => !keyword.short || starts_word(name, from),
     };
     secret.then_some(SecretName::Secret(keyword))
+}
+
+/// Return true if a name that ends in `key` is that of a secret key: `api_key`, `API key`, but not `primary_key`.
+pub(crate) fn is_secret_key_name(name: &[u8]) -> bool {
+    // From the end, without what separates words: `API-Key` ends as `apikey` does.
+    let letters = || {
+        let word = name.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || b"_- ".contains(byte));
+        word.filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
+    };
+    SECRET_KEYS.iter().any(|secret| {
+        let mut letters = letters();
+        secret.bytes().rev().all(|letter| letters.next() == Some(letter))
+    })
 }
 
 /// Return true if a word of the name begins at `from`: `pass` in `db_pass` does, in `compass` it does not.
 ///
 /// After a marker no word begins, as the secret that it replaced may have ended in the middle of a word.
 pub(crate) fn starts_word(name: &[u8], from: usize) -> bool {
-    match name[..from].last() {
+    let Some((before, word)) = name.split_at_checked(from) else { return false };
+    let capital = word.first().is_some_and(u8::is_ascii_uppercase);
+    match before.last() {
         None => true,
         Some(b']') => false,
-        Some(before) => {
-            !before.is_ascii_alphanumeric() || !before.is_ascii_uppercase() && name[from].is_ascii_uppercase()
-        }
+        Some(last) => !last.is_ascii_alphanumeric() || !last.is_ascii_uppercase() && capital,
     }
 }

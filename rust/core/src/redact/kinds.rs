@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::redact::rules::{INFIXES, KEYWORDS, LABELS, tokens};
+use crate::redact::rules::{INFIXES, KEYWORDS, tokens};
 
 /// The beginning of our own markers.
 pub(crate) const OPENING: &[u8] = b"[REDACTED:";
@@ -10,30 +10,24 @@ pub(crate) const OPENING: &[u8] = b"[REDACTED:";
 /// Bytes up to which the end of a marker is searched; kinds are shorter.
 pub(crate) const MARKER_MAX: usize = 64;
 
-/// Kinds without an entry in the tables.
-const OTHER_KINDS: [&str; 12] = [
-    "secret",
-    "jwt",
-    "private",
-    "private-key",
-    "connection-password",
-    "authorization",
-    "cookie",
-    "byok",
-    "foreign",
-    "discord-token",
-    "mailgun-key",
-    "key-material",
-];
+/// Kinds of formats without an entry in the tables, and those of labels.
+const FORMAT_KINDS: [&str; 7] = ["jwt", "private", "private-key", "byok", "foreign", "discord-token", "mailgun-key"];
+const LABEL_KINDS: [&str; 5] = ["secret", "connection-password", "authorization", "cookie", "key-material"];
+/// Rules beside those of formats, which have the names of their kinds.
+const OTHER_RULES: [&str; 5] = ["key-line", "label", "listed", "remembered", "sentence"];
+
+/// Return the kinds of all formats, and other names, sorted.
+fn names(others: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
+    let tables = tokens().map(|token| token.kind).chain(INFIXES.iter().map(|infix| infix.kind));
+    let mut names: Vec<_> = tables.chain(FORMAT_KINDS).chain(others).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
 
 /// Every kind, sorted: a text that only resembles our own marker may hide a secret.
-static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let tables = tokens().map(|token| token.kind).chain(INFIXES.iter().map(|infix| infix.kind));
-    let mut kinds: Vec<_> = tables.chain(KEYWORDS.iter().map(|keyword| keyword.kind)).chain(OTHER_KINDS).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds
-});
+static KINDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| names(KEYWORDS.iter().map(|keyword| keyword.kind).chain(LABEL_KINDS)));
 
 /// Return every kind that can occur in `[REDACTED:<kind>]`, sorted.
 #[must_use]
@@ -41,17 +35,10 @@ pub fn kinds() -> &'static [&'static str] {
     &KINDS
 }
 
-/// Rules beside those of formats, which have the names of their kinds.
-const OTHER_RULES: [&str; 4] = ["label", "listed", "remembered", "sentence"];
-
 /// Return the stable names of all rules, sorted.
 #[must_use]
 pub fn rule_names() -> Vec<&'static str> {
-    let tables = tokens().map(|token| token.kind).chain(INFIXES.iter().map(|infix| infix.kind));
-    let mut rules: Vec<_> = tables.chain(OTHER_KINDS).chain(OTHER_RULES).collect();
-    rules.sort_unstable();
-    rules.dedup();
-    rules
+    names(OTHER_RULES)
 }
 
 /// Return the shape of a value without the value: its length in characters, and its classes of characters.
@@ -96,8 +83,7 @@ pub struct Indicator {
 pub fn indicators() -> Vec<Indicator> {
     let begins = tokens().map(|token| Indicator { kind: token.kind, how: "begins", text: token.prefix });
     let holds = INFIXES.iter().map(|infix| Indicator { kind: infix.kind, how: "holds", text: infix.middle });
-    let named =
-        KEYWORDS.iter().chain(LABELS).map(|keyword| Indicator { kind: keyword.kind, how: "named", text: keyword.word });
+    let named = KEYWORDS.iter().map(|keyword| Indicator { kind: keyword.kind, how: "named", text: keyword.word });
     let mut indicators: Vec<_> = begins.chain(holds).chain(named).collect();
     indicators.sort_unstable();
     indicators.dedup();

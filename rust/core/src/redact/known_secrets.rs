@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::redact::Span;
-use crate::redact::findings::{Confidence, Findings};
+use crate::redact::findings::{Findings, Rule};
 
 /// Length in bytes from which a value is also searched across line breaks; shorter ones would match by chance.
 const MULTILINE_MIN: usize = 12;
@@ -28,15 +28,10 @@ impl KnownSecrets {
         Some(Self { automaton, longest })
     }
 
-    /// Return the longest distance in bytes that a match can span.
-    pub(crate) fn lookaround(&self) -> usize {
-        self.longest.saturating_mul(SPREAD_MAX)
-    }
-
     /// Add a span for every occurrence of a value, also one with line breaks inside.
     pub(crate) fn find(&self, findings: &mut Findings<'_>) {
         let add = |findings: &mut Findings<'_>, start: usize, end: usize| {
-            findings.add(Some(Span { start, end, kind: "secret" }), Confidence::KnownSecret);
+            findings.add(Some(Span { start, end, kind: "secret" }), Rule::Listed);
         };
         for hit in self.automaton.find_overlapping_iter(findings.text) {
             add(findings, hit.start(), hit.end());
@@ -48,7 +43,7 @@ impl KnownSecrets {
         for hit in self.automaton.find_overlapping_iter(&unbroken) {
             if hit.end() - hit.start() >= MULTILINE_MIN {
                 let (start, end) = (origin(&breaks, hit.start()), origin(&breaks, hit.end() - 1) + 1);
-                if end - start > hit.end() - hit.start() && end - start <= self.lookaround() {
+                if end - start > hit.end() - hit.start() && end - start <= self.longest.saturating_mul(SPREAD_MAX) {
                     add(findings, start, end);
                 }
             }
@@ -73,5 +68,5 @@ fn without_breaks(bytes: &[u8]) -> (Vec<u8>, Vec<(usize, usize)>) {
 /// Return the position in the original text of the byte at `offset` of the text without line breaks.
 fn origin(breaks: &[(usize, usize)], offset: usize) -> usize {
     let before = breaks.partition_point(|(at, _)| *at <= offset);
-    offset + breaks[before - 1].1
+    offset + breaks.get(before.saturating_sub(1)).map_or(0, |(_, removed)| *removed)
 }

@@ -1,13 +1,10 @@
 //! Redaction: secrets are replaced by `[REDACTED:<kind>]` in one pass, linear in the length of the text.
 //!
-//! Every rule looks no further than [`LOOKAROUND_MAX`] bytes from its anchor, so that a stream can be redacted piece by
-//! piece with the same result as the whole.
+//! Every rule looks a bounded way from its anchor. No part of a text is taken by an index that could be outside of it.
 
 mod allow;
 mod anchors;
-mod assignments;
 mod commands;
-mod context_rules;
 mod cookies;
 mod decoding;
 mod findings;
@@ -16,33 +13,24 @@ mod format_rules;
 mod json_keys;
 mod kinds;
 mod known_secrets;
-mod layouts;
-mod machine_class;
-mod memorable;
-mod mention_layouts;
-mod mention_scores;
-mod mention_values;
-mod mentions;
-mod ordinary_text;
-mod phrases;
-mod plausibility;
+mod labels;
 mod private;
 mod rules;
-mod stream;
+mod sentence;
+mod value;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use findings::Findings;
+use fingerprints::is_memorable;
 use known_secrets::KnownSecrets;
-use memorable::memorable_values;
 
 pub use allow::Allow;
 pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, HASH_BYTES, KEY_BYTES};
 pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
 pub use kinds::{Indicator, indicators, kinds, rule_names, shape};
-pub use private::continue_private;
-pub use stream::Stream;
+pub use private::{PRIVATE, continue_private};
 
 /// Passes over a text, as replacing one secret may reveal another beside it; more change nothing in practice.
 const ROUNDS_MAX: usize = 4;
@@ -52,9 +40,6 @@ pub const DEPTH_MAX: usize = 1024;
 
 /// Bytes of the longest value, key block or encoded run that is followed.
 const RUN_MAX: usize = 32 * 1024;
-
-/// Bytes that any rule looks in either direction from its anchor; a stream buffers four times as much.
-pub const LOOKAROUND_MAX: usize = 2 * RUN_MAX;
 
 /// A secret in a text: byte offsets and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,54 +125,47 @@ impl Redactor {
         known.find(&mut findings);
         findings.scan_anchors(scope);
         if scope != Scope::Identifier {
-            findings.find_near_mentions();
             findings.add_private();
             findings.for_each_run(|findings, start, end| {
-                findings.add_by_context(start, end);
+                findings.add_key_line(start, end);
+                findings.add_divided(start, end);
                 findings.scan_encoded(known, start, end);
             });
             findings.scan_escaped(known);
         }
         let mut found = findings.into_spans();
-        found.retain(|found| !self.allow.has(found.rule, &text[found.start..found.end]));
+        found.retain(|found| !self.allow.has(found.rule, text.get(found.start..found.end).unwrap_or_default()));
         found
     }
 
     /// Return the secrets of a text, and remember them: a value that a rule finds once is found everywhere in the text,
     /// and in every later one.
     #[must_use]
-    pub fn spans_remembering(&self, text: &str, scope: Scope, fingerprints: &mut Cow<'_, Fingerprints>) -> Vec<Finding> {
-        let mut spans = self.spans_with(text, scope, Some(fingerprints));
-        if scope == Scope::Identifier {
-            return spans;
+    pub fn spans_remembering(
+        &self,
+        text: &str,
+        scope: Scope,
+        fingerprints: &mut Cow<'_, Fingerprints>,
+    ) -> Vec<Finding> {
+        let found = self.spans_with(text, scope, Some(fingerprints));
+        // A value may be found by a remembered one beside it, but that is no value that is remembered itself.
+        if scope != Scope::Identifier && self.remember(text, &found, fingerprints) {
+            return self.spans_with(text, scope, Some(fingerprints));
         }
-        // A value may be found by a remembered one beside it, so that it is looked for again; twice is enough.
-        for _ in 0..2 {
-            if !self.remember(text, &spans, fingerprints) {
-                break;
-            }
-            let mut again = Findings::new(text);
-            fingerprints.find(&mut again);
-            if again.are_inside(&spans) {
-                break;
-            }
-            spans = self.spans_with(text, scope, Some(fingerprints));
-        }
-        spans
+        found
     }
 
-    /// Remember the values of spans that would not be found without their names; return whether one was new.
-    fn remember(&self, text: &str, spans: &[Finding], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
+    /// Remember the values that would not be found without their labels; return whether one was new.
+    fn remember(&self, text: &str, found: &[Finding], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
         let before = fingerprints.last();
-        for span in spans.iter().filter(|span| span.kind != private::PRIVATE) {
-            for value in memorable_values(text, Span { start: span.start, end: span.end, kind: span.kind }) {
-                if fingerprints.has(&value) {
-                    continue;
-                }
-                let alone = format!("see {value} there");
-                let found = self.spans_with(&alone, Scope::Content, None);
-                if !found.iter().any(|found| found.start <= 4 && found.end >= 4 + value.len()) {
-                    fingerprints.to_mut().remember(&value, span.kind);
+        for found in found.iter().filter(|found| matches!(found.rule, "label" | "sentence")) {
+            let written = text.get(found.start..found.end).unwrap_or_default();
+            // `ann:X` is a user and a password where an option or a header takes both.
+            let password = written.split_once(':').map_or("", |(_, password)| password);
+            let unquoted = written.trim_matches(['"', '\'', '`', '\\', ' ']);
+            for value in [unquoted, password] {
+                if is_memorable(value) && !fingerprints.has(value) {
+                    fingerprints.to_mut().remember(value, found.kind);
                 }
             }
         }
@@ -207,25 +185,17 @@ impl Redactor {
     }
 
     /// Return the text with its secrets replaced as [`Redactor::redact`] does, and what was taken; remember it.
-    #[must_use]
     pub fn redact_remembering<'t>(
         &self,
         text: &'t str,
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        let mut taken = Vec::new();
-        let redacted = replaced(text, |text| {
-            let found = self.spans_remembering(text, scope, fingerprints);
-            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
-            found
-        });
-        (redacted, taken)
+        let key = Fingerprints::new(fingerprints.key());
+        taking(text, &key, |text| self.spans_remembering(text, scope, fingerprints))
     }
 
-    /// Return the text with its secrets replaced as [`Redactor::redact`] does, and what was taken.
-    ///
-    /// No fingerprint is looked for; `fingerprints` has the key for the hashes.
+    /// Return the text with its secrets replaced, and what was taken, hashed under the key of the fingerprints.
     #[must_use]
     pub fn redact_forgetting<'t>(
         &self,
@@ -233,18 +203,7 @@ impl Redactor {
         scope: Scope,
         fingerprints: &Fingerprints,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        let mut taken = Vec::new();
-        let redacted = replaced(text, |text| {
-            let found = self.spans(text, scope);
-            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
-            found
-        });
-        (redacted, taken)
-    }
-
-    /// Return how far, in bytes, any rule looks from its anchor.
-    fn lookaround(&self) -> usize {
-        LOOKAROUND_MAX.max(self.known_secrets.as_ref().as_ref().map_or(0, KnownSecrets::lookaround))
+        taking(text, fingerprints, |text| self.spans(text, scope))
     }
 }
 
@@ -276,13 +235,19 @@ impl Taken {
     }
 }
 
-impl Taken {
-    /// Return what is reported of a private part.
-    #[must_use]
-    pub fn private(part: &str, fingerprints: &Fingerprints) -> Self {
-        let found = Finding { start: 0, end: part.len(), kind: private::PRIVATE, rule: private::PRIVATE };
-        Self::of(&found, part, fingerprints)
-    }
+/// Return a text with the spans that `find` returns replaced, and what is reported of them.
+fn taking<'t>(
+    text: &'t str,
+    fingerprints: &Fingerprints,
+    mut find: impl FnMut(&str) -> Vec<Finding>,
+) -> (Cow<'t, str>, Vec<Taken>) {
+    let mut taken = Vec::new();
+    let redacted = replaced(text, |text| {
+        let found = find(text);
+        taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+        found
+    });
+    (redacted, taken)
 }
 
 /// Return a text with the spans that `find` returns replaced, until it finds none.
@@ -294,21 +259,16 @@ fn replaced(text: &str, mut find: impl FnMut(&str) -> Vec<Finding>) -> Cow<'_, s
             break;
         }
         let mut out = String::with_capacity(current.len());
-        replace(&current, 0, &spans, &mut out);
+        let mut copied = 0;
+        for Finding { start, end, kind, .. } in spans {
+            out.push_str(current.get(copied..start).unwrap_or_default());
+            out.push_str("[REDACTED:");
+            out.push_str(kind);
+            out.push(']');
+            copied = end;
+        }
+        out.push_str(current.get(copied..).unwrap_or_default());
         current = Cow::Owned(out);
     }
     current
-}
-
-/// Write `text` from byte `from` on, with its spans replaced.
-fn replace(text: &str, from: usize, spans: &[Finding], out: &mut String) {
-    let mut copied = from;
-    for span in spans {
-        out.push_str(&text[copied..span.start]);
-        out.push_str("[REDACTED:");
-        out.push_str(span.kind);
-        out.push(']');
-        copied = span.end;
-    }
-    out.push_str(&text[copied..]);
 }

@@ -3,7 +3,7 @@
 use memchr::memchr_iter;
 
 use crate::redact::Span;
-use crate::redact::findings::{Confidence, Findings};
+use crate::redact::findings::{Findings, Rule};
 
 /// The word in a mark, in letters of any case.
 const WORD: &[u8] = b"private";
@@ -12,14 +12,14 @@ const WORD: &[u8] = b"private";
 const ATTRIBUTES_MAX: usize = 256;
 
 /// The kind of private text.
-pub(crate) const PRIVATE: &str = "private";
+pub const PRIVATE: &str = "private";
 
 impl Findings<'_> {
     /// Add every pair of marks with what is between, and what follows a mark without its end.
     pub(crate) fn add_private(&mut self) {
         for (start, end) in private_parts(self.text).0 {
             // It names what it covers, whatever else is found inside.
-            self.add(Some(Span { start, end, kind: PRIVATE }), Confidence::PublishedFormat(usize::MAX));
+            self.add(Some(Span { start, end, kind: PRIVATE }), Rule::Format(usize::MAX));
         }
     }
 }
@@ -103,7 +103,7 @@ fn attributes_end(bytes: &[u8], begin: usize) -> Option<usize> {
 
 /// Return the first byte from here on that is not white space.
 fn skip_spaces(bytes: &[u8], from: usize) -> usize {
-    from + bytes[from.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+    from + bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
 /// Return true if a mark without its end is a mention of it.

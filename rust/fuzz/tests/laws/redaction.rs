@@ -60,17 +60,3 @@ proptest! {
         laws::published_formats_are_removed(&data);
     }
 }
-
-proptest! {
-    #![proptest_config(config(200, 20_000))]
-
-    #[test]
-    fn short_streams_equal_the_whole_text(data in vec(any::<u8>(), 1..10)) {
-        laws::short_streams_equal_the_whole_text(&data);
-    }
-
-    #[test]
-    fn long_streams_equal_the_whole_text(data in vec(any::<u8>(), 2..24)) {
-        laws::long_streams_equal_the_whole_text(&data);
-    }
-}

@@ -97,23 +97,28 @@ pub(crate) struct Token {
     pub(crate) body: ByteSet,
     pub(crate) at_least: usize,
     pub(crate) begins: Begins,
-    /// True if the prefix is that of a URL, as of a webhook: it has a slash.
-    pub(crate) is_url: bool,
 }
 
-/// Build a prefix format, for short table rows.
+/// A row of the tables: formats that differ in their prefixes only.
+pub(crate) struct Tokens(&'static str, &'static [&'static str], ByteSet, usize, Begins);
+
+/// Build a row.
 pub(crate) const fn token(
     kind: &'static str,
-    prefix: &'static str,
+    prefixes: &'static [&'static str],
     body: ByteSet,
     at_least: usize,
     begins: Begins,
-) -> Token {
-    let (bytes, mut at) = (prefix.as_bytes(), 0);
-    while at < bytes.len() && bytes[at] != b'/' {
-        at += 1;
+) -> Tokens {
+    Tokens(kind, prefixes, body, at_least, begins)
+}
+
+impl Tokens {
+    /// Return the formats of the row.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Token> {
+        let Self(kind, prefixes, body, at_least, begins) = self;
+        prefixes.iter().map(|prefix| Token { kind, prefix, body: *body, at_least: *at_least, begins: *begins })
     }
-    Token { kind, prefix, body, at_least, begins, is_url: at < bytes.len() }
 }
 
 /// A token format known by its infix: at least so many bytes of one set, `middle`, at least so many of another.
