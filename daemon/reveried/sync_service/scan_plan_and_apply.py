@@ -240,7 +240,9 @@ class SpaceFolder:
             states += [state for state in sources if state is not None]
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
         pasted = (line for state in states if is_saved(state) for line in _pasted(state, redact))
-        there = self._scan(root, self._recent.sources(pasted) - {state.path for state in states})
+        scanned = {state.path for state in states}
+        there = self._scan(root, self._recent.sources(pasted) - scanned)
+        self._recent.keep(scanned | there.keys())
         states += [state for path in there if (state := self._state(reader, root, path, there, result)) is not None]
         result.paths = {state.path for state in states}
         is_one = len(states) == 1 and not is_full

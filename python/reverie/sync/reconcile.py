@@ -33,7 +33,7 @@ from reverie.sync.sync_input_types import Rules, ScanContext, is_own_write, line
 from reverie.sync.sync_plan_types import Plan, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.rename_detection import Rename
@@ -55,9 +55,13 @@ class RecentSaves:
         self._kept: dict[str, tuple[int, frozenset[str]]] = {}
 
     def sources(self, pasted: Iterable[str]) -> set[str]:
-        """Return the paths that kept one of these lines."""
+        """Return the paths to be scanned too: those that kept one of these lines, and those that lines came to."""
         lines = set(pasted)
-        return {path for path, (_, kept) in self._kept.items() if lines & kept}
+        return {path for path, (_, kept) in self._kept.items() if lines & kept} | self._pasted.keys()
+
+    def keep(self, paths: Container[str]) -> None:
+        """Forget what was pasted into files that are not at these paths: it may be in none by now."""
+        self._pasted = {path: entry for path, entry in self._pasted.items() if path in paths}
 
     def note_pasted(
         self, states: Sequence[PathState], redact: Callable[[str], RedactionView], now_ms: int, rules: Rules
@@ -66,6 +70,11 @@ class RecentSaves:
         for known in (self._pasted, self._kept):
             for path in [path for path, (at, _) in known.items() if not 0 <= now_ms - at < rules.unseen_ms]:
                 del known[path]
+        for state in states:  # a line that has gone on to yet another file is no longer in this one
+            if state.path in self._pasted:
+                at, pasted = self._pasted.pop(state.path)
+                if state.data and (still := pasted & lines_of(redact(state.data.decode()).text)):
+                    self._pasted[state.path] = at, still
         saved = [state for state in states if is_saved(state)]
         for state in saved if len(saved) <= _SAVES_MAX else ():
             if pasted := lines_pasted(state, redact):

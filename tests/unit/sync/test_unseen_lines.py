@@ -138,3 +138,18 @@ def test_a_line_that_is_not_seen_and_stands_elsewhere_stays() -> None:
     sides.settle()
     sides.save("facts/other.md", f"# Other\n\n{line}\n- more\n")
     assert line in text_after_save(sides, BASE + "- Typed: here\n")
+
+
+def test_a_line_that_went_on_to_a_third_file_stays_there() -> None:
+    """A line is moved to another file, which is renamed at once: it is no longer at the first target, and stays."""
+    sides = sides_after_writes(BASE, ADDED)
+    line = next(line for line in ADDED.splitlines() if line not in BASE)
+    sides.save(PATH, BASE)
+    sides.save("facts/other.md", f"# Other\n\n{line}\n")
+    sides.sync()
+    sides.files["facts/third.md"] = sides.files.pop("facts/other.md")
+    sides.put("facts/other.md", f"# Other\n\n{line}\n- Agent: wrote\n")
+    sides.sync()
+    sides.save("facts/third.md", "# Other\n\n- Typed: here\n" + line + "\n")
+    sides.settle()
+    assert [path for path in sorted(sides.files) if line in str(sides.text(path))] == ["facts/third.md"]
