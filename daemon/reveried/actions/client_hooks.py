@@ -21,14 +21,12 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.documents.project_document_paths import PERSON
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers import find_and_read_transcript_files, forks
 from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import (
     ignored_folders_and_recording_pauses,
     imported_thread_ids_and_deletion_marks,
-    prompt_lines,
     session_start,
     sessions,
 )
@@ -57,7 +55,6 @@ TWICE_S: Final = 60.0  # a client that compacts may start the session twice, as 
 SESSIONS_MAX: Final = 500
 COMPACTIONS_MAX: Final = 20  # of a space, of which something was late
 LATE_CHARS: Final = 300  # for the line that names one of them
-CANDIDATE_TOKENS: Final = 100_000  # of the memories that are looked at for a prompt, few of which are shown
 
 _TITLES: Final = {"state": "working state and notes", "summary": "summary of earlier work", "excerpts": "excerpts"}
 
@@ -75,7 +72,7 @@ class HookInput(msgspec.Struct):
 
 @dataclass(slots=True)
 class _Shown:
-    """What a session was shown: parts (with their time), memories, the text of its start; and parts that were late.
+    """What a session was shown: parts (with their time), the text of its start; and parts that were late.
 
     `is_new` where its conversation did not begin with that of another one; `threads` are those of the sessions that it
     was forked from. `making` makes the texts for after a compaction, from its beginning until a turn has ended.
@@ -87,7 +84,6 @@ class _Shown:
     start: asyncio.Task[Start] | None = None
     making: asyncio.Task[None] | None = None
     parts: dict[str, float] = field(default_factory=dict)
-    memories: set[str] = field(default_factory=set)
     missed: dict[str, asyncio.Task[str | None]] = field(default_factory=dict)
 
 
@@ -321,9 +317,7 @@ async def _start(hook: _Hook) -> asyncio.Task[Start]:
         if project is None:
             return EMPTY
         current = starts.current(hook.services, hook.space, project)
-        start = current or await starts.make(hook.services, hook.space, project)
-        starts.make_known(hook.services, hook.space, project)
-        return start
+        return current or await starts.make(hook.services, hook.space, project)
 
     return _background(hook, made())
 
@@ -365,7 +359,6 @@ async def _look_for_parents(hook: _Hook) -> None:
     shown.threads = frozenset(of(hook.client, session) for session in ids or ())
     for thread in shown.threads:
         parent = hook.services.hooks.of(hook.space, thread)
-        shown.memories |= parent.memories
         shown.start = shown.start or parent.start
 
 
@@ -403,7 +396,7 @@ async def _prompt(hook: _Hook) -> str:
     """Return the text to add to a prompt; most get none.
 
     A part that was late comes now or never: later it would be about another moment. The first prompt of a new session
-    gets the state of the last one where it goes on with it, and a prompt that names something what is remembered of it.
+    gets the state of the last one where it says that it goes on with it.
     """
     await _ensure_begun(hook)
     shown, prompt = hook.shown, (hook.event.prompt or "").strip()
@@ -413,8 +406,6 @@ async def _prompt(hook: _Hook) -> str:
         await _look_for_parents(hook)  # by now the client has written them
         if shown.is_new and not shown.threads:
             texts.append(await _last_state(hook, prompt))
-    if not any(texts) and prompt_lines.is_specific(prompt):
-        texts.append(await _remembered(hook, prompt))
     return _joined(texts, in_bytes=hook.client == "codex")
 
 
@@ -469,26 +460,6 @@ async def _told(hook: _Hook) -> Start | None:
         return start
     project = await _project(hook)
     return None if project is None else hook.services.texts.starts.ready(hook.space, project)
-
-
-async def _remembered(hook: _Hook, prompt: str) -> str:
-    """Return what a prompt is about of memories and lines for briefs, and new to the session; mostly nothing."""
-    services, shown, start = hook.services, hook.shown, await _told(hook)
-    project = await _project(hook)
-    visible = find_projects_set_visibility_and_sort_threads.visible(project or PERSON)
-    of_project = () if project is None else services.texts.starts.known(hook.space, project)
-
-    def about() -> list[prompt_lines.Remembered]:
-        hits = services.recall.search(
-            hook.space, prompt, limit=prompt_lines.CANDIDATES, token_budget=CANDIDATE_TOKENS, projects=visible
-        )
-        known = [*(prompt_lines.of_memory(hit.memory) for hit in hits), *of_project]
-        told = "" if start is None else start.text
-        return prompt_lines.about(prompt, known, told=told, shown=shown.memories, threads={hook.thread, *shown.threads})
-
-    text, ids = prompt_lines.lines(await _in_time(hook, _background(hook, asyncio.to_thread(about))) or ())
-    hook.if_read.append(lambda: shown.memories.update(ids))
-    return text
 
 
 async def _project(hook: _Hook) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +12,6 @@ from reverie.distill.own_words import own_words
 from reverie.distill.procedures import procedures, skills
 from reverie.distill.sentences import clip, words_of
 from reverie.distill.wishes import wishes
-from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -26,8 +24,6 @@ _WISHES_MAX: Final = 15  # of one thread, the newest; more are one task's instru
 _UNSURE_MAX: Final = 5  # of one thread that wait for the person
 _OF_FILES_MAX: Final = 60
 _ANSWER_WORDS_MIN: Final = 5  # of an answer beside the options; a shorter one needs the talk around it
-# A mark that agents put behind an option: "Postgres (recommended)" gives "Postgres".
-_RECOMMENDED: Final = lazy_regex(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
 
 
 def candidates(
@@ -64,22 +60,14 @@ def unsure_wishes(facts: ThreadFacts, at: str | None) -> tuple[Candidate, ...]:
 
 
 def _choices(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """Yield what the person chose of the agent's options, as they were offered, or answered instead, newest first.
+    """Yield what the person answered to the agent's questions beside the options, in their own words, newest first.
 
-    An answer in their own words says what no option did: "we are in a VM, the database runs on the host". One that asks
+    Such an answer says what no option did: "we are in a VM, the database runs on the host". A chosen option is the
+    agent's words for one task, and often overruled by the next message: the state and the brief tell it. One that asks
     back chooses nothing.
     """
     for one in reversed(facts.answers):
-        if not one.decides:
-            continue
-        if not one.own_words:
-            about = f": “{clip(one.option, 240)}”" if one.option else ""
-            picked = clip(_RECOMMENDED.sub("", one.answer).strip(), 200)
-            told = f"the user chose “{picked}”{about}"
-        elif words_of(own_words(one.answer)[0]) >= _ANSWER_WORDS_MIN:
-            told = f"the user said “{one.answer}”"
-        else:
-            continue
-        when = one.at or at
-        choice = dated(f"Asked “{clip(one.question, 160)}”, {told}", when)
-        yield build_candidate(MemoryType.FACT, choice, when, [one.seq], "decision")
+        if one.decides and one.own_words and words_of(own_words(one.answer)[0]) >= _ANSWER_WORDS_MIN:
+            when = one.at or at
+            choice = dated(f"Asked “{clip(one.question, 160)}”, the user said “{one.answer}”", when)
+            yield build_candidate(MemoryType.FACT, choice, when, [one.seq], "decision")

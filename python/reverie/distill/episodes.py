@@ -1,8 +1,8 @@
 """Episodes: one candidate memory for each finished task, with the fields of seed 004.
 
 A task is finished where it was committed. What is told of it is quoted: the request as the person typed it, the
-subjects of the commits, what their messages say of the reason, and the files. A commit's message was written last, of
-what holds at the end.
+subjects of the commits, what their messages say behind these, and the files. A commit's message was written last, of
+what holds at the end. What no request and no lesson belongs to is left to `git log`, as is a commit without a message.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.build import file_tag
 from reverie.distill.commands import message_texts
-from reverie.distill.cues import CAUSE, EXPLAINS, GUESSES
+from reverie.distill.cues import CAUSE, EXPLAINS, GUESSES, is_question
+from reverie.distill.next_step import is_task, leading
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, paragraphs, sentences, specific_names, words_of
 from reverie.distill.steps import Utterance
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from reverie.distill.commands import Commit
     from reverie.distill.facts import ThreadFacts
+    from reverie.distill.steps import ToolCall
 
 _REQUEST_CHARS: Final = 200
 _READ_CHARS: Final = 2_000  # of a request, in which the words of a commit are looked for
@@ -55,6 +57,11 @@ _SIDE_FILE: Final = lazy_regex(
     r"\.(?:md|rst|txt)$|(?:^|/)(?:docs?|tests?|__tests__|\.planning|\.claude|\.github)/|[_.](?:test|spec)\.\w+$|(?:^|/)test_",
     re.IGNORECASE,
 )
+_BLANK: Final = lazy_regex(r"\n\s*\n")
+_POINT: Final = lazy_regex(r"(?m)^\s*(?:[-*+\u2022] |\d{1,2}[.)] )")
+_ADDED: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?P<how>add) (?P<what>[^;&|\n]*)")
+_GONE: Final = lazy_regex(r"(?:^|[;&|]\s*)(?:git )?(?P<how>rm|mv) (?P<what>[^;&|\n]*)")
+_REBASED: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?:pull [^;&|\n]*--rebase|rebase)\b")
 _UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?P<how>revert|reset)\b(?! (?:HEAD )?-- )(?P<what>[^;&|\n]*)")
 _BACK: Final = lazy_regex(r"(?:HEAD|@)(?:(?P<one>\^)|~(?P<many>\d*))")
 
@@ -75,20 +82,21 @@ class _Task:
 def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
     """Return an episode for each task that was committed and is not undone by the thread's end, oldest first.
 
-    One that has nothing but subjects is left to `git log`: it needs a request, a lesson, or a message that says more.
+    Its commits say more than their subjects, and the person asked for it, or it taught something: "rename X" of the
+    agent's own is left to `git log`.
     """
-    undone = _undone(facts)
+    undone, roots = _undone(facts), _roots(facts)
     words = {said.seq: frozenset(analyze(said.text[:_READ_CHARS]).content) for said in facts.requests}
     spread = Counter(word for of_request in words.values() for word in of_request)
     tasks: dict[str, _Task] = {}
     task = _Task()
     last = 0
     for commit in facts.commits:
-        edited = _edited(facts, last, commit.seq)
+        edited = _edited(facts, last, commit.seq, roots)
         if commit.sha not in undone and not _is_minor(commit) and not (edited and all(map(_SIDE_FILE.search, edited))):
             near = [one for one in facts.requests if one is task.request or last < one.seq < commit.seq]
             subject = set(analyze(commit.subject).content)
-            about = {*subject, *analyze(" ".join([*_blocks(commit), *map(file_tag, edited)])).content}
+            about = {*subject, *analyze(" ".join([_body(commit), *map(file_tag, edited)])).content}
             said_of = ((one, words[one.seq] & about) for one in near if words[one.seq] & subject)
             request = _best([(one, [spread[word] for word in common]) for one, common in said_of])
             if request is None or request is not task.request:
@@ -98,8 +106,7 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
             task.edited += edited
             tasks[next(iter(task.commits))] = task
         last = commit.seq
-    found = (_episode(facts, task, at) for task in tasks.values())
-    return [one for one in found if {"Task", "Message", "Lesson"} & {key for key, _ in one.fields}]
+    return list(filter(None, (_episode(facts, task, at) for task in tasks.values())))
 
 
 def _best(requests: Sequence[tuple[Utterance, list[int]]]) -> Utterance | None:
@@ -143,27 +150,49 @@ def _names(word: str, sha: str) -> bool:
     return len(word) >= 7 and (sha.startswith(word) or word.startswith(sha))  # both may be shortened
 
 
-def _edited(facts: ThreadFacts, after: int, until: int) -> list[str]:
+def _edited(facts: ThreadFacts, after: int, until: int, roots: Sequence[str]) -> list[str]:
     """Return the project's files that were edited between two entries, in their order."""
-    paths = (
-        facts.trace.relative(call.path)
-        for call in facts.trace.calls
-        if after < call.seq <= until and call.tool in EDITS and call.path and not call.failed
-    )
-    return [path for path in dict.fromkeys(paths) if not path.startswith(("/", "~", ".claude/"))]
+    calls = (call for call in facts.trace.calls if after < call.seq <= until and call.tool in EDITS and call.path)
+    paths = dict.fromkeys(call.path for call in calls if not call.failed)
+    of_root = {path: next((root for root in roots if path.startswith(f"{root}/")), "") for path in paths}
+    found = (path[len(root) + 1 :] if root else facts.trace.relative(path) for path, root in of_root.items())
+    return [path for path in found if not path.startswith(("/", "~", ".claude/"))]
 
 
-def _episode(facts: ThreadFacts, task: _Task, at: str | None) -> Candidate:
-    commits, edited = list(task.commits.values()), list(dict.fromkeys(task.edited))
+def _roots(facts: ThreadFacts) -> list[str]:
+    """Return the folders from which `git add` named edited files, the shortest first.
+
+    The folder with nearly all files may be another one: `/w/app/web`, where `git add web/page.py` tells `/w/app`, or
+    one above of `/w/app/.worktrees/2`.
+    """
+    added = {f"/{path}" for call in facts.trace.calls for path in _named(call, _ADDED)}
+    edited = {call.path for call in facts.trace.calls if call.tool in EDITS}
+    return sorted({path.removesuffix(end) for path in edited for end in added if path.endswith(end)}, key=len)
+
+
+def _named(call: ToolCall, command: re.Pattern[str]) -> list[str]:
+    """Return the paths that the lines of a command name; of a move not where it goes."""
+    named: list[str] = []
+    for line in command.finditer(call.word("command")) if call.tool == "Bash" else ():
+        words = [word for word in line["what"].split() if not word.startswith("-")]
+        named += words[:-1] if line["how"] == "mv" else words
+    return named
+
+
+def _episode(facts: ThreadFacts, task: _Task, at: str | None) -> Candidate | None:
+    commits = list(task.commits.values())
+    message, lesson, edited = _message(commits), _lesson(facts, task), _left(facts, task)
+    if not message or not (task.request or lesson) or (task.edited and not edited):
+        return None
     title = clip(commits[0].subject, 100)
     when = commits[-1].at or at
-    lesson = _lesson(facts, task)
+    rebased = max((call.seq for call in facts.trace.calls if _REBASED.search(call.word("command"))), default=0)
     fields = [
         ("Summary", shortened(title.rstrip("."))),
         ("Date", (when or "")[:DATE_CHARS]),
-        ("Task", f"“{_asked(task.request.text, title)}”" if task.request else ""),
-        ("Commits", _some([f"{one.subject} ({one.sha})" for one in commits], _COMMITS_SHOWN, "; ")),
-        ("Message", _message(commits)),
+        ("Task", _asked(task.request)),
+        ("Commits", _some([_told(one, rebased) for one in commits], _COMMITS_SHOWN, "; ")),
+        ("Message", message),
         ("Files", _some(edited, _FILES_SHOWN, ", ")),
         ("Lesson", f"“{lesson.text}”" if lesson else ""),
     ]
@@ -181,6 +210,16 @@ def _episode(facts: ThreadFacts, task: _Task, at: str | None) -> Candidate:
     )
 
 
+def _left(facts: ThreadFacts, task: _Task) -> list[str]:
+    """Return the files that were edited for a task, without those that were removed or moved later on."""
+    end = max(one.seq for one in task.commits.values())
+    later = (call for call in facts.trace.calls if call.seq > end and not call.failed)
+    gone = {path.rstrip("/") for call in later for path in _named(call, _GONE)}
+    return [
+        path for path in dict.fromkeys(task.edited) if not any(one == path or one.endswith(f"/{path}") for one in gone)
+    ]
+
+
 def _lesson(facts: ThreadFacts, task: _Task) -> Utterance | None:
     """Return the sentence with a cause that has most words in common with a task's subjects, as it was said; else None.
 
@@ -192,7 +231,8 @@ def _lesson(facts: ThreadFacts, task: _Task) -> Utterance | None:
     for said in facts.trace.steps:
         if isinstance(said, Utterance) and task.after < said.seq < end:
             for sentence in sentences(said.text if said.role == "assistant" else own_words(said.text)[0]):
-                is_cause = len(sentence) in _LESSON_CHARS and EXPLAINS.search(sentence) and not GUESSES.search(sentence)
+                label = sentence.partition(": ")[0]  # a cause behind it is that of an item of a list
+                is_cause = len(sentence) in _LESSON_CHARS and EXPLAINS.search(label) and not GUESSES.search(sentence)
                 common = len(subjects & set(analyze(sentence).content)) if is_cause else 0
                 is_named = common > _COMMON_WORDS or specific_names(sentence)
                 if common > most and is_named and not _was_printed(sentence, said.seq, facts):
@@ -204,12 +244,15 @@ def _was_printed(sentence: str, until: int, facts: ThreadFacts) -> bool:
     return any(sentence in call.result for call in facts.trace.calls if call.result_seq < until)
 
 
-def _asked(text: str, title: str) -> str:
-    """Return a request, clipped; of a longer one, such as a plan, from the first line on that shares a word with it."""
-    lines = [line.strip("#*> ") for line in text.split("\n") if line.strip("#*> -`")]
-    subject = set(analyze(title).content)
-    first = next((number for number, line in enumerate(lines) if subject & set(analyze(line).content)), 0)
-    return clip(one_line(text if len(text) <= _REQUEST_CHARS else "\n".join(lines[first:])), _REQUEST_CHARS)
+def _asked(request: Utterance | None) -> str:
+    """Return a request that opens work, in the person's own words; a paste, a plan and a question are none."""
+    own = own_words(request.text)[0] if request and is_task(request) else ""
+    return f"“{clip(own, _REQUEST_CHARS)}”" if own and not is_question(own) else ""
+
+
+def _told(commit: Commit, rebased: int) -> str:
+    """Return a commit by its subject and id; by its subject alone where a rebase gave it another id later."""
+    return commit.subject if commit.seq < rebased else f"{commit.subject} ({commit.sha})"
 
 
 def _some(items: Sequence[str], count: int, separator: str) -> str:
@@ -220,20 +263,35 @@ def _some(items: Sequence[str], count: int, separator: str) -> str:
 def _message(commits: Sequence[Commit]) -> str:
     """Return what the messages say behind their subjects, word for word: how the first begins, and what gives a reason.
 
-    Of what begins as a list only the reasons are told: what was changed is in the repository.
+    What was changed is in the repository. Of points all are told, or none: of "Two fixes: 1. …" one would be half.
     """
     said = ""
-    for number, block in enumerate(block for commit in commits for block in _blocks(commit)):
-        is_opening = number == 0 and block.endswith(".")
-        if (is_opening or CAUSE.search(block)) and (not said or len(said) + len(block) <= _MESSAGE_CHARS):
-            said += block if not said else f" {block}" if said.endswith((".", "!", "?")) else f"; {block}"
-    return clip(said, _MESSAGE_CHARS)
+    for number, (text, is_list) in enumerate(part for commit in commits for part in _parts(commit)):
+        is_opening = number == 0 and not is_list and text.endswith(".")
+        if is_opening or CAUSE.search(text):
+            told = text if is_list else leading(text, _MESSAGE_CHARS)
+            if len(said) + len(told) <= _MESSAGE_CHARS:
+                said += told if not said else f" {told}" if said.endswith((".", "!", "?")) else f"; {told}"
+    return said
 
 
-def _blocks(commit: Commit) -> list[str]:
-    """Return the paragraphs and list items behind a commit's subject, each on one line."""
+def _parts(commit: Commit) -> list[tuple[str, bool]]:
+    """Return the paragraphs and lists behind a commit's subject, each on one line; True for a list with its heading."""
+    parts: list[tuple[str, bool]] = []
+    for block in filter(str.strip, _BLANK.split(_body(commit))):
+        is_list = _POINT.search(block) is not None
+        text = "; ".join(paragraphs(block))
+        if is_list and parts and (parts[-1][0].endswith(":") or parts[-1][1]):
+            before = parts.pop()[0]
+            text = f"{before} {text}" if before.endswith(":") else f"{before}; {text}"
+        parts.append((text, is_list))
+    return parts
+
+
+def _body(commit: Commit) -> str:
+    """Return a commit's message behind its subject."""
     texts = message_texts(commit.body)
     first = next((number for number, text in enumerate(texts) if commit.subject in text), len(texts))
     # A second `-m` is the message's next paragraph; what opens a pull request in the same line is another text.
     text = "\n\n".join(texts[first : first + 1 if "gh pr " in commit.body else None])
-    return paragraphs(text.partition(commit.subject)[2])
+    return text.partition(commit.subject)[2]

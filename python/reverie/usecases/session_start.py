@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie import count_and_truncate_tokens
 from reverie.context.neutralize_markup import neutralize_markup
-from reverie.distill.sentences import clip, specific_names
+from reverie.distill import cues
+from reverie.distill.sentences import clip
 from reverie.lazy_regex import lazy_regex
 from reverie.store import ThreadRecord
 from reverie.usecases import find_register_and_join_projects, inherited_notes
@@ -28,8 +28,6 @@ OPEN_CHARS: Final = 160  # of one open step
 OPEN_MAX: Final = 3
 NOTE_CHARS: Final = 240
 
-SHORT_WORDS: Final = 3  # of a prompt that says no more than to go on: "continue", "go on", "do both please"
-SHORT_BYTES: Final = 24  # of UTF-8: eight characters of a script without spaces
 SHARED_WORDS: Final = 2  # with what was left open
 SHARED_PART: Final = 0.5  # of a prompt's words
 
@@ -101,15 +99,15 @@ def _note_lines(notes: list[tuple[NoteRecord, str]]) -> Iterator[str]:
 def goes_on(prompt: str, last: LastSession, told: str) -> bool:
     """Return True where the first prompt of a new session goes on with the last one.
 
-    Either it says nothing of its own ("go on"), or half of its words and two at least are those of the task or an open
+    Either it only says so ("go on"), or half of its words and two at least are those of the task or an open
     step, one of them in nothing else that is `told` at the start: "fix the flaky upload test of ENT-221" goes on with
     "open: upload test of ENT-221", not with "open: commit the fix" of a project whose every session commits a fix.
     """
     if not (last.task or last.steps) or prompt.startswith("/"):
         return False
     words = _words(prompt)
-    if len(prompt.split()) <= SHORT_WORDS and len(prompt.encode()) <= SHORT_BYTES:
-        return not specific_names(prompt) and re.search(r"\d", prompt) is None
+    if cues.goes_on(prompt):
+        return True
     shared = words & _words("\n".join((last.task, *last.steps)))
     return len(shared) >= max(SHARED_WORDS, SHARED_PART * len(words)) and not shared <= _words(told)
 

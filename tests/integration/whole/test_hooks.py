@@ -22,7 +22,6 @@ from support.churn import compute_processes
 from support.daemon import running_daemon
 from support.live_session import LiveSession
 from support.session import session_file, stored_messages
-from support.unrelated import UNRELATED
 from support.waiting import suspended, wait_until
 
 if TYPE_CHECKING:
@@ -159,23 +158,21 @@ def test_the_first_prompt_may_go_on_with_the_last_session(
     def first_prompt(text: str) -> tuple[str, str]:
         session = LiveSession(tmp_path, project, next(numbers))
         opened = start(daemon, session)
-        return opened, prompt(daemon, session, text) + prompt(daemon, session, "weiter")
+        return opened, prompt(daemon, session, text) + prompt(daemon, session, "continue")
 
     wait_until(lambda: "east gate" in first_prompt("what time is it in Lisbon now?")[0], "the session before")
-    wait_until(lambda: first_prompt("weiter")[1], "the state")
-    assert first_prompt("weiter")[1].count("## Working State") == 1
+    wait_until(lambda: first_prompt("go on")[1], "the state")
+    assert first_prompt("go on")[1].count("## Working State") == 1
     assert "where the last session of this project stopped" in first_prompt("the other half of the east gate now")[1]
-    assert first_prompt("what time is it in Lisbon now?")[1] == ""
+    for other in ("what time is it in Lisbon now?", "do both please"):
+        assert first_prompt(other)[1] == ""
 
 
 def test_a_fork_gets_nothing_that_its_parent_has(daemon: Daemon, tmp_path: Path, project: Path) -> None:
-    """A fork, by its source or its transcript, gets no start text, and no memory that the other session was shown."""
-    memory = "The lamp of lighthouse_lamp.go burns paraffin"
-    daemon.ask("POST", "/v1/memories", {"content": memory, "author": "person"})
+    """A fork, by its source or its transcript, gets no start text, nor the state of a last session."""
     parent = LiveSession(tmp_path, project, 28)
-    start(daemon, parent)
     ask = "what does lighthouse_lamp.go burn?"
-    wait_until(lambda: "paraffin" in prompt(daemon, parent, ask), "the memory")
+    assert start(daemon, parent) != ""
     parent.say(ask, "Paraffin.")
 
     copied: list[dict[str, Any]] = [
@@ -186,7 +183,6 @@ def test_a_fork_gets_nothing_that_its_parent_has(daemon: Daemon, tmp_path: Path,
         fork = LiveSession(tmp_path, project, number)
         fork.say(ask, "Paraffin.", **fields)
         assert start(daemon, fork, source) == ""
-        assert prompt(daemon, fork, ask) == ""
         assert prompt(daemon, fork, "go on") == ""
 
 
@@ -333,18 +329,6 @@ def test_a_compaction_that_was_answered_too_late_is_served_by_the_next_prompt(
     assert re.search(r"note  agents: .*hooks of agents answered too late", said("doctor"))
 
 
-def test_a_memory_that_nobody_has_read_is_shown_again(daemon: Daemon, tmp_path: Path, project: Path) -> None:
-    """A memory whose answer came too late is shown with a later prompt that is about it."""
-    memory = "The bell of carillon_bell.go rings at noon"
-    daemon.ask("POST", "/v1/memories", {"content": memory, "author": "person"})
-    session = LiveSession(tmp_path, project, 702)
-    start(daemon, session)
-    ask = session.hook("UserPromptSubmit", prompt="when does carillon_bell.go ring?")
-    hook(daemon, ask, query=f"?until={NOBODY_READS}")
-    wait_until(lambda: "noon" in shown(daemon, ask), "the memory")
-    assert "noon" not in shown(daemon, ask)
-
-
 def test_a_resumed_session_gets_its_state_alone(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
     """A session that is resumed has its conversation: neither summary nor excerpts are shown, nor a text of a start."""
     numbers = count(600)
@@ -365,31 +349,6 @@ def test_a_resumed_session_gets_its_state_alone(daemon: Daemon, client: Client, 
     text = max(texts)
     assert text.startswith("# Reverie, part 1 of 3")
     assert "## Working State" in text
-
-
-def test_a_prompt_gets_the_memory_that_it_is_about_once(daemon: Daemon, tmp_path: Path, project: Path) -> None:
-    """A prompt gets the memory that it is about, once; a steering one, a command, a paste or another one gets none."""
-    session = LiveSession(tmp_path, project, 51)
-    start(daemon, session)
-    for text in UNRELATED[:60]:
-        daemon.ask("POST", "/v1/memories", {"content": text, "author": "person"})
-    line = "The zeppelin hangar is locked with a brass key"
-    daemon.ask("POST", "/v1/memories", {"content": line, "author": "person"})
-    ask = "where is the brass key of the zeppelin hangar"
-    silent = [
-        "yes",
-        "go on",
-        "commit and push it",
-        f"/compact {ask}",
-        "",
-        "here is the log:\n" + "GET brass key of the zeppelin hangar\n" * 4,
-        *UNRELATED[60:70],
-    ]
-    assert [prompt(daemon, session, text) for text in silent] == [""] * len(silent)
-    text = prompt(daemon, session, ask)
-    assert "never instructions" in text.splitlines()[0]
-    assert ["brass key" in line for line in text.splitlines()[1:]] == [True]
-    assert prompt(daemon, session, ask) == ""
 
 
 def test_a_session_that_began_without_a_daemon_is_followed(

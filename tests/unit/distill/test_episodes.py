@@ -75,8 +75,50 @@ def test_undone_work_is_no_episode(undo: str, left: list[str]) -> None:
 def test_a_request_that_is_about_something_else_is_not_quoted() -> None:
     """What is said last before a commit, about the commit itself, is not told as its task."""
     thread = Thread().user("How is the weather there?").edit("/w/a.py").user("yes, please commit it and push it now")
+    thread.agent("The root cause is that `read_tide` has no cache of tides and asks the gauge each time.")
     [one] = episodes(commit(thread, "cache the tides of the gauge", "1a2b3c4", REASON))
     assert "Task" not in dict(one.fields)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Would it help the gauge to cache its tides for an hour or so?",
+        "no, the gauge shall cache its tides for an hour at least",
+        f"10:02 gauge: cache of tides is empty\n{ASKED}",
+    ],
+)
+def test_what_opens_no_work_is_not_quoted(asked: str) -> None:
+    """A question, an objection and a log belong to the work, but are not told as its task."""
+    [one] = episodes(commit(Thread().user(asked).edit("/w/a.py"), "cache the tides of the gauge", "1a2b3c4", REASON))
+    assert "Task" not in dict(one.fields)
+
+
+@pytest.mark.parametrize(("more", "told"), [("and sorts", 2), ("which is long " * 40, 0)])
+def test_of_points_all_are_told_or_none(more: str, told: int) -> None:
+    """What announces points is told with all of them, where there is room, and not with the first alone."""
+    body = f"Two reasons for it:\n\n1. It asks because it forgets.\n\n2. It waits {more}."
+    thread = Thread().user(ASKED).edit("/w/a.py")
+    found = episodes(commit(thread, "cache the tides of the gauge", "1a2b3c4", f"{body}\n\n{REASON}"))
+    message = dict(found[0].fields)["Message"]
+    assert [("1. It asks" in message) + ("2. It waits" in message), REASON in message] == [told, True]
+
+
+def test_files_are_named_from_the_repository() -> None:
+    """A path is told as `git add` names it, wherever most files are; one that was removed later is not told."""
+    thread = Thread().user(ASKED).edit("/w/app/.worktrees/2/web/page.py").edit("/w/app/.worktrees/2/web/old.py")
+    thread.bash("git add web/page.py web/old.py", "")
+    commit(thread, "cache the tides of the gauge", "1a2b3c4", REASON)
+    assert dict(episodes(thread)[0].fields)["Files"] == "web/page.py, web/old.py"
+    assert dict(episodes(thread.bash("git mv web/old.py web/new.py", ""))[0].fields)["Files"] == "web/page.py"
+    assert episodes(thread.bash("rm -f web/page.py", "")) == []
+
+
+def test_a_commit_that_was_rebased_is_told_without_its_id() -> None:
+    """A rebase gives a commit another id: the old one names nothing."""
+    thread = commit(Thread().user(ASKED).edit("/w/a.py"), "cache the tides of the gauge", "1a2b3c4", REASON)
+    [one] = episodes(thread.bash("git pull --rebase origin main", "Successfully rebased"))
+    assert dict(one.fields)["Commits"] == "cache the tides of the gauge"
 
 
 @pytest.mark.parametrize("path", ["/w/docs/tide.md", "/w/tests/test_tide.py", "/w/src/tide_test.go"])
@@ -86,8 +128,9 @@ def test_documents_and_tests_alone_are_no_episode(path: str) -> None:
 
 
 def test_a_commit_that_says_nothing_is_left_to_git() -> None:
-    """A subject alone, without a request or a reason, is no episode; a task without a commit is none either."""
-    assert episodes(commit(Thread().edit("/w/a.py"), "cache the tides of the gauge", "1a2b3c4")) == []
+    """No episode is a subject alone, what nobody asked for and nothing was learnt by, or a task without a commit."""
+    assert episodes(commit(Thread().user(ASKED).edit("/w/a.py"), "cache the tides of the gauge", "1a2b3c4")) == []
+    assert episodes(commit(Thread().edit("/w/a.py"), "cache the tides of the gauge", "1a2b3c4", REASON)) == []
     assert episodes(Thread().user(ASKED).edit("/w/a.py").agent("Edited.")) == []
 
 

@@ -72,13 +72,15 @@ def test_what_passes_is_no_wish(message: str) -> None:
     assert [one.content for one in found] == []
 
 
-def test_a_choice_is_told_with_the_options_description() -> None:
-    """A chosen option is told with its question and its description, without the agent's recommendation."""
+def test_an_answer_in_their_own_words_is_a_memory() -> None:
+    """What the person answers beside the options is told with its question; a chosen option is the agent's words."""
     options = {"Postgres (Recommended)": "Runs on the server we have", "SQLite": "One file"}
-    thread = asked("Which database holds the tides?", options, "Postgres (Recommended)")
-    assert contents(thread, MemoryType.FACT) == [
-        "Asked “Which database holds the tides?”, the user chose “Postgres”: “Runs on the server we have” (2026-03-05)."
+    own = asked("Which database holds the tides?", options, "The host has MariaDB running already")
+    assert contents(own, MemoryType.FACT) == [
+        "Asked “Which database holds the tides?”, the user said “The host has MariaDB running already” (2026-03-05)."
     ]
+    chosen = asked("Which database holds the tides?", options, "Postgres (Recommended)")
+    assert contents(chosen, MemoryType.FACT) == []
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ TOLD = "The quay is painted every year. Commit the pump list."
     [
         ("continue", True),
         ("go on", True),
-        ("weiter", True),
-        ("続けてください", True),
-        ("do both please", True),
+        ("ok, please continue", True),
+        ("do both please", False),
+        ("weiter", False),
         ("is the valve ring replaced by now?", True),
         ("the valve is open", False),
         ("fix crane_motor.go", False),
@@ -33,7 +33,7 @@ TOLD = "The quay is painted every year. Commit the pump list."
     ],
 )
 def test_first_prompts_that_go_on(prompt: str, goes_on: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """A prompt without a subject, or of the words of what was left open, goes on; another one begins anew."""
+    """A prompt that only says so, or of the words of what was left open, goes on; another one begins anew."""
     assert session_start.goes_on(prompt, LAST, TOLD) is goes_on
 
 
