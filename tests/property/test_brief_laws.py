@@ -102,7 +102,7 @@ def test_what_came_back_over_sessions_stands_before_what_was_said_once() -> None
         )
 
     threads = [prepare(f"thr_{number}", thread_brief(session(number))) for number in range(3)]
-    chosen = choose(threads, [], 140)
+    chosen = choose(threads, [], 240)
 
     assert next(one.text for one in chosen if one.section == "command") == "`make chart`"
     assert next(one for one in chosen if one.section == "wish").text == "commit, push, open a draft PR for pier 2"

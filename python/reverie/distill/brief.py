@@ -34,7 +34,7 @@ __all__ = ["thread_brief"]
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
 _WORDS_MIN: Final = 3  # of a quote
 _FINDING_CHARS_MIN: Final = 40
-_COMMAND_CHARS: Final = 110
+_COMMAND_CHARS: Final = 300  # of one that is told as it stands; a longer one is a script
 _REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
 _LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
@@ -228,16 +228,14 @@ def _what_worked(failed: Run, later: Sequence[Run], edits: Sequence[int]) -> str
             or "\n" in run.command.strip()
         ):
             return ""
-        return " && ".join(filter(None, map(_shown, parts)))
+        shown = list(map(_shown, parts))
+        return " && ".join(shown) if all(shown) else ""
     return ""
 
 
 def _shown(part: str) -> str:
-    """Return a command without what it quotes, which is of one occasion; empty where little is left: "gh api …"."""
-    shown = part.split("'", 1)[0].split('"', 1)[0].rstrip()
-    if shown == part:
-        return clip(shown, _COMMAND_CHARS)
-    return f"{clip(shown, _COMMAND_CHARS)} …" if len(shown.split()) > _HEAD_WORDS else ""
+    """Return a command as it stands, which can be run again; empty for a long one: cut short it cannot."""
+    return part if len(part) <= _COMMAND_CHARS else ""
 
 
 def _words_of(command: str) -> set[str]:

@@ -154,7 +154,7 @@ class Facts:
         via = "objection" if objects and cues.OBJECTS.match(said.text) else self._via(said)
         said = replace(said, choice=choice, proposal=proposal if agrees else "", via=via)
         if said.via != "answer":
-            if not (agrees or choice or _is_yes(said.text)):
+            if not (agrees or choice or said.via == "refusal" or _is_yes(said.text)):
                 self._close_talk()
             self.requests.append(said)
         if objects:
@@ -283,7 +283,8 @@ class Facts:
             return
         if run.purpose in CHECKS:
             self.checked_at = run.seq
-        passed = {key, *(purpose.value for purpose in run.passes)}
+        built = (Purpose.BUILD.value,) if run.purpose is Purpose.TEST else ()
+        passed = {key, *built, *(purpose.value for purpose in run.passes)}
         self.failing = [one for one in self.failing if _key(one) not in passed]
 
 

@@ -18,10 +18,12 @@ from reverie.distill.next_step import (
 from reverie.distill.sentences import clip, first_sentence
 from reverie.distill.state_text import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState
+from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from reverie.distill.answers import AnsweredQuestion
     from reverie.distill.facts import Facts
     from reverie.distill.state_text import StateItem
 
@@ -127,8 +129,27 @@ def completed(facts: Facts) -> list[StateItem]:
 def decided(facts: Facts, length: int) -> list[StateItem]:
     """Return the person's decisions in order of time, each with `length` characters at most."""
     made = [(clip(mark.text, length), mark.seq) for mark in facts.decisions]
-    made += [(clip(answer.text, length), answer.seq) for answer in facts.answers if answer.decides]
+    made += [
+        (clip(answer.text, length), answer.seq)
+        for answer in facts.answers
+        if answer.decides and not _is_overruled(answer, facts)
+    ]
     return _in_order(made)
+
+
+def _is_overruled(answer: AnsweredQuestion, facts: Facts) -> bool:
+    """Return True for a chosen option that the person came back to in their own words, in a later answer.
+
+    "Condense when? → On commit: …" goes where "explicit, but the change to idle needs to condense" follows.
+    """
+    about = set() if answer.own_words else set(analyze(answer.text).content)
+    return any(
+        later.seq > answer.seq
+        and later.own_words
+        and later.decides
+        and not about.isdisjoint(analyze(later.answer).content)
+        for later in facts.answers
+    )
 
 
 def _decisions(facts: Facts) -> list[StateItem]:

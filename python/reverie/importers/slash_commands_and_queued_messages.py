@@ -26,7 +26,7 @@ __all__ = ["typed_asides", "with_asides"]
 
 _NAME: Final = lazy_regex(r"<command-name>\s*/?([^\s<]*)")
 _ARGUMENTS: Final = lazy_regex(r"<command-args>(.*?)</command-args>", re.DOTALL)
-# Commands to the client itself, which say nothing about the work.
+# Commands to the client itself, which say nothing about the work; what is typed behind `/compact` does.
 _OF_THE_CLIENT: Final = lazy_regex(
     "add-dir|agents|bashes|bug|clear|compact|config|context|cost|doctor|effort|exit|export|extra-usage|"
     "fast|help|hooks|ide|install-github-app|login|logout|mcp|memory|model|output-style|permissions|"
@@ -53,9 +53,10 @@ def typed_asides(entries: Iterable[Entry]) -> list[Message]:
             continue
         if is_command(entry):
             name = _NAME.search(_text(entry.content))
-            if name is not None and not _OF_THE_CLIENT.fullmatch(name[1]):
-                given = _ARGUMENTS.search(_text(entry.content))
-                messages.append(_message(entry, f"/{name[1]} {given[1].strip() if given else ''}".rstrip()))
+            given = _ARGUMENTS.search(_text(entry.content))
+            words = given[1].strip() if given else ""
+            if name is not None and (not _OF_THE_CLIENT.fullmatch(name[1]) or (name[1] == "compact" and words)):
+                messages.append(_message(entry, f"/{name[1]} {words}".rstrip()))
         elif entry.kind is EntryKind.OTHER and (words := queued_words(entry)):
             messages.append(_message(entry, words))
     return sorted(messages, key=lambda message: message.first_seq)

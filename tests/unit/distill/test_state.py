@@ -117,6 +117,29 @@ def test_answers_of_the_question_tool_decide_with_the_description_of_the_option(
     assert state(thread).recent_decisions == ("Which store? → LMDB: one file, no server",)
 
 
+def test_an_option_that_the_person_came_back_to_is_no_decision() -> None:
+    """A chosen option goes where a later answer in the person's own words is about the same."""
+    options = [{"label": "On commit", "description": "as today"}, {"label": "At once", "description": ""}]
+    thread = Thread().user(TASK)
+    answers = {
+        "When to condense?": "On commit",
+        "Which store?": "a file",
+        "Is idle a state?": "explicit, and it has to condense",
+    }
+    for question, answer in answers.items():
+        asked = {"questions": [{"question": question, "options": options}]}
+        thread.call("AskUserQuestion", asked, f'User has answered your questions: "{question}"="{answer}".')
+    assert [text.partition(" →")[0] for text in state(thread).recent_decisions] == ["Which store?", "Is idle a state?"]
+
+
+def test_a_refusal_leaves_the_request_open() -> None:
+    """What the person says with a refused call belongs to the request in hand, which nobody answered yet."""
+    asked = "log this as an issue of the resolver and then let us move on"
+    thread = Thread().user(TASK).agent("It is slow.").user(asked)
+    thread.call("create_issue", {"title": "slow"}, REFUSED, failed=True)
+    assert state(thread).current_task == f"{asked} → use the other file"
+
+
 def test_a_slash_command_is_a_task_with_its_argument() -> None:
     """A slash command is told as typed, with its argument."""
     wrapped = (
@@ -158,9 +181,10 @@ def test_a_step_that_is_done_is_not_told() -> None:
 
 
 def test_a_check_that_passed_in_the_same_command_blocks_nothing() -> None:
-    """A lint that failed is no blocker any more once a command line that has it passes."""
+    """A lint that failed is no blocker any more once a command line that has it passes; what is tested was built."""
     thread = Thread().user(TASK).bash("make lint", "resume.py:406: error: unused", failed=True)
     assert state(thread).blockers == ("lint failing: resume.py:406: error: unused",)
+    thread.bash("go build ./...", "resume.go:9: undefined: agent", failed=True)
     thread.bash("make lint && make test", "0 issues.\n12 passed")
     assert state(thread).blockers == ()
 

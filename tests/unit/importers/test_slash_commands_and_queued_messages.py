@@ -18,11 +18,16 @@ def asides(transcript: Transcript) -> list[str]:
 
 
 def test_commands_of_the_person_are_shown_with_their_arguments() -> None:
-    """A command of the person's own or of a plugin is a request; one to the client, and its output, are not."""
+    """A command of the person's own or of a plugin is a request; one to the client, and its output, are not.
+
+    What is typed behind `/compact` is.
+    """
     transcript = Transcript()
     transcript.user(command("review", "158"))
     transcript.user(command("clear"))
     transcript.user("<local-command-stdout>cleared</local-command-stdout>")
+    transcript.user(command("compact"))
+    transcript.user(command("compact", "the migration is next"))
     transcript.user(command("guild:plan"))
 
-    assert asides(transcript) == ["/review 158", "/guild:plan"]
+    assert asides(transcript) == ["/review 158", "/compact the migration is next", "/guild:plan"]
