@@ -85,6 +85,7 @@ class Facts:
     calls: int = 0  # since the last words
     acted: bool = False  # True if something was changed since the person spoke
     looked: int = 0  # calls since the person spoke
+    uses_tools: bool = False  # False in a thread of words alone, where every answer comes at once
     checked_at: int = 0  # the entry where a check passed last
     stopped: bool = False  # True if the person stopped the agent or refused a call since it spoke
     requests: list[Utterance] = field(default_factory=list)  # the person's messages
@@ -173,10 +174,12 @@ class Facts:
     def _close_talk(self) -> None:
         """Mark the last message as talk if it was answered at once: nothing was changed, and little was looked at.
 
-        One that the person agrees to go on with opens work: "couldn't we move it into a package?" - "ok, let's do it".
+        In a thread without tools every answer comes at once, so that only questions are talk. One that the person
+        agrees to opens work: "couldn't we move it into a package?" - "ok, let's do it".
         """
         last = self.requests[-1] if self.requests else None
-        if last and not last.via and not self.acted and (self.looked < _LOOKED or cues.is_question(last.text)):
+        at_once = self.uses_tools and self.looked < _LOOKED
+        if last and not last.via and not self.acted and (at_once or cues.is_question(last.text)):
             self.requests[-1] = replace(last, via="talk")
 
     def _via(self, said: Utterance) -> str:
@@ -247,6 +250,7 @@ class Facts:
     def _add_call(self, call: ToolCall) -> None:
         self.calls += 1
         self.looked += 1
+        self.uses_tools = True
         self.end = max(self.end, call.result_seq)
         if call.failed and call.tool not in REPORTS and call.result.startswith("The user doesn't want"):
             self.stopped = True
