@@ -176,7 +176,8 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         closing.push_async_callback(asyncio.to_thread, save_indexes, services)
         closing.push_async_callback(asyncio.to_thread, save_messages, services)
         closing.push_async_callback(write_accesses, services)
-        closing.push_async_callback(server.drain, config.daemon.drain_seconds)
+        seconds = config.daemon.drain_seconds
+        closing.push_async_callback(server.drain, seconds, partial(services.jobs.close, seconds))
         closing.callback(stop.say, "requests in progress")
         closing.callback(services.events.end)
         server.handler = Application(routes(), services)

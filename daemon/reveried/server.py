@@ -16,6 +16,7 @@ from reveried.http.request_struct_and_response_writer import send_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from reveried.http.connection_limits import Admission
@@ -26,6 +27,7 @@ __all__ = ["Server", "bind_tcp", "bind_unix", "make_private"]
 BACKLOG = 1024  # connections that the kernel queues before they are accepted
 ACCEPTED_AT_ONCE = 256  # connections that are accepted before the requests of others go on
 REST_S = 0.5  # before accepting goes on where the process or the system has no descriptors or memory left
+ANSWER_S = 1.0  # for the answers of requests whose work has ended
 CLOSING_TURNS = 5  # turns of the event loop; closing a transport and its socket takes two
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
@@ -180,8 +182,11 @@ class Server:
         else:
             await self.handler(request, response)
 
-    async def drain(self, seconds: float) -> bool:
-        """Accept no more connections, answer the running requests, then close; return False if time ran out."""
+    async def drain(self, seconds: float, work: Callable[[], Awaitable[None]] | None = None) -> bool:
+        """Accept no more connections, answer the running requests, then close; return False if time ran out.
+
+        `work` is awaited where requests are late: what it ends, they can still answer.
+        """
         for listener in self._listeners:
             asyncio.get_running_loop().remove_reader(listener)
             listener.close()
@@ -193,6 +198,9 @@ class Server:
         finished = True
         if self.open.tasks:
             _, late = await asyncio.wait(tuple(self.open.tasks), timeout=seconds)
+            if late and work is not None:
+                await work()
+                _, late = await asyncio.wait(late, timeout=ANSWER_S)
             finished = not late
             for task in late:
                 task.cancel()

@@ -1,5 +1,6 @@
 """`reverie brief`: what the sessions of a project taught, and the commands that drop, keep or correct a line of it."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -57,7 +58,9 @@ def brief(
         say(wrapped(f"  {line.id}  {line.text}{day}"))
     if answer.model_tokens_per_session is not None:
         say(f"Read by a model: about {answer.model_tokens_per_session:,} tokens a session.")
-    say(f"{answer.tokens:,} of {answer.max_tokens:,} tokens. To change a line: reverie brief drop|keep|edit LINE")
+    name = shlex.quote(answer.project)
+    say(f"{answer.tokens:,} of {answer.max_tokens:,} tokens.")
+    say(f"To change a line: reverie brief drop|keep|edit LINE --project {name}")
 
 
 def drop(line: LineId, project: ProjectOption = None, json: Json = False) -> None:

@@ -400,9 +400,13 @@ class Suggesting(TyperGroup):
     """A command group whose "no such command" error suggests the nearest command."""
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[str | None, object, list[str]]:  # type: ignore[override] # the vendored parser's types are not public
-        """Return the command, or raise the error with a suggestion."""
+        """Return the command, or raise the error with a suggestion.
+
+        Options that are given to the group, as in `brief --project NAME drop LINE`, are the command's own.
+        """
+        given = {name: value for name, value in ctx.params.items() if _is_given(ctx, name)}
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except TyperException as error:
             longer = [name for name in self.commands if name.startswith(f"{args[0]}-")]
             suggestion = nearest(args[0], self.commands)
@@ -410,3 +414,11 @@ class Suggesting(TyperGroup):
             if near:
                 error.message = f"{error.message.rstrip('.')}. Did you mean {' or '.join(map(repr, near))}?"
             raise
+        ctx.default_map = {name: given} if name else None
+        return name, command, rest
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Return True if the person typed the option."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

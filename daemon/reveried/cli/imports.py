@@ -175,7 +175,7 @@ def _import_found(
     try:
         import_files(client, found, program=program, quiet=json, reports=reports, sources=sources, again=again)
         learnt = learn_from(client, reports, quiet=json)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, DaemonNotRunning):
         _print_interrupted(reports, len(found), json=json)
         raise
     if json:
@@ -270,7 +270,7 @@ def _counted_kind(kind: str, number: int) -> str:
 
 
 def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> None:
-    """Print to standard error how many files and lines are stored after Ctrl-C, and how to continue."""
+    """Print to standard error how many files and lines are stored at Ctrl-C or the daemon's end, and how to go on."""
     added = sum(report.added for report in reports)
     if json:
         print_json(_import_report(reports))

@@ -162,12 +162,12 @@ class Core:
             ) from None
         except OSError:
             await connection.close()
-            if reused and call.is_idempotent:
+            if not (reused and call.is_idempotent):
+                raise _closed(call) from None
+            try:
                 return await self._exchange(call)  # the daemon was just closing the idle connection: use a new one
-            raise DaemonNotRunning(
-                f"the daemon closed the connection before it answered{_may_happen(call)}",
-                hint="run `reverie logs` to see why, then `reverie up`",
-            ) from None
+            except DaemonNotRunning:
+                raise _closed(call) from None
         except BaseException:
             await connection.close()  # the rest of this answer must not be read as the beginning of the next one
             raise
@@ -199,6 +199,14 @@ class Core:
                 if not isinstance(error, NOT_LISTENING) or time.monotonic() >= deadline:
                     raise _connect_error(self.socket_path, error) from None
                 await self._network.sleep(POLL_S)
+
+
+def _closed(call: Call[Any]) -> DaemonNotRunning:
+    """Return the error for a call that was sent on a connection which then ended."""
+    return DaemonNotRunning(
+        f"the daemon closed the connection before it answered{_may_happen(call)}",
+        hint="run `reverie logs` to see why, then `reverie up`",
+    )
 
 
 def _may_happen(call: Call[Any]) -> str:

@@ -7,6 +7,7 @@ line, keeps it as a memory, or corrects it. Each of these is an operation that u
 from __future__ import annotations
 
 import hashlib
+import shlex
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -450,7 +451,9 @@ def find_line(brief: Brief, line: str) -> Line:
     match = next((one for one in (*brief.lines, *brief.last) if one.id == line), None)
     if match is None:
         raise NotFound(
-            f"the brief of {brief.project} has no line {line[:40]!r}", hint="`reverie brief` lists them", field="id"
+            f"the brief of {brief.project} has no line {line[:40]!r}",
+            hint=f"`reverie brief --project {shlex.quote(brief.project)}` lists them",
+            field="id",
         )
     return match
 

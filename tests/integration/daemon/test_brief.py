@@ -158,4 +158,18 @@ def test_the_commands(own: tuple[Daemon, Client], capfd: pytest.CaptureFixture[s
     assert main(["brief", "edit", line, "Drafts,", "always.", "--project", "harbour", "--json"]) == 0
     assert '"Drafts, always."' in capfd.readouterr().out
     assert main(["brief", "drop", "nothing", "--project", "harbour"]) == 1
-    assert "next: `reverie brief` lists them" in capfd.readouterr().err
+    assert "next: `reverie brief --project harbour` lists them" in capfd.readouterr().err
+
+
+def test_a_hint_holds_outside_of_the_repository(
+    own: tuple[Daemon, Client], capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a brief says to type names the project; an option before the command counts as one behind it."""
+    _, client = own
+    monkeypatch.chdir(tmp_path)
+    assert main(["brief", "--project", "harbour"]) == 0
+    assert "reverie brief drop|keep|edit LINE --project harbour" in capfd.readouterr().out
+    line = _texts(client)[DRAFTS]
+    assert main(["brief", "--project", "harbour", "--json", "drop", line]) == 0
+    assert '"drop"' in capfd.readouterr().out
+    assert DRAFTS not in _texts(client)

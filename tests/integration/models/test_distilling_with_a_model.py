@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -267,3 +268,15 @@ def test_knowledge_of_a_session_with_answers(tmp_path: Path) -> None:
     text = run("--spool", str(spool))
     assert "- Wants small commits." in text
     assert SUMMARY["decisions"][0] in text
+
+
+def test_a_distillation_is_answered_before_the_end(model: FakeModel) -> None:
+    """A request that takes longer than the grace of stopping, whose work the daemon still ends, has its answer."""
+    model.behave("summary", text=json.dumps(SUMMARY), before=3)
+    settings = model.settings(REVERIE_DAEMON_DRAIN_SECONDS="2.5")
+    with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client, ThreadPoolExecutor(1) as pool:
+        thread = long_thread(client)
+        asked = pool.submit(client.distill, thread)
+        wait_until(lambda: bool(model.requests("summary")), "a request to the model")
+        assert daemon.stop() == 0
+        assert asked.result().summary.sections["Open Threads"] == SUMMARY["openThreads"]

@@ -335,11 +335,13 @@ def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, importer: FakeImporte
 
 
 def test_a_daemon_that_stops(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
-    """If the daemon stops, the import stops at that file with exit code 3."""
+    """If the daemon stops, the import stops at that file with exit code 3, and says what is stored."""
     routes["POST /v1/imports"] = Answer(hang_up=True)
     session(tmp_path, LINE, "a.jsonl")
     session(tmp_path, LINE, "b.jsonl")
-    assert cli("import", "claude-code", str(tmp_path)).code == 3
+    run = cli("import", "claude-code", str(tmp_path))
+    assert run.code == 3
+    assert "0 of 2 files are in" in run.err
     assert sum(request.method == "POST" for request in daemon.requests) == 1
 
 

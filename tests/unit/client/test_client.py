@@ -319,6 +319,20 @@ def test_a_read_is_sent_again_when_a_kept_connection_breaks(path: Path, kind: st
         assert len(daemon.requests) == 4
 
 
+def test_a_daemon_that_stops_while_it_is_asked(path: Path) -> None:
+    """A call that was sent before the daemon went is not said to have found nobody: it may be done."""
+    with Client(path) as client, fake_daemon(path, always(Answer(HEALTH))) as daemon:
+        client.health()
+
+        def stop(_: Request) -> Answer:
+            path.unlink()
+            return Answer(hang_up=True)
+
+        daemon.respond = stop
+        with pytest.raises(errors.DaemonNotRunning, match="closed the connection before it answered"):
+            client.health()
+
+
 def test_calls_side_by_side(path: Path) -> None:
     """Concurrent calls of one AsyncClient use one connection each, which are reused later."""
     both = threading.Barrier(2, timeout=60)
