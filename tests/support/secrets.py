@@ -154,10 +154,18 @@ def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
     yield "lock", f'{{file = "{word}-1.2.3.tar.gz", hash = "sha256:{hexadecimal(64)}"}},'
     yield "lock", f"  /{word}/1.2.3:\n    resolution: {{integrity: sha512-{digest(64)}}}"
     yield "lock", f'"{word}": {{ "rev": "{commit}", "narHash": "sha256-{digest(32)}" }}'
+    yield "lock", f'"{word}": {{"hashes": ["sha256:{hexadecimal(64)}"], "version": "==1.0"}}'
+    yield "lock", f'"{word}": {{:hex, :{word}, "1.2.3", "{hexadecimal(64)}", [:mix], []}}'
+    yield "lock", f'"{word}": ["{word}@1.2.3", "", {{}}, "sha512-{digest(64)}"],'
+    yield "lock", f'"identity" : "{word}", "state" : {{ "revision" : "{commit}", "version" : "1.2.3" }}'
+    yield "lock", f'gem "{word}", git: "x", ref: "{commit}"'
+    yield "lock", f"{word}: {{rev: {commit}, sha256: {hexadecimal(64)}}}"
+    yield "digest", f"registry.example/{word}:latest@sha256:{hexadecimal(64)}"
+    yield "digest", f"image {word} digest: sha256:{hexadecimal(64)} size: 1234"
 
 
 def benign(rounds: int) -> list[tuple[str, str]]:
-    """Return lines with identifiers, 30 a round: the kind of identifier, and the line."""
+    """Return lines with identifiers, 38 a round: the kind of identifier, and the line."""
     pick = random.Random(7)
     return [line for _ in range(rounds) for line in _names(pick)]
 

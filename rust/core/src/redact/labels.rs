@@ -5,7 +5,7 @@ use crate::redact::findings::{Findings, Rule};
 use crate::redact::json_keys::{is_secret_key_name, starts_word};
 use crate::redact::rules::{ByteSet, DESCRIPTION_WORDS, KEYWORDS, Keyword};
 use crate::redact::value::{
-    EXAMINED_MAX, Quoting, has_three_classes, is_digest, is_placeholder, is_random, is_secret, is_strange,
+    EXAMINED_MAX, Quoting, has_algorithm, has_three_classes, is_digest, is_placeholder, is_random, is_secret, is_strange,
 };
 
 /// Bytes of a name that are examined.
@@ -107,9 +107,11 @@ impl Findings<'_> {
 
     /// Return true if a value is a digest, and the words before its name say so: `checksum of token: …`.
     pub(crate) fn is_digest(&self, name_start: usize, value: &str) -> bool {
-        let before = || self.slice(self.text.ceil_char_boundary(name_start.saturating_sub(NAME_MAX)), name_start);
-        let words = ["sum", "hash", "digest", "sha", "md5", "fingerprint", "integrity", "etag", "commit"];
-        is_digest(value.as_bytes()) && words.iter().any(|word| before().to_ascii_lowercase().contains(word))
+        let before = self.slice(self.text.ceil_char_boundary(name_start.saturating_sub(NAME_MAX)), name_start);
+        let words = ["sum", "hash", "digest", "sha", "md", "fingerprint", "integrity", "etag", "commit", "rev", "ref"];
+        let names = |part: &str| words.iter().any(|word| part.ends_with(word));
+        is_digest(value.as_bytes())
+            && before.to_ascii_lowercase().split(|letter: char| !letter.is_ascii_alphabetic()).any(names)
     }
 
     /// Find the value of a comparison written the other way round: `"value" == name`.
@@ -188,6 +190,7 @@ impl Findings<'_> {
         let accepted = self.starts_word(start)
             && user.starts_with(|letter: char| letter.is_ascii_alphabetic())
             && value.len() >= 8
+            && !has_algorithm(behind.get(..user.len() + 1 + value.len()).unwrap_or_default())
             && is_secret(value, true, Quoting::Bare);
         accepted.then_some(Span { start: from, end: from + value.len(), kind: "password" })
     }
@@ -249,14 +252,15 @@ impl Findings<'_> {
     /// the value below, and a prompt to which a script sends an answer (`expect "assword:"`, `send "X\r"`).
     fn next_line(&self, operator: usize, at: usize) -> usize {
         let rest = self.slice(at, at + PROMPT_MAX);
-        if let Some(sent) = rest.strip_prefix(['"', '}']).and_then(|behind| behind.find("send").map(|to| (behind, to)))
+        let pattern = rest.trim_start_matches('*');
+        if let Some(sent) = pattern.strip_prefix(['"', '}']).and_then(|behind| behind.find("send").map(|to| (behind, to)))
             && let (between, send) =
                 (sent.0.get(..sent.1).unwrap_or_default(), sent.0.get(sent.1..).unwrap_or_default())
             && between.chars().all(|letter| letter.is_whitespace() || "{};*\\nr\"".contains(letter))
         {
             let command =
                 send.trim_start_matches(|letter: char| letter.is_ascii_alphabetic() || "-_ (".contains(letter));
-            return at + 1 + sent.1 + send.len() - command.len();
+            return at + rest.len() - pattern.len() + 1 + sent.1 + send.len() - command.len();
         }
         let mark = rest.trim_start_matches(['|', '>', '-', '+', '\\', '1', '2', '3', '4']);
         let broken = mark.strip_prefix("\r\n").or(mark.strip_prefix('\n'));
@@ -268,10 +272,10 @@ impl Findings<'_> {
         at + rest.len() - indented.len()
     }
 
-    /// Return where the value begins in a list of names and values: `- name: DB_PASSWORD`, and `value: X` below it.
+    /// Return where the value begins in a list of names and values: `"name": "DB_PASSWORD"`, then `"value": "X"`, on one
+    /// line or two.
     fn value_below(&self, at: usize) -> Option<usize> {
-        let at = self.skip(at, b",\r", 2);
-        let line = self.skip(at, b"\n", 1);
+        let line = self.skip(at, b",\r\n", 3);
         let word = self.skip(line, b" \t\"'", 24);
         let colon = (line > at && self.slice(word, word + 5) == "value").then(|| self.skip(word + 5, b"\"' \t", 4))?;
         matches!(self.bytes.get(colon), Some(b':' | b'=')).then(|| self.skip(colon + 1, b" \t", 8))

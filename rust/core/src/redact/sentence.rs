@@ -4,7 +4,7 @@ use crate::redact::Span;
 use crate::redact::findings::{Findings, Rule};
 use crate::redact::json_keys::is_secret_key_name;
 use crate::redact::rules::Keyword;
-use crate::redact::value::{Parts, is_random, is_stated};
+use crate::redact::value::{Parts, has_algorithm, is_random, is_stated};
 
 /// Bytes of a clause that are examined on each side of a label, words in it, and bytes of each.
 const CLAUSE_MAX: usize = 160;
@@ -31,7 +31,7 @@ impl Findings<'_> {
             return;
         }
         let found = self.value_behind(label, end).or_else(|| self.value_before(label, start));
-        let found = found.filter(|(from, to)| !self.is_digest(start, self.slice(*from, *to)));
+        let found = found.filter(|(from, to)| !self.is_digest(*from, self.slice(*from, *to)));
         self.add(found.map(|(start, end)| Span { start, end, kind: label.kind }), Rule::Sentence);
     }
 
@@ -67,6 +67,9 @@ impl Findings<'_> {
             // `password for ann:X`
             let named =
                 word.split_once(':').filter(|(name, value)| nth > 0 && !name.is_empty() && !value.starts_with('/'));
+            if has_algorithm(word.trim_matches(['"', ',', ';'])) {
+                return None;
+            }
             let (from, said, stated) = match named {
                 Some((name, value)) if !value.is_empty() => (at + name.len() + 1, value, true),
                 _ => (at, word, linked),
@@ -78,7 +81,9 @@ impl Findings<'_> {
                 return Some(found);
             }
             let bare = word.trim_matches(QUOTES);
-            if bare.ends_with(['.', '!', '?', ';', '|']) || word.len() > WORD_MAX {
+            // In data the label is that of an object or an item, and the next value has a key: `"token": { "rev": …`.
+            let is_data = word.contains(['{', '[']) || word.ends_with("\",") || nth > 0 && word.ends_with("\":");
+            if is_data || bare.ends_with(['.', '!', '?', ';', '|']) || word.len() > WORD_MAX {
                 return None; // the clause ends
             }
             let only_quotes = bare.is_empty();

@@ -279,6 +279,7 @@ pub(crate) fn is_secret(value: &str, worded: bool, quoting: Quoting) -> bool {
         || bytes.iter().any(u8::is_ascii_whitespace)
         || is_reference(examined)
         || is_elided(examined)
+        || has_algorithm(examined)
         || examined.contains("://")
     {
         return false;
@@ -472,6 +473,16 @@ pub(crate) fn is_hex_pair(value: &str) -> bool {
 pub(crate) fn is_digest(value: &[u8]) -> bool {
     let all = |upper: fn(&u8) -> bool| value.iter().all(|byte| byte.is_ascii_hexdigit() && !upper(byte));
     value.len() <= DIGEST_MAX && (all(u8::is_ascii_uppercase) || all(u8::is_ascii_lowercase))
+}
+
+/// Return true if a value is a digest behind the name of its algorithm: `sha512-…`, `sha256:…`, `h1:…` of Go.
+pub(crate) fn has_algorithm(value: &str) -> bool {
+    let behind = value.rsplit('@').next().unwrap_or(value); // `token:latest@sha256:…`
+    let Some((algorithm, digest)) = behind.split_once([':', '-', '=']) else { return false };
+    let name = algorithm.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    matches!(name, "h" | "zh" | "sha" | "md" | "blake" | "blake2b" | "SHA" | "MD")
+        && digest.len() >= 2 * 16
+        && digest.bytes().all(|byte| ByteSet::Wide.contains(byte))
 }
 
 /// Return true if a value is a UUID with dashes.
