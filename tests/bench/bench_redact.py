@@ -1,14 +1,17 @@
 """Benchmark of redaction: coverage of labelled secrets, false positives, and speed.
 
-With `--missed`, also the labelled values that are not covered, and what is hit in prose.
+With `--missed`, also the labelled values that are not covered, and what is hit in prose. With `--against PATH`, the
+native module of another build at that path is timed in turn with this one.
 """
 
 from __future__ import annotations
 
 import base64
 import gzip
+import importlib.util
 import math
 import random
+import re
 import sys
 import time
 import uuid
@@ -115,6 +118,26 @@ def speed() -> None:
     print(f"{'value, lines of transcripts, MB/s':<{COLUMN}} {size / best(REDACTOR.value, values) / 1e6:7.0f}")
 
 
+def compared(path: str | None) -> None:
+    """Print how often the text of prose is redacted in the time of a yardstick, each run beside one of the other.
+
+    The yardstick is the build at `path`, else a search for three words by a regular expression.
+    """
+    texts = prose()
+    if path:
+        spec = importlib.util.spec_from_file_location("_native", path)
+        assert spec
+        assert spec.loader
+        earlier = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(earlier)
+        other: Callable[[Any], object] = earlier.Redactor().text
+    else:
+        other = re.compile("password|secret|token").findall
+    ratios = sorted(best(other, texts, 1) / best(REDACTOR.text, texts, 1) for _ in range(9))
+    name = f"speed beside {'the other build' if path else 'a search for three words'}, median of 9"
+    print(f"{name:<{COLUMN}} {ratios[4]:7.2f}   {ratios[0]:.2f} to {ratios[-1]:.2f}")
+
+
 def hostile(size: int) -> dict[str, str]:
     """Return texts of about so many bytes in which every byte might begin a secret, or is part of an identifier."""
     pick = random.Random(size)
@@ -156,10 +179,10 @@ def planted() -> None:
     print(f"{'secrets among all that is taken':<{COLUMN}} {1 - len(others) / max(taken, 1):7.2%}")
 
 
-def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
-    """Return the seconds of the fastest of five runs over all items."""
+def best(function: Callable[[Any], object], items: Sequence[object], runs: int = 5) -> float:
+    """Return the seconds of the fastest run over all items."""
     times = []
-    for _ in range(5):
+    for _ in range(runs):
         started = time.process_time()
         for item in items:
             function(item)
@@ -174,3 +197,4 @@ if __name__ == "__main__":
     planted()
     mistakes(missed=verbose)
     speed()
+    compared(sys.argv[sys.argv.index("--against") + 1] if "--against" in sys.argv else None)
