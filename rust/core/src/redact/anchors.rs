@@ -46,10 +46,15 @@ const BEGINNINGS: usize = 1 << (HASH_BITS - 6);
 static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     let (anchors, patterns): (Vec<_>, Vec<_>) = anchors().into_iter().unzip();
     let mut beginnings = [0; BEGINNINGS];
-    for pattern in &patterns {
+    for (anchor, pattern) in anchors.iter().zip(&patterns) {
+        let follows = |third: u8| match anchor {
+            Anchor::Token(token) => token.body.contains(third),
+            Anchor::Escape if pattern.is_ascii() => third.is_ascii_hexdigit() || third == b'x',
+            _ => true,
+        };
         for third in 0..=u8::MAX {
             if let [first, second, rest @ ..] = pattern.as_bytes()
-                && rest.first().is_none_or(|byte| *byte == third)
+                && rest.first().map_or_else(|| follows(third), |byte| *byte == third)
             {
                 let (place, bit) = beginning(u32::from_le_bytes([*first, *second, third, 0]));
                 beginnings[place % BEGINNINGS] |= bit;

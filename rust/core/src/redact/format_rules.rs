@@ -56,21 +56,12 @@ impl Findings<'_> {
         // The published pattern of this format includes the byte that ends it.
         let closes =
             token.prefix == TERMINATED_FORMAT && self.count(until, 1, |byte| b"\"'`\n\r\t <&;".contains(&byte)) > 0;
-        let scheme = if token.prefix.contains('/') { self.scheme_before(start) } else { 0 };
         let whole = self.slice(start, until).as_bytes();
         (begins && bits >= BODY_BITS && !is_digest(whole)).then_some(Span {
-            start: start - scheme,
+            start,
             end: until + usize::from(closes),
             kind: token.kind,
         })
-    }
-
-    /// Return the length of the URL scheme before a URL that is itself the secret (a webhook).
-    fn scheme_before(&self, start: usize) -> usize {
-        ["https://", "http://"]
-            .iter()
-            .find(|scheme| self.before(start).ends_with(scheme.as_bytes()))
-            .map_or(0, |scheme| scheme.len())
     }
 
     /// Return true if a token of the same format ends where this one starts.

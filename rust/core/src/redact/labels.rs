@@ -5,7 +5,8 @@ use crate::redact::findings::{Findings, Rule};
 use crate::redact::json_keys::{is_secret_key_name, starts_word};
 use crate::redact::rules::{ByteSet, DESCRIPTION_WORDS, KEYWORDS, Keyword};
 use crate::redact::value::{
-    EXAMINED_MAX, Quoting, has_algorithm, has_three_classes, is_digest, is_placeholder, is_random, is_secret, is_strange,
+    EXAMINED_MAX, Quoting, has_algorithm, has_three_classes, is_digest, is_placeholder, is_random, is_secret,
+    is_strange,
 };
 
 /// Bytes of a name that are examined.
@@ -79,7 +80,7 @@ impl Findings<'_> {
         let (to, quoting) = match (quote, operator) {
             (0, Operator::QuotedOnly) => return None,
             (0, _) => (self.bare_end(from, keyword), Quoting::Bare),
-            _ => (self.quoted_end(from, quote).or_else(|| self.first_line(from))?, Quoting::Quoted),
+            _ => (self.quoted_end(from, quote)?, Quoting::Quoted),
         };
         let value = self.slice(from, to);
         if keyword.word == "key" && !is_secret_key_name(self.slice(start.saturating_sub(24), end).as_bytes()) {
@@ -179,8 +180,8 @@ impl Findings<'_> {
     /// Return the password of `login: ann / X1b2c3` or `credentials: ann:X1b2c3`, whose first word is at `start..end`.
     pub(crate) fn paired_password(&self, start: usize, end: usize) -> Option<Span> {
         let line = self.slice(end, end + EXAMINED_MAX).split('\n').next()?;
-        let link = [": ", ":", " are ", " is "].iter().find(|link| line.starts_with(**link))?;
-        let behind = line.get(link.len()..)?.trim_start_matches(' ');
+        let joint = [": ", ":", " are ", " is "].iter().find(|joint| line.starts_with(**joint))?;
+        let behind = line.get(joint.len()..)?.trim_start_matches(' ');
         let user = behind.split(|letter: char| !letter.is_ascii_alphanumeric() && !"._@-".contains(letter)).next()?;
         let separated = behind.get(user.len()..)?;
         let value = separated.strip_prefix(" / ").or(separated.strip_prefix(':'))?;
@@ -253,7 +254,8 @@ impl Findings<'_> {
     fn next_line(&self, operator: usize, at: usize) -> usize {
         let rest = self.slice(at, at + PROMPT_MAX);
         let pattern = rest.trim_start_matches('*');
-        if let Some(sent) = pattern.strip_prefix(['"', '}']).and_then(|behind| behind.find("send").map(|to| (behind, to)))
+        if let Some(sent) =
+            pattern.strip_prefix(['"', '}']).and_then(|behind| behind.find("send").map(|to| (behind, to)))
             && let (between, send) =
                 (sent.0.get(..sent.1).unwrap_or_default(), sent.0.get(sent.1..).unwrap_or_default())
             && between.chars().all(|letter| letter.is_whitespace() || "{};*\\nr\"".contains(letter))
@@ -343,12 +345,6 @@ impl Findings<'_> {
         closes.then(|| from + inner.strip_suffix('\\').unwrap_or(inner).len())
     }
 
-    /// Return the end of the first line of a value in quotes that has several, if it is a line of a key.
-    fn first_line(&self, from: usize) -> Option<usize> {
-        let line = self.slice(from, from + EXAMINED_MAX).lines().next()?;
-        is_key_material(line).then_some(from + line.len())
-    }
-
     /// Return the end of an unquoted value. A heavily punctuated password may contain what would end any other value.
     fn bare_end(&mut self, from: usize, keyword: &Keyword) -> usize {
         let to = self.extent(from, Extent::Word);
@@ -416,22 +412,8 @@ fn is_key_material(value: &str) -> bool {
 /// Return true if a name says that what it names is no secret: `publicKey`, `NEXT_PUBLIC_TOKEN`.
 fn names_public(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    let words = [
-        "cache",
-        "primary",
-        "storage",
-        "public",
-        "pubkey",
-        "pub_",
-        "publish",
-        "page",
-        "cursor",
-        "cancel",
-        "design",
-        "encrypted",
-        "hash",
-    ];
-    words.iter().any(|word| lower.contains(word))
+    let words = "cache primary storage public pubkey pub_ publish page cursor cancel design encrypted hash";
+    words.split(' ').any(|word| lower.contains(word))
 }
 
 /// Return the length of the first word of a command line, with its quotes; an unclosed quote ends it.

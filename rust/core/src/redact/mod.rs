@@ -147,16 +147,25 @@ impl Redactor {
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
     ) -> Vec<Finding> {
-        let found = self.spans_with(text, scope, Some(fingerprints));
+        let (found, is_new) = self.spans_and_new(text, scope, fingerprints);
         // A value may be found by a remembered one beside it, but that is no value that is remembered itself.
-        if scope != Scope::Identifier && self.remember(text, &found, fingerprints) {
-            return self.spans_with(text, scope, Some(fingerprints));
-        }
-        found
+        if is_new { self.spans_with(text, scope, Some(fingerprints)) } else { found }
+    }
+
+    /// Return the secrets of a text and whether one of them was remembered now, so that others may be found by it.
+    fn spans_and_new(
+        &self,
+        text: &str,
+        scope: Scope,
+        fingerprints: &mut Cow<'_, Fingerprints>,
+    ) -> (Vec<Finding>, bool) {
+        let found = self.spans_with(text, scope, Some(fingerprints));
+        let is_new = scope != Scope::Identifier && Self::remember(text, &found, fingerprints);
+        (found, is_new)
     }
 
     /// Remember the values that would not be found without their labels; return whether one was new.
-    fn remember(&self, text: &str, found: &[Finding], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
+    fn remember(text: &str, found: &[Finding], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
         let before = fingerprints.last();
         for found in found.iter().filter(|found| matches!(found.rule, "label" | "sentence")) {
             let written = text.get(found.start..found.end).unwrap_or_default();
@@ -192,7 +201,8 @@ impl Redactor {
         fingerprints: &mut Cow<'_, Fingerprints>,
     ) -> (Cow<'t, str>, Vec<Taken>) {
         let key = Fingerprints::new(fingerprints.key());
-        taking(text, &key, |text| self.spans_remembering(text, scope, fingerprints))
+        // Each pass finds what the one before remembered.
+        taking(text, &key, |text| self.spans_and_new(text, scope, fingerprints).0)
     }
 
     /// Return the text with its secrets replaced, and what was taken, hashed under the key of the fingerprints.

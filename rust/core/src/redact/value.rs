@@ -34,34 +34,13 @@ const STATED_BITS: u32 = 24;
 pub(crate) const CERTAIN_BITS: u32 = 50;
 
 /// Letters that follow each letter in words and names of code: bit 0 is `a`. They make 98.5 % of all pairs there.
+#[rustfmt::skip]
 const PAIRS: [u32; 26] = [
-    0x03fe_bdff,
-    0x011e_fb7f,
-    0x017e_fdff,
-    0x017e_f9ff,
-    0x01ff_fdff,
-    0x011e_f93f,
-    0x015e_f9fd,
-    0x011e_7919,
-    0x02ae_fc7f,
-    0x0014_4111,
-    0x005c_e97d,
-    0x013e_fd7f,
-    0x011e_fd1f,
-    0x017e_fdff,
-    0x01fe_fdff,
-    0x015e_fdff,
-    0x0010_0800,
-    0x017e_fdff,
-    0x017f_fdff,
-    0x03fe_fdff,
-    0x008e_f97f,
-    0x0004_5111,
-    0x000e_e99d,
-    0x010c_d93d,
-    0x000e_f917,
-    0x0000_4111,
-]; // fmt: skip
+    0x03fe_bdff, 0x011e_fb7f, 0x017e_fdff, 0x017e_f9ff, 0x01ff_fdff, 0x011e_f93f, 0x015e_f9fd, 0x011e_7919,
+    0x02ae_fc7f, 0x0014_4111, 0x005c_e97d, 0x013e_fd7f, 0x011e_fd1f, 0x017e_fdff, 0x01fe_fdff, 0x015e_fdff,
+    0x0010_0800, 0x017e_fdff, 0x017f_fdff, 0x03fe_fdff, 0x008e_f97f, 0x0004_5111, 0x000e_e99d, 0x010c_d93d,
+    0x000e_f917, 0x0000_4111,
+];
 
 /// How a value is written in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -377,6 +356,16 @@ fn is_expression(value: &[u8]) -> bool {
     parts.all(|part| is_name_part(part, Parts::of(part)))
 }
 
+/// Beginnings of values that code reads from elsewhere, and words of values that someone has yet to fill in.
+#[rustfmt::skip]
+const CODE: [&str; 10] = [
+    "process.env", "os.environ", "os.getenv", "env.", "env[", "self.", "this.", "config.", "import.meta", "[redacted",
+];
+#[rustfmt::skip]
+const FILLED_IN: [&str; 10] = [
+    "your_", "your-", "yourp", "yours", "xxxx", "changeme", "change-me", "change_me", "placeholder", "redacted",
+];
+
 /// Return true if a value stands for another one: `$X`, `root@$X`, `${X}`, `{{ x }}`, `<X>`, `%X%`, `process.env.X`.
 pub(crate) fn is_reference(value: &str) -> bool {
     let bytes = value.as_bytes();
@@ -405,23 +394,8 @@ pub(crate) fn is_reference(value: &str) -> bool {
         || has_template(bytes)
         || bytes.iter().all(|byte| byte == first || !byte.is_ascii_alphanumeric() && *byte < 0x80) && !is_strange(value)
         || PLACEHOLDERS.contains(&lower.as_str())
-        || [
-            "process.env",
-            "os.environ",
-            "os.getenv",
-            "env.",
-            "env[",
-            "self.",
-            "this.",
-            "config.",
-            "import.meta",
-            "[redacted",
-        ]
-        .iter()
-        .any(|code| lower.starts_with(code))
-        || ["your_", "your-", "yourp", "yours", "xxxx", "changeme", "change-me", "change_me", "placeholder", "redacted"]
-            .iter()
-            .any(|word| lower.contains(word))
+        || CODE.iter().any(|code| lower.starts_with(code))
+        || FILLED_IN.iter().any(|word| lower.contains(word))
 }
 
 /// Return true if a value contains `${NAME…}`, `$(command)` or `{{ name }}`.

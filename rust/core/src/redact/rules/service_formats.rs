@@ -92,7 +92,7 @@ pub(crate) const INFIXES: &[Infix] = &[
     infix("telegram-bot-token", (Digit, 6), ":AA", (Word, 30)),
     infix("azure-client-secret", (Alnum, 3), "8Q~", (Wide, 30)),
     infix("azure-client-secret", (Alnum, 3), "7Q~", (Wide, 30)),
-    infix("facebook-token", (Digit, 13), "|", (Word, 24)), infix("salesforce-token", (Alnum, 15), "!A", (Wide, 60)),
+    infix("salesforce-token", (Alnum, 15), "!A", (Wide, 60)),
     infix("newrelic-key", (Alnum, 30), "NRAL", (Alnum, 0)), infix("mailchimp-key", (Alnum, 30), "-us", (Digit, 1)),
     infix("google-client", (Word, 30), ".apps.googleusercontent.com", (Alnum, 0)),
 ];
