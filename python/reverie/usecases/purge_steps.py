@@ -38,7 +38,7 @@ from reverie.usecases import (
 )
 from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
-from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
+from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, note_file_texts, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -232,6 +232,8 @@ def _rewrite_versions(writer: Writer, kind: Kind, key: Key, matcher: Matcher, pu
     def rewrite(value: dict[str, Any]) -> dict[str, Any]:
         return _past_document(value, matcher, purged) if kind is Kind.DOCUMENT else matcher.without(value)
 
+    if kind is Kind.DOCUMENT:
+        note_file_texts(writer, str(key[0]), writer.at)
     writer.rewrite(kind, key, rewrite)
     return 0
 

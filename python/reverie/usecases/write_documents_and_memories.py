@@ -6,8 +6,10 @@ authoritative for the words; a memory keeps its id for as long as its block can 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from msgspec.structs import replace
@@ -17,6 +19,7 @@ from reverie.documents.id_matching import match_ids
 from reverie.documents.project_document_paths import PERSON, folder_of
 from reverie.doubts import without_doubt
 from reverie.store import (
+    BaselineRecord,
     DocumentRecord,
     Kind,
     MemoriesCursor,
@@ -25,6 +28,7 @@ from reverie.store import (
     RetiredRecord,
 )
 from reverie.store.redact_encode_and_checksum_records import to_ms
+from reverie.sync.sync_input_types import Baseline
 from reverie.usecases.document_part_with_same_line_or_room import part_index
 from reverie.usecases.document_summary_in_memory_index import index_summary
 from reverie.usecases.forgotten_records import forget, recall_to_mind
@@ -36,9 +40,19 @@ if TYPE_CHECKING:
     from reverie.documents import Item, ParsedDocument
     from reverie.store import Reader, Writer
 
-__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "sha256"]
+__all__ = [
+    "Author",
+    "NewText",
+    "blocks_of",
+    "no_new_ids",
+    "note_file_texts",
+    "put_texts",
+    "sha256",
+    "with_unrecorded_texts",
+]
 
 RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
+_FILE_TEXTS = 20  # the last texts of a deleted document that its file may have: far more than a pass leaves unwritten
 _RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
 _WORDS = ("type", "content", "tags", "title", "fields")  # fields of a memory that its block's text determines
 
@@ -93,7 +107,7 @@ def put_texts(
                     memories.retire(name, item.text)
     for path, new in changed.items():
         if new is None:
-            _delete_document(writer, path, before[path])
+            _delete_document(writer, path, before[path], at)
             index.note_deletion(path)
             continue
         old = before[path]
@@ -361,7 +375,30 @@ def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:
     return all(getattr(memory, name) == words[name] for name in _WORDS)
 
 
-def _delete_document(writer: Writer, path: str, before: DocumentRecord | None) -> None:
+def with_unrecorded_texts(reader: Reader, path: str, baseline: Baseline | None) -> Baseline:
+    """Return a path's baseline with the hashes of the texts that its file may have got since.
+
+    Baselines are saved later than the files that they are of. Example: an agent creates a document, a second later the
+    person undoes that, and the daemon is killed before the file is removed: without a baseline the file looks new.
+    """
+    known = Baseline(path, "", 0) if baseline is None else baseline
+    past = islice(reader.record_versions(DocumentRecord, (path,)), _FILE_TEXTS)
+    newer = takewhile(lambda version: version.operation > (known.operation or 0), past)
+    texts = {sha256(version.value.content) for version in newer if version.value is not None}
+    return known if texts <= known.intended else dataclasses.replace(known, intended=known.intended | texts)
+
+
+def note_file_texts(writer: Writer, path: str, at: str) -> None:
+    """Save the baseline of a document that is about to be deleted, or whose versions change, with what it may show."""
+    record = writer.load(BaselineRecord[Baseline], (path,))
+    known = None if record is None else record.baseline
+    baseline = with_unrecorded_texts(writer, path, known)
+    if baseline != known:
+        writer.save(BaselineRecord(path=path, baseline=baseline, at=at), (path,))
+
+
+def _delete_document(writer: Writer, path: str, before: DocumentRecord | None, at: str) -> None:
+    note_file_texts(writer, path, at)
     writer.delete(Kind.DOCUMENT, (path,))
     if before is not None:
         writer.event("workspace.updated", {"path": path, "version": before.version + 1})
