@@ -6,6 +6,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from reverie.client import Client
 from reverie.store.backup_and_restore import restore
 from reverie.wire import CreateMemory
@@ -55,8 +57,9 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
         assert daemon.stop() == 0
 
 
-def test_what_agents_wrote_after_a_backup_does_not_come_back() -> None:
-    """Memories forgotten since are there again; a file that a person saved since keeps their text."""
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_agents_wrote_after_a_backup_does_not_come_back(*, killed: bool) -> None:
+    """Memories forgotten since are there again; a file that a person saved since keeps their text. Also once killed."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         root = home / "root" / "default"
@@ -78,7 +81,10 @@ def test_what_agents_wrote_after_a_backup_does_not_come_back() -> None:
             (root / "notes" / "mine.md").write_text("# Mine\n\nAfter the backup.\n")
             client.sync_now()
             assert texts(root) != facts
-        assert daemon.stop() == 0
+        if killed:
+            daemon.kill()
+        else:
+            assert daemon.stop() == 0
         command = [sys.executable, "-m", "reveried.cli", "restore", str(home / "data" / "backups" / "copy")]
         done = subprocess.run(command, env=environment(home), capture_output=True, text=True, check=True)
         assert "1 file that you saved after the backup will be read as your edits: notes/mine.md" in done.stdout

@@ -214,7 +214,7 @@ def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline
             baselines = {}
             for space in spaces_of(opened):
                 with opened.reader(space) as reader:
-                    baselines[space] = sync_snapshot_and_commit.baselines(reader)
+                    baselines[space] = sync_snapshot_and_commit.unrecorded_baselines(reader)
             with opened.reader(SYSTEM_SPACE) as reader:
                 identity = reader.load(IdentityRecord, IdentityRecord.KEY)
     except ReverieError:  # what it says about the folder cannot be relied on: each file is compared as a person's save

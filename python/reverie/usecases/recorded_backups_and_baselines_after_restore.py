@@ -48,9 +48,9 @@ class RestoredBaselines:
 def plan_baselines(reader: Reader, before: Mapping[str, Baseline]) -> RestoredBaselines:
     """Return baselines by which files that sync wrote after the backup are known as its own writes.
 
-    `reader` is of the restored store, `before` has the baselines of the store that it replaced, which the files agree
-    with. Without this a file that the daemon wrote after the backup is taken for a person's save: a memory that was
-    remembered or forgotten since then would be remembered or forgotten again. Of each path:
+    `reader` is of the restored store, `before` has the `unrecorded_baselines` of the store that it replaced, which
+    the files agree with. Without this a file that the daemon wrote after the backup is taken for a person's save: a
+    memory that was remembered or forgotten since then would be remembered or forgotten again. Of each path:
 
     | in the replaced store              | what follows                                                          |
     |------------------------------------|-----------------------------------------------------------------------|
@@ -74,5 +74,6 @@ def plan_baselines(reader: Reader, before: Mapping[str, Baseline]) -> RestoredBa
             document = reader.load(DocumentRecord, (path,))
             if document is not None:
                 intended = frozenset({sha256(document.content.encode())})
+                intended |= before[path].intended if path in before else frozenset()
                 changed.append(Baseline(path, "", 0, intended=intended))
     return RestoredBaselines(tuple(changed), tuple(sorted(saved_since)))

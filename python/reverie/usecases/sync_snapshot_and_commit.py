@@ -17,7 +17,7 @@ from reverie.sync.sync_input_types import Baseline, PathState, StoredDocument, V
 from reverie.sync.sync_plan_types import Plan, Put
 from reverie.usecases import conflict_lifecycle_with_undo_and_rollback
 from reverie.usecases.projections import WHY_LISTED
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
+from reverie.usecases.write_documents_and_memories import NewText, put_texts, with_unrecorded_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,6 +37,7 @@ __all__ = [
     "reset_baselines",
     "save_baselines",
     "split_plan",
+    "unrecorded_baselines",
     "with_bases",
 ]
 
@@ -56,6 +57,14 @@ REPLACED_TIMES = 5  # late writes need so many times more versions: many may hav
 def baselines(reader: Reader) -> dict[str, Baseline]:
     """Return the baseline of every path: its last agreed state between folder and store."""
     return {record.path: record.baseline for _, record in reader.records(BaselineRecord[Baseline])}
+
+
+def unrecorded_baselines(reader: Reader) -> dict[str, Baseline]:
+    """Return the baseline of every path, with what a killed daemon may have written to the file since."""
+    recorded = baselines(reader)
+    paths = {*recorded, *(record.path for _, record in reader.records(DocumentRecord))}
+    paths = {path for path in paths if not is_projected(PurePosixPath(path))}
+    return {path: with_unrecorded_texts(reader, path, recorded.get(path)) for path in paths}
 
 
 def path_state(
