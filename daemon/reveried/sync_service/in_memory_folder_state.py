@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from reverie.documents.memory_layout_types_and_conflict_copy_names import copy_name
+from reverie.documents.memory_layout_types_and_conflict_copy_names import copied_path, copy_name
 from reverie.path_validation import is_reserved
-from reverie.sync.file_stamp_or_refusal import Refusal
-from reverie.sync.scan_and_read_files import FolderNames, covering, read_file, scan, scan_path
+from reverie.sync.file_stamp_or_refusal import Refusal, refusal
+from reverie.sync.rename_detection import is_copy
+from reverie.sync.scan_and_read_files import FileContent, FolderNames, covering, read_file, scan, scan_path
 from reverie.sync.sync_plan_types import Plan
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.sync.file_stamp_or_refusal import Stamp
     from reverie.sync.open_and_verify_root_folder import Root
-    from reverie.sync.scan_and_read_files import FileContent, Limits
+    from reverie.sync.scan_and_read_files import Limits
     from reverie.sync.sync_input_types import Baseline
     from reverie.usecases.projections import Listing
     from reveried.sync_service.late_writes_into_replaced_files import LateWrite
@@ -207,9 +208,16 @@ class FileIndex:
                 stamps[path] = status
         return stamps
 
-    def read(self, root: Root, path: str) -> FileContent | Refusal | None:
-        """Return a file's content, its refusal, which is remembered, or None if there is no file."""
+    def read(self, root: Root, path: str, *, new: bool = False) -> FileContent | Refusal | None:
+        """Return a file's content, its refusal, which is remembered, or None if there is no file.
+
+        A `new` file beside one of the same name without a number, of which it has most lines, is a copy of that.
+        """
         content = read_file(root, path, limit=self._limits.file_bytes)
+        if new and isinstance(content, FileContent) and (original := copied_path(path)) is not None:
+            other = read_file(root, original, limit=self._limits.file_bytes)
+            if isinstance(other, FileContent) and is_copy(content.data.decode(), other.data.decode()):
+                content = refusal(path, "copy", original)
         if isinstance(content, Refusal):
             self.refused[path] = content
         else:

@@ -312,7 +312,8 @@ class SpaceFolder:
     ) -> PathState | None:
         """Return the state of one path, with its oldest late write if it has one; None if it cannot be read now."""
         baseline = self.baselines.by_path.get(path)
-        content = self._index.read(root, path) if path in stamps else None
+        is_new = baseline is None and path not in self.listing.documents
+        content = self._index.read(root, path, new=is_new) if path in stamps else None
         if isinstance(content, Refusal):
             return None
         data, disk_sha256 = (None, None) if content is None else (content.data, content.sha256)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DocumentKind",
     "conflict_copy",
+    "copied_path",
     "copy_name",
     "is_conflict_copy",
     "kind_of",
@@ -49,6 +50,9 @@ _COPY: Final = lazy_regex(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_NUMBERED: Final = lazy_regex(
+    r"(?P<stem>[^/]+)(?: \d+| \(\d+\))(?P<suffix>\.\w+)$"
+)  # iCloud, Finder, Google Drive, browsers
 _OWN_COPY: Final = lazy_regex(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
 _INDEX: Final = "MEMORY.md"
 _BY_FILE_NAME: Final = {
@@ -105,6 +109,12 @@ def copy_name(path: str) -> str | None:
     """Return the file name of a conflict copy as `conflict_copy` makes it, which no other file has; None for others."""
     name = path.rsplit("/", 1)[-1]
     return name if _OWN_COPY.search(name) else None
+
+
+def copied_path(path: str) -> str | None:
+    """Return the path that a file of this name is a copy of, if their texts say so: `a.md` for `a 2.md`, `a (1).md`."""
+    match = _NUMBERED.search(path)
+    return None if match is None else f"{path[: match.start()]}{match['stem']}{match['suffix']}"
 
 
 def stem_of(path: str) -> str:

@@ -28,6 +28,7 @@ Reason: TypeAlias = Literal[
     "nul",
     "name",
     "collision",
+    "copy",
     "unreadable",
     "other_file_system",
     "too_deep",
@@ -50,6 +51,7 @@ _HINTS: Final[dict[Reason, str]] = {
     "nul": "it has a zero byte, so it is no text; move it out of the folder",
     "name": "rename it to a plain name such as user.md",
     "collision": "rename one of the two: on other systems they are one file",
+    "copy": "put what is new in it into the other file, and remove it; or give it a name of its own",
     "unreadable": "let your user read it (chmod u+r)",
     "other_file_system": "another file system is mounted there; put the files into the folder itself",
     "too_deep": "move it nearer to the top of the folder",
@@ -89,7 +91,7 @@ class Stamp(NamedTuple):
 class Refusal:
     """The reason why a path is not synced, and what a person can do; a folder's covers all that is below it.
 
-    `detail` is the fault that `paths.safe_relative` found in the name, or the other name of a collision.
+    `detail` is the fault that `paths.safe_relative` found in the name, or the other name of a collision or copy.
     """
 
     path: str

@@ -40,6 +40,7 @@ __all__ = [
     "exact_plan",
     "exact_renames",
     "has_baseline_file",
+    "is_copy",
     "is_missing",
     "is_saved_over",
     "move_plan",
@@ -164,6 +165,11 @@ def similar_pairs(missing: Sequence[PathState], new: Sequence[PathState]) -> lis
             taken |= {old_path, new_path}
             renames.append(rename)
     return renames
+
+
+def is_copy(text: str, original: str) -> bool:
+    """Return True if more than half of the lines of two texts are the same."""
+    return _similarity(_line_counts(text), _line_counts(original)) > SIMILARITY_MIN
 
 
 def exact_plan(rename: Rename, context: ScanContext) -> Plan:

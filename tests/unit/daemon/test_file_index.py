@@ -6,6 +6,8 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, cast
 
+import pytest
+
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, refusal
@@ -17,8 +19,6 @@ from support.sync_without_daemon import failing_submit, sync_service
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from reverie.sync.scan_and_read_files import FileContent
 
@@ -133,3 +133,36 @@ def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkey
 
     with Store.open(tmp_path / "store", redactor=Redactor()) as store:
         asyncio.run(run(store))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_read"),
+    [
+        ("notes 2.md", "# N\n\n- a\n- b\n- new\n", False),
+        ("notes (1).md", "# N\n\n- a\n- b\n", False),
+        ("notes 2.md", "# N\n\n- another matter\n- and more\n", True),
+        ("other 2.md", "# N\n\n- a\n- b\n", True),
+        ("notes-2.md", "# N\n\n- a\n- b\n", True),
+    ],
+)
+def test_a_numbered_copy_is_named_and_not_read(tmp_path: Path, name: str, text: str, *, is_read: bool) -> None:
+    """A file with the name of another one and a number is a copy if it has most of its lines, until that is gone."""
+
+    async def run() -> None:
+        folder = tmp_path / "root" / "default" / "facts"
+        folder.mkdir(parents=True)
+        (folder / "notes.md").write_text("# N\n\n- a\n- b\n", encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
+        with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+            service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+            await service.sync("default", None, whole=True)
+            await service.sync("default", None, whole=True)
+            assert (f"facts/{name}" in {each.path for each in await service.documents("default")}) == is_read
+            refused = [(each.path, each.reason) for each in service.status("default").refused]
+            assert refused == ([] if is_read else [(f"facts/{name}", "copy")])
+            await service.sync("default", None, whole=True, answer="deletions")
+            (folder / "notes.md").unlink()
+            await service.sync("default", None, whole=True, answer="deletions")
+            assert f"facts/{name}" in {each.path for each in await service.documents("default")}
+
+    asyncio.run(run())
