@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.errors import NotFound
 from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
-from support.session import generated_session, session_file, stored_messages
+from support.session import WHY, generated_session, session_file, stored_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,11 +19,7 @@ if TYPE_CHECKING:
 
 def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:
     """Learning writes memories with the project's name and their files; learning again changes nothing."""
-    file = session_file(tmp_path, 21, turns=6)
-    reason = r"\n\nThe wrong value was kept because nobody had asked for another one."
-    commit = re.compile(r'(git commit -m \\"[^"]*)(\\")')  # an episode says more than a subject
-    file.write_text(commit.sub(lambda found: f"{found[1]}{reason}{found[2]}", file.read_text()))
-    thread = str(import_file(client, file).thread)
+    thread = str(import_file(client, session_file(tmp_path, 21, turns=6, why=WHY)).thread)
 
     learnt = client.learn(thread)
     operations = client.status().counts["operations"]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
 
-__all__ = ["generated_session", "main_line_messages", "session_file", "stored_messages"]
+__all__ = ["WHY", "generated_session", "main_line_messages", "session_file", "stored_messages"]
+
+WHY = "The wrong value was kept because nobody had asked for another one."  # an episode says more than a subject
 
 _NAMES = uuid.UUID("0d4a8f57-3b0e-4c39-8d6f-2d4f0e7a9b11")
 _FOLDER = "/home/ann/harbour"
@@ -26,22 +28,22 @@ _PARTS = ("parser", "cache", "router", "exporter", "clock", "ledger", "mailer", 
 _WORDS = ("the", "buffer", "of", "a", "request", "is", "read", "twice", "when", "its", "retry", "comes", "late", "and")
 
 
-def generated_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
+def generated_session(number: int, turns: int = 4, noise: int = 20, why: str = "") -> bytes:
     """Return a session of `turns` tasks, request to commit; `noise` is the number of words of a tool result.
 
-    The same `number` gives the same bytes. Some lines are long, and some hold text beyond ASCII.
+    The same `number` gives the same bytes; `why` is the body of each commit's message. Some lines are long, and some hold text beyond ASCII.
     """
     chance = random.Random(number)
     transcript = Transcript(session=str(uuid.uuid5(_NAMES, str(number))), folder=_FOLDER, branch="main")
     for turn in range(turns):
-        _task(transcript, chance, f"{chance.choice(_PARTS)}_{number}_{turn}", noise)
+        _task(transcript, chance, f"{chance.choice(_PARTS)}_{number}_{turn}", noise, why)
     return transcript.to_bytes()
 
 
-def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20) -> Path:
+def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20, why: str = "") -> Path:
     """Write a generated session under the file name that Claude Code uses."""
     path = folder / f"{uuid.uuid5(_NAMES, str(number))}.jsonl"
-    path.write_bytes(generated_session(number, turns, noise))
+    path.write_bytes(generated_session(number, turns, noise, why))
     return path
 
 
@@ -68,7 +70,7 @@ def _pages(client: Client, thread: str, limit: int) -> Iterator[tuple[str, Any]]
         after = page.next
 
 
-def _task(transcript: Transcript, chance: random.Random, name: str, noise: int) -> None:
+def _task(transcript: Transcript, chance: random.Random, name: str, noise: int, why: str) -> None:
     """Write one task: request, analysis, wrong attempt, fix, test, correction and commit."""
     path = f"{_FOLDER}/src/{name}.py"
     transcript.user(
@@ -100,9 +102,8 @@ def _task(transcript: Transcript, chance: random.Random, name: str, noise: int) 
     )
     transcript.result(f"{chance.randrange(3, 99)} passed in 0.{chance.randrange(10, 99)}s\n" + _prose(chance, noise))
     _todos(transcript, name, "completed", "completed")
-    transcript.agent(
-        transcript.tool_use("Bash", command=f'git commit -m "{name}: keep the last line"', description="Commit")
-    )
+    message = f"{name}: keep the last line" + (why and f"\n\n{why}")
+    transcript.agent(transcript.tool_use("Bash", command=f'git commit -m "{message}"', description="Commit"))
     transcript.result(f"[main {chance.randrange(16**7):07x}] {name}: keep the last line\n 2 files changed")
     transcript.agent(
         transcript.text(f"The {name} keeps its last line now; the fix is `src/{name}.py`, with a test — 完了.")

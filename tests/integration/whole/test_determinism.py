@@ -15,7 +15,7 @@ from reverie.client import Client
 from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
 from support.api_rules import violations
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.session import session_file
+from support.session import WHY, session_file
 from support.shared import all_sessions
 from support.soak import count
 from support.vocabulary import oracle
@@ -154,7 +154,7 @@ def test_a_generated_session(pair: tuple[Daemon, Daemon], tmp_path: Path) -> Non
 
 def test_the_documents_are_the_same(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:
     """Memories are in equal documents, whatever their ids; their dream has the same address."""
-    check_pair(pair, session_file(tmp_path, 50, turns=6))
+    check_pair(pair, session_file(tmp_path, 50, turns=6, why=WHY))
     texts = []
     for daemon in pair:
         with Client(daemon.socket) as client:

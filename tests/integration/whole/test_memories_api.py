@@ -14,7 +14,7 @@ from support.daemon import running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused
 from support.pages import all_items
-from support.session import session_file
+from support.session import WHY, session_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     with running_daemon() as running:
         with Client(running.socket) as client:
             for number in range(3):
-                client.distill(str(import_file(client, session_file(folder, number, turns=6)).thread))
+                client.distill(str(import_file(client, session_file(folder, number, turns=6, why=WHY)).thread))
         yield running
 
 

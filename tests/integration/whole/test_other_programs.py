@@ -185,6 +185,7 @@ def made(client: Client) -> list[str]:
 def test_a_file_that_does_not_tell_its_program_is_refused(client: Client, tmp_path: Path) -> None:
     """Lines of no known form are none of a session, whatever program the person names; no thread is made."""
     path = write(tmp_path / "plain-1.jsonl", [{"of": "no program"}])
+    before = client.threads().items
     with pytest.raises(ValidationError, match="no line of it is understood"):
         import_file(client, path, program="codex")
-    assert client.threads().items == []
+    assert client.threads().items == before

@@ -65,6 +65,8 @@ MADE_ELSEWHERE = {
     "/v1/candidates/{id}/reject",
     "/v1/conflicts/{id}/resolve",
     "/v1/backups",
+    "/v1/redactions/allow",
+    "/v1/redactions/disallow",
     "/v1/tokens",
     "/v1/hooks/{client}",
     "/v1/compactions",

@@ -15,7 +15,7 @@ from support.file_texts import bytes_below
 if TYPE_CHECKING:
     from pathlib import Path
 
-VALUE = "tide-2041-moor"
+VALUE = "tQ7vZr4mKx92hLpWd3"
 TOKEN = "k3j5h2g8f1d9s7a4"  # noqa: S105 - made up
 
 
