@@ -14,11 +14,15 @@ from reveried.cli.shared_options import Json, Yes, confirm
 from reveried.cli.threads_contexts_notes_distill_and_reflect import with_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reverie.client import Client
+    from reverie.models import Json as JsonValue
 
 __all__ = ["forget"]
 
 _SHOWN_CHARS = 70  # of a memory in a sentence
+_LISTED_MAX = 10  # of the memories that go with a thread
 PURGING = "Removing every trace"
 _FILE_ENDINGS = (".md", ".txt")
 Deleted: TypeAlias = wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDeleted
@@ -96,12 +100,36 @@ def _thread(
         if not purge:
             raise
         thread_id, messages = prefix, "no message"
-    also = " and what was learnt from it" if purge and not keep_memories else ""
-    _confirm(
-        f"Thread {thread_id} with {messages}{also} would be removed; undo does not restore it.", yes=yes, json=json
-    )
+    preview = f"Thread {thread_id} with {messages} would be removed; undo does not restore it."
+    if purge and not keep_memories and not yes:
+        preview += _learnt(client, thread_id)
+    _confirm(preview, yes=yes, json=json)
     with spinner(PURGING, quiet=json or not purge):
         return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=keep_memories)
+
+
+def _learnt(client: "Client", thread: str) -> str:
+    """Return the lines that say which memories go with a purged thread: those that were learnt from it alone."""
+    items = daemon_client_and_paths.all_items(lambda after: client.memories(after=after))
+    gone = [memory for memory in items if memory.trust == "engine" and _threads(memory.provenance) == {thread}]
+    if not gone:
+        return ""
+    number = counted(len(gone), "memory was", "memories were")
+    lines = [f"{number} learnt from it, and would go too; no other session brings them back:"]
+    lines += [f"  {clip(one_line(memory), _SHOWN_CHARS)}" for memory in gone[:_LISTED_MAX]]
+    if len(gone) > _LISTED_MAX:
+        lines.append(f"  and {len(gone) - _LISTED_MAX:,} more")
+    return "\n".join(["", *lines, "--keep-memories keeps them."])
+
+
+def _threads(provenance: "Mapping[str, JsonValue]") -> set[str]:
+    """Return the threads that a memory was learnt from, at first and by later updates; "" for another source."""
+    updates = provenance.get("updates")
+    return {
+        str(origin.get("thread", ""))
+        for origin in (provenance, *(updates if isinstance(updates, list) else ()))
+        if isinstance(origin, dict)
+    }
 
 
 def _confirm(preview: str, *, yes: bool, json: bool) -> None:

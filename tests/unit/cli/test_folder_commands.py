@@ -216,6 +216,32 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
 
 
 @pytest.mark.usefixtures("daemon")
+def test_a_purge_lists_what_goes_with_the_thread(cli: Cli, routes: Routes) -> None:
+    """The memories of that thread alone are named before the question; those of a person or of others too stay."""
+    thread = {
+        "id": "thr_1",
+        "messageCount": 3,
+        "tokens": 0,
+        "distillations": 0,
+        "context": {"tokens": 0, "window": 200000, "fraction": 0.0},
+        "createdAt": AT,
+        "updatedAt": AT,
+    }
+    alone = MEMORY | {"content": "Run make", "trust": "engine", "provenance": {"thread": "thr_1"}}
+    shared = alone | {"content": "Run mise", "provenance": {"thread": "thr_1", "updates": [{"thread": "thr_2"}]}}
+    own = alone | {"content": "No emoji", "trust": "person"}
+    routes["GET /v1/threads"] = page(thread)
+    routes["GET /v1/threads/thr_1"] = thread
+    routes["GET /v1/memories"] = page(alone, shared, own)
+    out = cli("forget", "thr_1", "--purge").out
+    assert "1 memory was learnt from it" in out
+    assert "  Run make\n" in out
+    assert "Run mise" not in out
+    assert "No emoji" not in out
+    assert "No emoji" not in cli("forget", "thr_1", "--purge", "--keep-memories").out
+
+
+@pytest.mark.usefixtures("daemon")
 @pytest.mark.parametrize(
     "status", [STOPPED | {"pending": 1}, STATUS | {"refused": [REFUSED | {"path": "facts/project.md"}]}]
 )
