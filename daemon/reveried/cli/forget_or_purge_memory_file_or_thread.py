@@ -1,5 +1,8 @@
 """The command `forget`: delete a memory, a file of the folder or a thread, and with `--purge` every trace of it."""
 
+import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -14,7 +17,7 @@ from reveried.cli.shared_options import Json, Yes, confirm
 from reveried.cli.threads_contexts_notes_distill_and_reflect import with_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reverie.client import Client
     from reverie.models import Json as JsonValue
@@ -23,6 +26,7 @@ __all__ = ["forget"]
 
 _SHOWN_CHARS = 70  # of a memory in a sentence
 _LISTED_MAX = 10  # of the memories that go with a thread
+_SAID_S = 2.0  # after which a purge says that it goes on
 PURGING = "Removing every trace"
 _FILE_ENDINGS = (".md", ".txt")
 Deleted: TypeAlias = wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDeleted
@@ -76,7 +80,7 @@ def _memory(client: "Client", target: str, *, purge: bool, yes: bool, json: bool
         client.memory_history(memory_id)  # raises NotFound before anything is asked
     if purge:
         _confirm(f"Every trace of this memory would be removed: {shown}", yes=yes, json=json)
-    with spinner(PURGING, quiet=json or not purge):
+    with _progress(is_said=purge and not json):
         return client.forget(memory_id, purge=purge), shown
 
 
@@ -85,7 +89,7 @@ def _document(client: "Client", path: str, *, purge: bool, yes: bool, json: bool
     if purge:
         versions = client.document_history(path).items
         _confirm(f"Every trace of {path} would be removed: {counted(len(versions), 'version')}.", yes=yes, json=json)
-    with spinner(PURGING, quiet=json or not purge):
+    with _progress(is_said=purge and not json):
         return client.delete_document(path, purge=purge)
 
 
@@ -104,7 +108,7 @@ def _thread(
     if purge and not keep_memories and not yes:
         preview += _learnt(client, thread_id)
     _confirm(preview, yes=yes, json=json)
-    with spinner(PURGING, quiet=json or not purge):
+    with _progress(is_said=purge and not json):
         return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=keep_memories)
 
 
@@ -130,6 +134,20 @@ def _threads(provenance: "Mapping[str, JsonValue]") -> set[str]:
         for origin in (provenance, *(updates if isinstance(updates, list) else ()))
         if isinstance(origin, dict)
     }
+
+
+@contextmanager
+def _progress(*, is_said: bool) -> "Iterator[None]":
+    """Show that a purge goes on: on a terminal at once, elsewhere in a line on standard error once it takes long."""
+    timer = threading.Timer(_SAID_S, sys.stderr.write, [f"{PURGING} …\n"])
+    timer.daemon = True
+    if is_said and not sys.stderr.isatty():
+        timer.start()
+    try:
+        with spinner(PURGING, quiet=not is_said):
+            yield
+    finally:
+        timer.cancel()
 
 
 def _confirm(preview: str, *, yes: bool, json: bool) -> None:
