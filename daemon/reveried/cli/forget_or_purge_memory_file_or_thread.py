@@ -127,13 +127,11 @@ def _learnt(client: "Client", thread: str) -> str:
 
 
 def _threads(provenance: "Mapping[str, JsonValue]") -> set[str]:
-    """Return the threads that a memory was learnt from, at first and by later updates; "" for another source."""
-    updates = provenance.get("updates")
-    return {
-        str(origin.get("thread", ""))
-        for origin in (provenance, *(updates if isinstance(updates, list) else ()))
-        if isinstance(origin, dict)
-    }
+    """Return the threads that a memory was learnt from, or that said it again; "" for another source."""
+    updates, also = provenance.get("updates"), provenance.get("also")
+    origins = (provenance, *(updates if isinstance(updates, list) else ()))
+    learnt = {str(origin.get("thread", "")) for origin in origins if isinstance(origin, dict)}
+    return learnt | {str(thread) for thread in (also if isinstance(also, list) else ())}
 
 
 @contextmanager
