@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,14 +157,18 @@ async def _rewrite(services: Services, space: str, found: Sources, who: str) -> 
     def find(reader: Reader) -> Findings:
         return purging.findings(reader, found)
 
-    first = findings = await read(services, space, find)
-    for _ in range(2):
+    async def rewrite(findings: Findings) -> None:
         if findings.copies:
             await services.submit(purge_steps.cover_copies(space, who, findings))
             await services.sync_service.write_all(space)
-        for write in purge_steps.rewrites(space, who, findings, found):
-            await _repeat(services, write)
-        findings = await read(services, space, find)
+        writes = purge_steps.rewrites(space, who, findings, found)
+        while part := list(islice(writes, together)):  # as one commit, since each waits for the disk
+            await asyncio.gather(*(_repeat(services, write) for write in part))
+
+    together = min(purge_steps.BATCH, 1 + services.config.daemon.queue_length // 2)  # room is left for other writes
+    first = await read(services, space, find)
+    await rewrite(first)
+    await rewrite(await read(services, space, find))
     after: bytes | None = None
     while True:
         after = (await services.submit(purge_steps.forget_answers(space, who, first.wide, after), bulk=True)).value

@@ -1,5 +1,8 @@
 """The command `forget`: delete a memory, a file of the folder or a thread, and with `--purge` every trace of it."""
 
+import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -14,11 +17,16 @@ from reveried.cli.shared_options import Json, Yes, confirm
 from reveried.cli.threads_contexts_notes_distill_and_reflect import with_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from reverie.client import Client
+    from reverie.models import Json as JsonValue
 
 __all__ = ["forget"]
 
 _SHOWN_CHARS = 70  # of a memory in a sentence
+_LISTED_MAX = 10  # of the memories that go with a thread
+_SAID_S = 2.0  # after which a purge says that it goes on
 PURGING = "Removing every trace"
 _FILE_ENDINGS = (".md", ".txt")
 Deleted: TypeAlias = wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDeleted
@@ -72,7 +80,7 @@ def _memory(client: "Client", target: str, *, purge: bool, yes: bool, json: bool
         client.memory_history(memory_id)  # raises NotFound before anything is asked
     if purge:
         _confirm(f"Every trace of this memory would be removed: {shown}", yes=yes, json=json)
-    with spinner(PURGING, quiet=json or not purge):
+    with _progress(is_said=purge and not json):
         return client.forget(memory_id, purge=purge), shown
 
 
@@ -81,7 +89,7 @@ def _document(client: "Client", path: str, *, purge: bool, yes: bool, json: bool
     if purge:
         versions = client.document_history(path).items
         _confirm(f"Every trace of {path} would be removed: {counted(len(versions), 'version')}.", yes=yes, json=json)
-    with spinner(PURGING, quiet=json or not purge):
+    with _progress(is_said=purge and not json):
         return client.delete_document(path, purge=purge)
 
 
@@ -96,12 +104,48 @@ def _thread(
         if not purge:
             raise
         thread_id, messages = prefix, "no message"
-    also = " and what was learnt from it" if purge and not keep_memories else ""
-    _confirm(
-        f"Thread {thread_id} with {messages}{also} would be removed; undo does not restore it.", yes=yes, json=json
-    )
-    with spinner(PURGING, quiet=json or not purge):
+    preview = f"Thread {thread_id} with {messages} would be removed; undo does not restore it."
+    if purge and not keep_memories and not yes:
+        preview += _learnt(client, thread_id)
+    _confirm(preview, yes=yes, json=json)
+    with _progress(is_said=purge and not json):
         return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=keep_memories)
+
+
+def _learnt(client: "Client", thread: str) -> str:
+    """Return the lines that say which memories go with a purged thread: those that were learnt from it alone."""
+    items = daemon_client_and_paths.all_items(lambda after: client.memories(after=after))
+    gone = [memory for memory in items if memory.trust == "engine" and _threads(memory.provenance) == {thread}]
+    if not gone:
+        return ""
+    number = counted(len(gone), "memory was", "memories were")
+    lines = [f"{number} learnt from it, and would go too; no other session brings them back:"]
+    lines += [f"  {clip(one_line(memory), _SHOWN_CHARS)}" for memory in gone[:_LISTED_MAX]]
+    if len(gone) > _LISTED_MAX:
+        lines.append(f"  and {len(gone) - _LISTED_MAX:,} more")
+    return "\n".join(["", *lines, "--keep-memories keeps them."])
+
+
+def _threads(provenance: "Mapping[str, JsonValue]") -> set[str]:
+    """Return the threads that a memory was learnt from, or that said it again; "" for another source."""
+    updates, also = provenance.get("updates"), provenance.get("also")
+    origins = (provenance, *(updates if isinstance(updates, list) else ()))
+    learnt = {str(origin.get("thread", "")) for origin in origins if isinstance(origin, dict)}
+    return learnt | {str(thread) for thread in (also if isinstance(also, list) else ())}
+
+
+@contextmanager
+def _progress(*, is_said: bool) -> "Iterator[None]":
+    """Show that a purge goes on: on a terminal at once, elsewhere in a line on standard error once it takes long."""
+    timer = threading.Timer(_SAID_S, sys.stderr.write, [f"{PURGING} …\n"])
+    timer.daemon = True
+    if is_said and not sys.stderr.isatty():
+        timer.start()
+    try:
+        with spinner(PURGING, quiet=not is_said):
+            yield
+    finally:
+        timer.cancel()
 
 
 def _confirm(preview: str, *, yes: bool, json: bool) -> None:

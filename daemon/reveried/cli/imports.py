@@ -45,6 +45,8 @@ PROBLEMS_SHOWN = 20  # unreadable lines that are listed; --json lists all
 class ImportReport(msgspec.Struct, rename="camel"):
     """JSON of one import run: its files and totals; `learnt` counts consolidation decisions by action.
 
+    FORGOTTEN in it is the number of statements that were left out, as a person forgot or purged them.
+
     `forgotten` is the number of files that were left out, as a person deleted the threads of their sessions;
     `unlearnt` is that of the threads from which no memories could be extracted.
     """
@@ -214,6 +216,7 @@ def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = Fal
                 learnt.failures.append(error.message)
                 continue
             learnt.decisions.update(changes.counts)
+            learnt.decisions.update({"FORGOTTEN": changes.forgotten} if changes.forgotten else {})
             learnt.fallbacks.extend([changes.fallback] if changes.fallback else [])
             step()
     return learnt
@@ -290,15 +293,17 @@ def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> Non
     added, changed = decisions["ADD"], decisions["UPDATE"] + decisions["DELETE"]
     if added or changed:
         say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")
+    if forgotten := decisions["FORGOTTEN"]:
+        say(f"Left out: {counted(forgotten, 'statement')} that you forgot or purged; reverie remember brings one back.")
 
 
 def print_why_none(reports: "Sequence[FileReport]", decisions: Counter[str]) -> None:
     """Print why new lines made no memory; nothing where they made or changed one."""
     if decisions["ADD"] or decisions["UPDATE"] or decisions["DELETE"] or not any(report.added for report in reports):
         return
-    if count := decisions.total():
+    if count := decisions["SKIP"]:
         say(f"Memories: none new; {counted(count, 'statement')} of these sessions changed nothing that is known.")
-    else:
+    elif not decisions["FORGOTTEN"]:
         say("Memories: none; no wish, rule, decision or habit was recognised in these sessions.")
         say('To add one yourself: reverie remember "…"')
 

@@ -81,6 +81,9 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
     elif status.sync is not None and status.sync.refused:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
     for left_out in (status.sync.left_out or [])[:_LEFT_OUT_SHOWN] if status.sync is not None else ():
+        if left_out.memories:
+            pairs.append(("Left out", _moved_out(left_out)))
+            continue
         lines = counted(left_out.lines, "line")
         what = f'{lines} of {left_out.path}, by a save ("{left_out.first}"'
         what += ", …)" if left_out.lines > 1 else ")"
@@ -163,15 +166,24 @@ def print_sync_status(status: wire.SyncStatus) -> None:
             [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
             wraps=(0, 2),
         )
-    if status.left_out:
+    for left_out in status.left_out:
+        if left_out.memories:
+            say(f"Left out: {_moved_out(left_out)}")
+    if saves := [left_out for left_out in status.left_out if not left_out.memories]:
         say()
         print_table(
             ["Left out by a save", "Lines", "At", "To bring them back"],
-            [(left_out.path, left_out.lines, when(left_out.at), left_out.undo) for left_out in status.left_out],
+            [(left_out.path, left_out.lines, when(left_out.at), left_out.undo) for left_out in saves],
             right=(1,),
             wraps=(0,),
             drop=(2,),
         )
+
+
+def _moved_out(left_out: wire.LeftOutLines) -> str:
+    """Return how many memories a moved file has no more, and the undo."""
+    memories = counted(left_out.memories, "memory", "memories")
+    return f"{memories} of {left_out.path}, which moved to where files have none; to bring back: {left_out.undo}"
 
 
 def _changes_from(status: wire.SyncStatus) -> str:

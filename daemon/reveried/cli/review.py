@@ -24,9 +24,10 @@ from reveried.cli.shared_options import Json, Limit
 from reveried.cli.sync import print_side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from reverie.client import Client
+    from reverie.models import Json as JsonValue
 
 __all__ = ["accept", "diff", "list_candidates", "reject", "review"]
 
@@ -34,7 +35,6 @@ _ID_END = 8  # last characters of a candidate's id that a list shows
 _ROW_CHARS = 200  # of a change in a list
 _STATES = ("waiting", "accepted", "rejected", "all")
 _REASONS = {
-    "quarantined": "from outside",
     "forgotten": "was forgotten",
     "person": "your words",
     "contradiction": "may be over",
@@ -114,12 +114,12 @@ def list_candidates(
                 f"cnd_…{item.id[-_ID_END:]}",
                 when(item.created_at),
                 *([item.state] if is_mixed else []),
-                _REASONS[item.reason],
+                _REASONS.get(item.reason) or item.why,
                 clip(_in_short(item), _ROW_CHARS),
             )
             for item in page.items
         ],
-        wraps=(4 if is_mixed else 3,),
+        wraps=(3, 4) if is_mixed else (2, 3),
     )
     if page.next:
         say("There are more: reverie review list --limit 1000")
@@ -185,7 +185,6 @@ def print_candidate(candidate: wire.Candidate) -> None:
     for change in candidate.changes:
         say()
         if change.action == "ADD":
-            origin = ", ".join(f"{key} {value}" for key, value in change.provenance.items() if key != "at")
             print_fields(
                 [
                     ("New", change.type),
@@ -194,7 +193,7 @@ def print_candidate(candidate: wire.Candidate) -> None:
                     ("Text", change.content),
                     *change.fields.items(),
                     ("Tags", " ".join(change.tags)),
-                    ("From", origin),
+                    ("From", _origin(change.provenance)),
                 ]
             )
         else:
@@ -203,6 +202,16 @@ def print_candidate(candidate: wire.Candidate) -> None:
                 + (" (it has other words by now)" if change.stale else "")
             )
             print_side_by_side("Now", change.before or "", "Then", change.content or "")
+
+
+def _origin(provenance: "Mapping[str, JsonValue]") -> str:
+    """Return in words where a change is from: `thread thr_1, message 4`. Why it waits is said elsewhere."""
+    parts = [f"{key} {value}" for key, value in provenance.items() if key not in {"at", "waits"} and value != []]
+    seqs = provenance.get("seqs")
+    if isinstance(seqs, list) and seqs:
+        numbers = ", ".join(map(str, seqs))
+        parts[parts.index(f"seqs {seqs}")] = f"message{'s' if len(seqs) > 1 else ''} {numbers}"
+    return ", ".join(parts)
 
 
 def _in_short(candidate: wire.Candidate) -> str:

@@ -100,6 +100,7 @@ def left_out_lines(reader: Reader, baselines: Iterable[Baseline], *, now_ms: int
         wire.LeftOutLines(
             path=path,
             lines=left_out.lines,
+            memories=left_out.memories,
             first=removed[0].lstrip("-*+ \t")[:_FIRST_CHARS],
             operation=str(left_out.operation),
             at=from_ms(left_out.at),
@@ -111,10 +112,15 @@ def left_out_lines(reader: Reader, baselines: Iterable[Baseline], *, now_ms: int
 
 
 def _removed(reader: Reader, path: str, left_out: LeftOut) -> list[str]:
-    """Return the lines that a save left out; none if some are back, or the document or that version is gone."""
+    """Return the lines that a save left out, or of a file whose memories a move took.
+
+    None if some are back, or the document or that version is gone.
+    """
     record = reader.load(DocumentRecord, (path,))
     if record is None:
         return []
+    if left_out.memories:
+        return [] if record.ids else [line for line in record.content.splitlines() if line.strip()]
     texts = _texts(reader, path)
     before = next((older for (operation, _), (_, older) in pairwise(texts) if operation == left_out.operation), None)
     after = next((text for operation, text in _texts(reader, path) if operation == left_out.operation), None)
@@ -140,3 +146,6 @@ def log_notices(space: str, part: Plan, operations: Mapping[str, int]) -> None:
             undo = f"reverie undo {operations[notice.path]}"
             lines = notice.left_out
             log.warning("a save left out newer lines", space=space, path=notice.path, lines=lines, undo=undo)
+        if notice.memories:
+            undo = f"reverie undo {operations[notice.path]}"
+            log.warning("a moved file has no memories", space=space, path=notice.path, gone=notice.memories, undo=undo)

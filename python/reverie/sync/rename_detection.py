@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from reverie.documents import parse_document
 from reverie.documents.memory_layout_types_and_conflict_copy_names import copy_name, is_conflict_copy
 from reverie.sync.decide import is_unchanged_in_store
 from reverie.sync.find_merge_base_of_save import merge_base
@@ -22,8 +23,8 @@ from reverie.sync.plan_file_and_document_merge import (
     three_way_merge,
     without_moved,
 )
-from reverie.sync.sync_input_types import Baseline, PathState, Save, is_own_write, sha256
-from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, Write
+from reverie.sync.sync_input_types import Baseline, LeftOut, PathState, Save, is_own_write, sha256
+from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, SaveNotice, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -175,21 +176,32 @@ def is_copy(text: str, original: str) -> bool:
 def exact_plan(rename: Rename, context: ScanContext) -> Plan:
     """Return the plan of an exact rename, merged with what agents wrote since."""
     if is_unchanged_in_store(rename.old):
-        return move_plan(rename, context.redact((rename.new.data or b"").decode()).text)
+        return move_plan(rename, context.redact((rename.new.data or b"").decode()).text, context)
     return rename_plan(rename, context)
 
 
-def move_plan(rename: Rename, text: str) -> Plan:
+def move_plan(rename: Rename, text: str, context: ScanContext) -> Plan:
     """Return the plan that moves a document with its file; `text` is the redacted text of the new file."""
     assert rename.old.document is not None
     assert rename.new.data is not None
+    memories = _memories_lost(rename, text)
+    left_out = LeftOut(None, 0, context.now_ms, memories) if memories else None
     return Plan(
         puts=(Put(rename.new.path, text, None),),
         deletes=(Delete(rename.old.path, rename.old.document.operation),),
-        baselines=(Baseline(rename.new.path, sha256(rename.new.data), None, saved=Save(None)),),
+        baselines=(Baseline(rename.new.path, sha256(rename.new.data), None, saved=Save(None), left_out=left_out),),
         removed_baselines=(rename.old.path,),
         moves=(Move(rename.old.path, rename.new.path),),
+        notices=() if left_out is None else (SaveNotice(rename.new.path, memories=memories),),
     )
+
+
+def _memories_lost(rename: Rename, text: str) -> int:
+    """Return how many memories a moved document had, if it has none at its new path, as outside of `facts/`; else 0."""
+    assert rename.old.document is not None
+    if parse_document(rename.new.path, text).items:
+        return 0
+    return len(parse_document(rename.old.path, rename.old.document.text).items)
 
 
 def copy_plan(rename: Rename, context: ScanContext) -> Plan:
@@ -197,7 +209,7 @@ def copy_plan(rename: Rename, context: ScanContext) -> Plan:
     assert rename.old.document is not None
     text = context.redact((rename.new.data or b"").decode()).text
     if text == rename.old.document.text or is_unchanged_in_store(rename.old):
-        return move_plan(rename, text)
+        return move_plan(rename, text, context)
     return rename_plan(rename, context)
 
 
@@ -227,7 +239,7 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         now_ms=context.now_ms,
         rules=context.rules,
     )
-    base, plan = merge_base_of_file.version, move_plan(rename, view.text)
+    base, plan = merge_base_of_file.version, move_plan(rename, view.text, context)
     if base is not None and base.text == document.text:
         return plan  # nothing was written since the text that the person edited
     if base is not None:
@@ -249,6 +261,7 @@ def _with_merged_text(plan: Plan, saved: RedactionView, after: RedactionView, co
     path, file_sha256, data = plan.moves[0].new, sha256(saved.raw.encode()), after.raw.encode()
     save = Save(None, saved.text)  # the editor goes on from this text unless it reloads
     then = Baseline(path, sha256(data), None, merged=file_sha256, made_at=context.now_ms, saved=save)
+    then = replace(then, left_out=plan.baselines[0].left_out)
     record = Baseline(path, file_sha256, 0, intended=frozenset({then.sha256}), merged=file_sha256, saved=save)
     return replace(
         plan,

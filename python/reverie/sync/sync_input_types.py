@@ -91,11 +91,13 @@ class LeftOut:
     """Lines that the last save of a file lacks although its writer may not have seen them, and the save's operation.
 
     They are left out, and `operation` can be undone; in a plan, an `operation` of None stands for the plan's own put.
+    `memories` went because the file moved to where it has none, with all of its lines.
     """
 
     operation: int | None
     lines: int
     at: int
+    memories: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,12 +121,14 @@ class Move:
 class SaveNotice:
     """The numbers of lines that a save lacks although its writer may not have seen them, announced with its put.
 
-    `kept`: the save shows that its writer had not seen them. `left_out`: this is unknown.
+    `kept`: the save shows that its writer had not seen them. `left_out`: this is unknown. `memories` are those that a
+    move took from the file.
     """
 
     path: str
     kept: int = 0
     left_out: int = 0
+    memories: int = 0
 
 
 @dataclass(frozen=True, slots=True)

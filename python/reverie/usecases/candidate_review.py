@@ -371,7 +371,7 @@ def _waiting(reader: Reader, candidate_id: str) -> CandidateRecord:
     if record.state != "waiting":
         raise Conflict(
             f"candidate {candidate_id} was {record.state} at {record.decided_at}",
-            hint="reverie undo takes the decision back",
+            hint=f"reverie undo {reader.latest(Kind.CANDIDATE, (candidate_id,))} takes the decision back",
             state=record.state,
         )
     return record

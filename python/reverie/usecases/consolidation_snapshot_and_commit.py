@@ -35,7 +35,7 @@ from reverie.store import (
     PurgesCursor,
 )
 from reverie.thread_safe_typed_decoding import from_msgpack
-from reverie.usecases import candidate_review, doubts, find_register_and_join_projects
+from reverie.usecases import candidate_review, doubts, find_register_and_join_projects, sources
 from reverie.usecases.forgotten_records import forgotten_statement
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
@@ -108,7 +108,7 @@ class MemoryPlan(msgspec.Struct):
     action. `proposed` are the candidates in the order of their indexes. `fallback` says what a model did not decide,
     and why; it is empty where it decided all, or where there is no model.
     `waiting` are candidates for a person, `forgotten` is how many were dropped since they were forgotten, and `doubts`
-    are marks of memories that the thread speaks against.
+    are marks of memories that the thread speaks against. `repeated` are memories that the named thread says again.
     """
 
     operation: int
@@ -126,6 +126,7 @@ class MemoryPlan(msgspec.Struct):
     waiting: list[CandidateRecord] = []
     forgotten: int = 0
     doubts: list[doubts.Mark] = []
+    repeated: list[tuple[str, str]] = []
 
 
 def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
@@ -280,6 +281,8 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
     waiting = candidate_review.keep_waiting(writer, plan.waiting)
     for doubt in plan.doubts:
         doubts.mark(writer, doubt)
+    for memory_id, thread in plan.repeated:
+        sources.note(writer, memory_id, thread)
     return changes_answer(plan, operation=str(writer.number), waiting=waiting)
 
 

@@ -38,6 +38,7 @@ from reverie.usecases import (
 )
 from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
+from reverie.usecases.sources import without_thread
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, note_file_texts, put_texts
 
 if TYPE_CHECKING:
@@ -210,20 +211,9 @@ def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
     for name in sources.kept:
         memory = writer.load(MemoryRecord, (name,))
         if memory is not None and sources.thread is not None:
-            provenance = _without_thread(memory.provenance, sources.thread)
+            provenance = without_thread(memory.provenance, sources.thread)
             writer.save(replace(memory, provenance=provenance), (name,))
     return 0
-
-
-def _without_thread(provenance: dict[str, Any], thread: str) -> dict[str, Any]:
-    """Return a memory's provenance without what refers to a purged thread."""
-    # Of what an agent wrote in it, who and by which tool is nothing of the thread's.
-    kept = ("by", "tool") if provenance.get("thread") == thread else tuple(provenance)
-    left = {name: provenance[name] for name in kept if name in provenance}
-    updates = [update for update in provenance.get("updates", []) if update.get("thread") != thread]
-    if "updates" in provenance:
-        left["updates"] = updates
-    return left
 
 
 def _rewrite_versions(writer: Writer, kind: Kind, key: Key, matcher: Matcher, purged: frozenset[str]) -> int:

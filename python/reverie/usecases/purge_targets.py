@@ -32,6 +32,7 @@ from reverie.store import (
     ThreadRecord,
 )
 from reverie.usecases import candidate_review, runs
+from reverie.usecases.sources import threads_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -251,9 +252,9 @@ def _thread_sources(reader: Reader, thread_id: str, *, keep_memories: bool) -> S
     names = {str(key[0]) for key in (*reader.keys(Kind.MEMORY), *reader.versioned_keys(Kind.MEMORY))}
     for name in sorted(names):
         last = _last(reader, name)
-        if last is None or thread_id not in _threads_of(last.provenance):
+        if last is None or thread_id not in threads_of(last.provenance):
             continue
-        alone = set(_threads_of(last.provenance)) == {thread_id}
+        alone = set(threads_of(last.provenance)) == {thread_id}
         (
             thread_sources.memories if alone and last.trust == "engine" and not keep_memories else thread_sources.kept
         ).append(name)
@@ -273,12 +274,6 @@ def _last(reader: Reader, memory_id: str) -> MemoryRecord | None:
     """Return a memory as it is, or as it was when it was deleted."""
     versions = reader.record_versions(MemoryRecord, (memory_id,))
     return next((version.value for version in versions if version.value is not None), None)
-
-
-def _threads_of(provenance: dict[str, Any]) -> list[str]:
-    """Return the threads that a memory was learnt from: at first, and by later updates; "" for another source."""
-    updates = [update for update in provenance.get("updates", []) if isinstance(update, dict)]
-    return [str(origin.get("thread", "")) for origin in (provenance, *updates)]
 
 
 def _times(reader: Reader, found: Sources) -> Iterator[str]:

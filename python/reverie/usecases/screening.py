@@ -41,6 +41,7 @@ from reverie.usecases.consolidation_snapshot_and_commit import (
 from reverie.usecases.origins import FoundOrigins, Origins
 from reverie.usecases.remember_change_forget_and_read_memories import memory_of, record_of
 from reverie.usecases.scope import concerns_person, holds_everywhere
+from reverie.usecases.sources import threads_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -199,11 +200,29 @@ def plan_decision(
         archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
         waiting=[*candidates.waiting, *waiting],
         forgotten=candidates.dropped,
+        repeated=_repeated(decision.changes, {memory.id: memory for memory in after}, usable),
         proposed=[
             wire.ProposedMemory(type=one.type.value, content=one.content, tags=list(one.tags), title=one.title)
             for one in usable
         ],
     )
+
+
+def _repeated(
+    changes: Sequence[Change], after: Mapping[str, Memory], candidates: Sequence[Candidate]
+) -> list[tuple[str, str]]:
+    """Return the engine's memories that a candidate of another thread says again, each with that thread."""
+    pairs: dict[tuple[str, str], None] = {}
+    for change in changes:
+        if not isinstance(change, Skip) or change.candidate_index >= len(candidates):
+            continue
+        memory = after.get(change.covered_by or "")
+        if memory is None or memory.trust != "engine":
+            continue
+        thread = str(candidates[change.candidate_index].provenance.get("thread") or "")
+        if thread and thread not in threads_of(memory.provenance):
+            pairs[memory.id, thread] = None
+    return list(pairs)
 
 
 def plan_changes(

@@ -261,7 +261,7 @@ def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
     linked = _linked_paths(plan)
     sizes = {put.path: len(put.text) for put in plan.puts}
     writes = {*sizes, *(delete.path for delete in plan.deletes)}
-    alone = {notice.path for notice in plan.notices if notice.left_out}
+    alone = {notice.path for notice in plan.notices if notice.left_out or notice.memories}
     part: set[str] = set()
     size = 0
     for path in (*sorted(writes), *sorted(paths - writes)):

@@ -236,6 +236,8 @@ class SyncRefusal(Reply):
 class LeftOutLines(Reply):
     """Lines that a person's save lacks although its writer may not have seen them: the file has won.
 
+    Or `memories` of a file that moved out of `facts/` or `episodes/`: it has its lines, and they are memories no more.
+
     `first` is the first of them, at most 80 characters; `undo` the command that brings them back; all else that the
     save changed stays.
     """
@@ -246,6 +248,7 @@ class LeftOutLines(Reply):
     operation: str
     at: str
     undo: str
+    memories: Count = 0
 
 
 class SyncStatus(Reply):

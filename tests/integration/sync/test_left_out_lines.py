@@ -156,6 +156,28 @@ def test_a_buffer_from_before_many_writes_deletes_nothing(aged: Aged) -> None:
     assert [line for line in added if f"- {line}\n" not in text] == []
 
 
+def test_a_file_moved_out_of_facts_names_the_memories_that_went(aged: Aged) -> None:
+    """Status and log say how many memories a moved file has no more, and an undo brings file and memories back."""
+    aged.remembers("facts/moved.md", "The pier lamp is amber", "The pier crane lifts nine tons")
+    aged.path("notes").mkdir(exist_ok=True)
+    aged.path("facts/moved.md").rename(aged.path("notes/moved.md"))
+    aged.agree()
+
+    assert "The pier lamp is amber" not in aged.memories()
+    [left_out] = aged.left_out("notes/moved.md")
+    assert (left_out.memories, left_out.lines) == (2, 0)
+    said = f"2 memories of notes/moved.md, which moved to where files have none; to bring back: {left_out.undo}"
+    for words in (["status"], ["sync", "status"]):
+        assert said in " ".join(aged.reverie(*words).split())
+    assert left_out.undo in aged.daemon.log.read_text()
+
+    aged.reverie(*left_out.undo.split()[1:])
+    aged.agree()
+    assert "The pier lamp is amber" in aged.memories()
+    assert not aged.path("notes/moved.md").exists()
+    assert aged.left_out("notes/moved.md") == []
+
+
 def test_what_is_left_out_is_named_and_an_undo_brings_it_back(aged: Aged) -> None:
     """A save without trace of newer lines wins; status, log and an event name the lines, and an undo restores them."""
     name = "notes/plain.md"

@@ -200,6 +200,28 @@ def test_memories_may_stay(client: Client, word: str) -> None:
     assert all(thread not in str(item.provenance) for item in client.memories().items)
 
 
+@pytest.mark.parametrize("purged", [0, 1])
+def test_what_another_thread_says_too_stays(daemon: Daemon, client: Client, word: str, purged: int) -> None:
+    """A memory that two threads taught stays whichever is purged, and goes with the last of them."""
+    said = f"Always call the harbour printer {word} in the logs."
+    threads = [client.create_thread(agent="ada").id for _ in range(2)]
+    for thread in threads:
+        client.append(thread, [{"role": "user", "content": said}, {"role": "assistant", "content": "I will."}])
+        client.learn(thread)
+    [memory] = [memory for memory in client.memories(limit=1000).items if word in memory.content]
+
+    first = threads.pop(purged)
+    answer = client.delete_thread(first, confirm=first, purge=True)
+    assert answer.purged is not None
+    assert (answer.purged.memories, answer.purged.kept) == (0, [memory.id])
+    kept = client.memory(memory.id)
+    assert (kept.content, kept.updated_at) == (memory.content, memory.updated_at)
+    assert first not in str(kept.provenance)
+
+    client.delete_thread(threads[0], confirm=threads[0], purge=True)
+    assert not files_with(daemon.home, word)
+
+
 def test_a_purge_without_confirmation_names_the_whole_request(client: Client) -> None:
     """A deletion without `confirm` is refused with a hint of the whole request, `purge` and `keepMemories` included."""
     thread = client.create_thread().id

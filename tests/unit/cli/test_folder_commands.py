@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.cells import cell_len
 
+from reveried.cli import forget_or_purge_memory_file_or_thread
 from reveried.cli.sync import diff_rows
 from support.cli import check
 from support.fake_daemon import Answer, Request, envelope
@@ -213,6 +215,57 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
     assert "next: reverie memories lists them with their ids" in words.err
     routes["GET /v1/memories"] = page(MEMORY, MEMORY | {"id": "mem_1111abcd"})
     assert "2 memories end with abcd" in cli("forget", "abcd").err
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_long_purge_says_that_it_goes_on(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody sees a spinner, a line says so once it takes long; JSON has none."""
+    monkeypatch.setattr(forget_or_purge_memory_file_or_thread, "_SAID_S", 0.0)
+    purged = {
+        "operation": "5",
+        "memories": 1,
+        "documents": 0,
+        "archives": 0,
+        "kept": [],
+        "freedBytes": 0,
+        "backups": [],
+    }
+
+    def answer(_: Request) -> Answer:
+        time.sleep(0.2)
+        return Answer({"id": "mem_0000abcd", "document": "facts/project.md", "operation": "4", "purged": purged})
+
+    routes["GET /v1/memories"] = page(MEMORY)
+    routes["GET /v1/sync"] = STATUS
+    routes["DELETE /v1/memories/mem_0000abcd"] = answer
+    assert cli("forget", "abcd", "--purge", "--yes").err == "Removing every trace …\n"
+    assert cli("forget", "abcd", "--purge", "--yes", "--json").err == ""
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_purge_lists_what_goes_with_the_thread(cli: Cli, routes: Routes) -> None:
+    """The memories of that thread alone are named before the question; those of a person or of others too stay."""
+    thread = {
+        "id": "thr_1",
+        "messageCount": 3,
+        "tokens": 0,
+        "distillations": 0,
+        "context": {"tokens": 0, "window": 200000, "fraction": 0.0},
+        "createdAt": AT,
+        "updatedAt": AT,
+    }
+    alone = MEMORY | {"content": "Run make", "trust": "engine", "provenance": {"thread": "thr_1"}}
+    shared = alone | {"content": "Run mise", "provenance": {"thread": "thr_1", "updates": [{"thread": "thr_2"}]}}
+    own = alone | {"content": "No emoji", "trust": "person"}
+    routes["GET /v1/threads"] = page(thread)
+    routes["GET /v1/threads/thr_1"] = thread
+    routes["GET /v1/memories"] = page(alone, shared, own)
+    out = cli("forget", "thr_1", "--purge").out
+    assert "1 memory was learnt from it" in out
+    assert "  Run make\n" in out
+    assert "Run mise" not in out
+    assert "No emoji" not in out
+    assert "No emoji" not in cli("forget", "thr_1", "--purge", "--keep-memories").out
 
 
 @pytest.mark.usefixtures("daemon")

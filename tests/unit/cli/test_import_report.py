@@ -26,7 +26,7 @@ def test_one_reason_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     ("decisions", "said"),
     [
         ({}, "Memories: none; no wish, rule, decision or habit was recognised"),
-        ({"SKIP": 2}, "Memories: none new; 2 statements of these sessions changed nothing"),
+        ({"SKIP": 2, "KEEP": 70}, "Memories: none new; 2 statements of these sessions changed nothing"),
         ({"ADD": 1, "SKIP": 1}, ""),
     ],
 )

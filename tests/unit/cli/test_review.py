@@ -99,7 +99,14 @@ def waiting(routes: Routes) -> None:
 def test_what_waits_is_listed(cli: Cli) -> None:
     """`review list`, and `review` without a terminal, print id, reason and change of each candidate that waits."""
     for words in ("review list", "review"):
-        check(cli, words, "cnd_…01234567", "from outside", "new fact: The quay has nine cranes", "Port 80 -> Port 81")
+        check(
+            cli,
+            words,
+            "cnd_…01234567",
+            "its words are from a web page",
+            "new fact: The quay has nine cranes",
+            "Port 80 -> Port 81",
+        )
     assert [item["id"] for item in cli("review", "--json").json["items"]] == [NAME, OTHER]
 
 
@@ -112,7 +119,13 @@ def test_an_empty_list(cli: Cli, routes: Routes) -> None:
 
 def test_one_is_shown(cli: Cli) -> None:
     """`review diff` prints a candidate's reason and source; of an update both texts, and that its memory changed."""
-    check(cli, "review diff 01234567", "its words are from a web page", "The quay has nine cranes", "thread thr_1")
+    check(
+        cli,
+        "review diff 01234567",
+        "its words are from a web page",
+        "The quay has nine cranes",
+        "thread thr_1, message 4",
+    )
     check(cli, "review diff 7654dcba", "Update mem_1 (it has other words by now)", "Port 80", "Port 81")
     assert cli("review", "diff", "01234567", "--json").json["id"] == NAME
     assert cli("review", "diff", "zzzz").code == 1

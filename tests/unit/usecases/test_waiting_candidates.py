@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from reverie.errors import Conflict
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
-from reverie.store import CandidateRecord, Done, Kind, Reader, Store, Write
+from reverie.store import CandidateRecord, Done, Failed, Kind, Reader, Store, Write
 from reverie.usecases import candidate_review, counts_of_candidates_waiting_for_review
 from reverie.usecases.counts_of_candidates_waiting_for_review import WaitingCandidates
 from support.stores import AT
@@ -96,6 +97,21 @@ def test_the_count_is_that_of_all_records(tmp_path: Path) -> None:
                 assert WaitingCandidates().count(reader) == whole
                 assert step % 7 or seldom.count(reader) == whole
         assert len(candidates.made) > STEPS / 4
+
+
+def test_a_second_decision_names_the_first(tmp_path: Path) -> None:
+    """What is decided is refused, with the operation whose undo lets it wait again: a bare undo may take another."""
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+        candidates = Candidates(store, random.Random(1))
+        candidates.add()
+        candidates.decide()
+        with store.reader("default") as reader:
+            decided = reader.latest(Kind.CANDIDATE, (candidates.made[0],))
+        candidates.rest()
+        (refused,) = store.commit([candidate_review.reject("default", candidates.made[0], who="ann")], at=AT)
+        assert isinstance(refused, Failed)
+        assert isinstance(refused.error, Conflict)
+        assert refused.error.hint == f"reverie undo {decided} takes the decision back"
 
 
 def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
