@@ -30,10 +30,12 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import ignored_folders_and_recording_pauses as privacy
-from reverie.usecases import redactions, unredact
+from reverie.usecases import purge_steps, redactions, unredact
 from reverie.usecases.find_register_and_join_projects import of_thread
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES
 from reverie.wire import CHUNK_MAX_BYTES
+from reveried.actions import purge
+from reveried.actions.compact_store_file import compact
 from reveried.config import read_file
 from reveried.config_lines import with_value
 from reveried.execute_use_cases import decide, read
@@ -58,6 +60,7 @@ TYPED: Final = "it was typed directly, and stored nowhere as it was"
 GONE: Final = "its transcript is gone"
 OTHER: Final = "its transcript has another text there"
 UNKNOWN: Final = " (whether it had such a value is not known)"
+IN_FILE: Final = "your file has it, and only you change that: edit its line there"
 DELETED: Final = "its thread was deleted"
 
 
@@ -92,7 +95,9 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
 
 
 async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
-    """Take again what an entry of `redact.allow` named, also from the texts that have it by now.
+    """Take again what an entry of `redact.allow` named, also from all that has it by now, history included.
+
+    Files of a person keep it, and are named.
 
     Raises:
         NotFound: it is not allowed.
@@ -112,6 +117,8 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
         for space in spaces_of(services.store):
             async with keyed_lock("purge", space):
                 await _Change(services, space, entry, who, answer).replace_again(before)
+        await services.submit(purge_steps.needs_compaction(services.clock()))
+        await compact(services)  # the bytes of what was replaced are in free pages
         return answer
 
 
@@ -237,7 +244,6 @@ class _Change:
         """Redact the texts again that have what is no longer allowed, and `before` was."""
         replaced = 0
         threads = await read(self.services, self.space, partial(_threads, found=_Concerned(everywhere=True)))
-        changed: list[ThreadRecord] = []
         for thread in threads:
             again = partial(unredact.again, thread=thread, before=before, redactor=self.services.redactor)
             plan = await read(self.services, self.space, again)
@@ -246,12 +252,35 @@ class _Change:
             done = await self._submit(unredact.commit(self.space, self.who, thread.id, plan))
             self.answer.values += plan.values
             self.answer.restored.append(_in_thread(thread, done))
-            changed.append(thread)
+            self._state_again(thread)
             replaced += len(done)
-        names = [thread.id for thread in changed]
-        write = unredact.derived_again(self.space, self.who, names, before, self.services.redactor)
-        await self._repeated(write, *changed)
+        retaken = unredact.Retaken(before, self.services.redactor)
+        async with keyed_lock("memories", self.space):
+            await self._repeated(unredact.documents_again(self.space, self.who, retaken))
+            await self._history_again(retaken)
+        for path, text in (await self._files()).items():
+            if retaken.holds(text):
+                self.answer.left.append(wire.UnrestoredPlace(document=path, project=folder_of(path), why=IN_FILE))
+        await self.services.sync_service.settle_displaced(self.space)
         await self._end(replaced, allowed=False)
+
+    async def _history_again(self, retaken: unredact.Retaken) -> None:
+        """Take what is no longer allowed from every version, and from all that is a copy, as a purge does."""
+        services, space = self.services, self.space
+        found = await read(services, space, partial(unredact.versions_with, retaken=retaken))
+        for write in unredact.versions_again(space, self.who, found, retaken):
+            await self._submit(write)
+        await services.sync_service.forget_texts(
+            space, partial(purge_steps.without_words, holds=retaken.holds), retaken.holds
+        )
+        await purge.forget_answers(services, space, self.who, retaken.holds)
+        await asyncio.to_thread(services.recall.rewrite, space)
+        await asyncio.to_thread(services.messages.rewrite, space)
+        services.texts.clear(space)
+        services.hooks.clear(space)
+        services.read_versions.clear(space)
+        await asyncio.to_thread(purge.clear_spool, services, space, None, retaken.holds)
+        await services.sync_service.write_all(space)
 
     async def _found(self) -> _Concerned:
         is_older = since(self.services) is not None
@@ -299,11 +328,7 @@ class _Change:
 
     async def _restore_documents(self) -> None:
         """Restore the documents whose files have what was redacted."""
-        files: dict[str, str] = {}
-        for path in await read(self.services, self.space, unredact.marked_documents):
-            text = await self.services.sync_service.text(self.space, path)
-            if text is not None:
-                files[path] = text
+        files = await self._files()
         if files:
             write = unredact.from_files(self.space, self.who, files, self.services.redactor)
             for path in await self._submit(write):
@@ -311,14 +336,24 @@ class _Change:
                 self.answer.restored.append(place)
                 self.answer.values += 1
 
+    async def _files(self) -> dict[str, str]:
+        """Return the texts of the files, by path, whose documents have markers."""
+        paths = await read(self.services, self.space, unredact.marked_documents)
+        texts = [(path, await self.services.sync_service.text(self.space, path)) for path in paths]
+        return {path: text for path, text in texts if text is not None}
+
     async def _repeated(self, write: Write[list[str]], *threads: ThreadRecord) -> None:
         """Change what repeats the messages of threads, and the files of the documents among it."""
         paths = await self._submit(write)
         if paths:
             await self.services.sync_service.write_documents(self.space, set(paths))
         for thread in threads:
-            self.services.states.remove((self.space, thread.id), 0)
-            self.services.background_state.schedule(self.services, self.space, thread.id)
+            self._state_again(thread)
+
+    def _state_again(self, thread: ThreadRecord) -> None:
+        """Make the working state of a thread anew."""
+        self.services.states.remove((self.space, thread.id), 0)
+        self.services.background_state.schedule(self.services, self.space, thread.id)
 
     async def _read_again(self, thread_id: str, path: Path, marked: Sequence[tuple[int, bytes]], done: _Done) -> None:
         """Read one transcript from its beginning, chunk by chunk, and restore the entries that it has."""

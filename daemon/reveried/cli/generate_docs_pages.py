@@ -90,7 +90,9 @@ remembered. The transcripts of the threads that have it are read again where the
 are as they were said, word for word; so are the lines of summaries, states, notes and memories that repeat them. The
 answer names what cannot be restored: of a transcript that is gone or has other words by now, or typed directly.
 Archives stay as they are, and what was purged stays away.
-`reverie redactions disallow` is the way back: it takes the entry out, and replaces the value again where it is.
+`reverie redactions disallow` is the way back: it takes the entry out, and replaces the value again where it is: in
+messages, memories, documents, archives and all their past versions, so that neither `log` nor `diff` shows it, and the
+store's file is compacted. A file of yours that has it is named and stays as it is, and so does a backup made meanwhile.
 
 What a release before this list took is not in it; `--rule` and `--like` read all transcripts again.
 

@@ -103,9 +103,11 @@ def allow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json
 
 
 def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json = False) -> None:
-    """Take again what was allowed, also from the texts that have it by now.
+    """Take again what was allowed, also from the texts that have it by now, and from their history.
 
     Example: reverie redactions disallow --rule label
+
+    Your files and backups keep it; the files are named.
     """
     with daemon_client_and_paths.client() as client, spinner("Replacing", quiet=json):
         name = _only_one(client, redaction, rule, like)
@@ -116,6 +118,8 @@ def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: J
     say("It is taken again from now on.")
     if answer.restored:
         say(f"{counted(answer.values, 'text')} replaced again, {_in_messages(answer.restored)}.")
+    for place in answer.left:
+        say(f"Not replaced, {place.why}: {_place(place)}.")
 
 
 def _in_messages(places: "Sequence[wire.RedactedPlace]") -> str:

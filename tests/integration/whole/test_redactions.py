@@ -113,6 +113,33 @@ def test_what_was_wrongly_taken_is_listed_allowed_and_restored_word_for_word(dae
             client.disallow_redactions(item.id)
 
 
+def test_what_is_disallowed_is_in_no_past_version_and_no_byte_of_the_store(daemon: Daemon) -> None:
+    """Memories, documents and threads as they were while it was allowed; a person's file keeps it and is named."""
+    with Client(daemon.socket) as client:
+        client.allow_redactions(like=WORD)
+        thread = client.create_thread(title=LABELLED).id
+        client.append(thread, [{"role": "user", "content": LABELLED}])
+        client.add_note(thread, LABELLED, "decision")
+        memory = client.remember(wire.CreateMemory(type="fact", content=LABELLED))
+        client.change_memory(memory.id, wire.ChangeMemory(content=f"The form of lanterns asks for password: {WORD}"))
+        client.sync_now()
+        operations = [item.id for item in client.operations().items]
+
+        def history() -> str:
+            past = [client.memory_history(memory.id), client.document_history(memory.document), client.difference("0")]
+            return str([*past, *(client.operation(name) for name in operations), client.messages(thread)])
+
+        assert WORD in history()
+        assert WORD in str(client.document(memory.document, at=operations[0]))
+        answer = client.disallow_redactions(like=WORD)
+        assert WORD not in history()
+        assert "[REDACTED:password]" in str(client.document(memory.document, at=operations[0]))
+        assert client.conflicts().items == []
+        assert {place.document for place in answer.left} == {memory.document, "MEMORY.md"}
+        files = {f"root/default/{place.document}" for place in answer.left}
+        assert {path for path, data in bytes_below(daemon.home).items() if WORD.encode() in data} <= files
+
+
 def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_path: Path) -> None:
     """A transcript that is gone, one with other words by now, what was typed directly, a thread that was purged."""
     with Client(daemon.socket) as client:
