@@ -56,6 +56,7 @@ __all__ = ["allow", "disallow", "since"]
 T = TypeVar("T")
 
 SETTING: Final = "redact.allow"
+BESIDE: Final = "it is in a title, a note or a working state, and stored nowhere as it was"
 TYPED: Final = "it was typed directly, and stored nowhere as it was"
 GONE: Final = "its transcript is gone"
 OTHER: Final = "its transcript has another text there"
@@ -71,6 +72,7 @@ class _Concerned:
     threads: dict[str, set[int]] = field(default_factory=dict)
     others: list[RedactedPlace] = field(default_factory=list)
     everywhere: bool = False
+    is_pattern: bool = False
 
 
 async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
@@ -189,20 +191,27 @@ async def _forget_values(services: Services, rule: str) -> None:
 def _concerned(reader: Reader, entry: str, *, is_older: bool) -> _Concerned:
     """Return the places that an entry of `redact.allow` is about."""
     records: list[RedactionRecord] = []
+    others: list[RedactionRecord] = []
     if entry.startswith(redactions.ID):
         record = reader.load(RedactionRecord, (entry,))
         records = [] if record is None else [record]
     elif entry.startswith("rule:"):
         records = [record for _, record in reader.records(RedactionRecord) if f"rule:{record.rule}" == entry]
+    else:  # which values are like a pattern is not known: every memory and document with a marker may have one
+        others = [record for _, record in reader.records(RedactionRecord)]
     found = _Concerned(
         everywhere=entry.startswith("like:")
         or (is_older and entry.startswith("rule:"))
-        or any(record.more for record in records)
+        or any(record.more for record in records),
+        is_pattern=entry.startswith("like:"),
     )
     for place in (place for record in records for place in record.places):
         if place.kind == "thread":
             found.threads.setdefault(place.key, set()).update(place.seqs)
-        else:
+        elif place not in found.others:
+            found.others.append(place)
+    for place in (place for record in others for place in record.places):
+        if place.kind != "thread" and place not in found.others:
             found.others.append(place)
     return found
 
@@ -233,11 +242,13 @@ class _Change:
         """Restore the texts that have transcripts, and name the others."""
         found = await self._found()
         restored = 0
+        beside = {name for name, seqs in found.threads.items() if not seqs}
         for thread in await read(self.services, self.space, partial(_threads, found=found)):
             done = await self._restore_thread(thread, found)
             restored += len(done.seqs)
         await self._restore_documents()
-        await read(self.services, self.space, partial(_name_others, found=found, answer=self.answer))
+        name = partial(_name_others, found=found, beside=beside, answer=self.answer)
+        await read(self.services, self.space, name)
         await self._end(restored, allowed=True)
 
     async def replace_again(self, before: Redactor) -> None:
@@ -346,6 +357,8 @@ class _Change:
         """Change what repeats the messages of threads, and the files of the documents among it."""
         paths = await self._submit(write)
         if paths:
+            self.answer.restored += [wire.RedactedPlace(document=path, project=folder_of(path)) for path in paths]
+            self.answer.values += len(paths)
             await self.services.sync_service.write_documents(self.space, set(paths))
         for thread in threads:
             self._state_again(thread)
@@ -399,20 +412,29 @@ def _in_thread(thread: ThreadRecord, messages: list[int]) -> wire.RedactedPlace:
     return wire.RedactedPlace(thread=thread.id, project=of_thread(thread), messages=messages)
 
 
-def _name_others(reader: Reader, found: _Concerned, answer: wire.Allowed) -> None:
-    """Add the memories, documents and deleted threads to the answer that cannot be restored."""
+def _name_others(reader: Reader, found: _Concerned, beside: set[str], answer: wire.Allowed) -> None:
+    """Add the memories, documents and deleted threads to the answer that cannot be restored.
+
+    `beside` are the threads that have a value in their title, a note or a working state.
+    """
     for name, seqs in found.threads.items():
         if not reader.exists(Kind.THREAD, (name,)):
             answer.left.append(wire.UnrestoredPlace(thread=name, messages=sorted(seqs), why=DELETED))
-        elif not seqs:  # a title, a note or a working state
-            answer.left.append(wire.UnrestoredPlace(thread=name, why=TYPED))
+        elif name in beside and unredact.is_marked_beside(reader, name):
+            answer.left.append(wire.UnrestoredPlace(thread=name, why=BESIDE))
+    unknown = UNKNOWN if found.is_pattern else ""
     for place in found.others:
-        if place.kind == "memory":
-            memory = reader.load(MemoryRecord, (place.key,))
-            if memory is not None and unredact.MARKER.search(memory.content):
-                project = memory_project(memory) or None
-                answer.left.append(wire.UnrestoredPlace(memory=place.key, project=project, why=TYPED))
+        record: MemoryRecord | DocumentRecord | None = (
+            reader.load(MemoryRecord, (place.key,))
+            if place.kind == "memory"
+            else reader.load(DocumentRecord, (place.key,))
+        )
+        if record is None or not unredact.MARKER.search(record.content):
+            continue
+        path = record.document if isinstance(record, MemoryRecord) else record.path
+        why = f"{TYPED}{unknown}; edit its line in {path}"
+        if isinstance(record, MemoryRecord):
+            project = memory_project(record) or None
+            answer.left.append(wire.UnrestoredPlace(memory=place.key, project=project, why=why))
         else:
-            document = reader.load(DocumentRecord, (place.key,))
-            if document is not None and unredact.MARKER.search(document.content):
-                answer.left.append(wire.UnrestoredPlace(document=place.key, project=folder_of(place.key), why=TYPED))
+            answer.left.append(wire.UnrestoredPlace(document=place.key, project=folder_of(place.key), why=why))

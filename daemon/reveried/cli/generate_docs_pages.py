@@ -94,6 +94,9 @@ Archives stay as they are, and what was purged stays away.
 messages, memories, documents, archives and all their past versions, so that neither `log` nor `diff` shows it, and the
 store's file is compacted. A file of yours that has it is named and stays as it is, and so does a backup made meanwhile.
 
+A value's count is how often it was found as texts came in. An answer counts what changed: each marker in a message, and
+each document once. Of a rule or a pattern the command asks first (`--yes` does not).
+
 What a release before this list took is not in it; `--rule` and `--like` read all transcripts again.
 
 ## Kinds

@@ -9,7 +9,7 @@ from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.list_projects_and_check_project_option import ProjectOption, given_project
 from reveried.cli.output import clip, counted, print_json, print_table, say, spinner, when
-from reveried.cli.shared_options import Json, Limit
+from reveried.cli.shared_options import Json, Limit, Yes, confirm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,25 +80,31 @@ def redactions(context: typer.Context, limit: Limit = 50, project: ProjectOption
         say("What is no secret: reverie redactions allow ID, or --rule NAME, or --like 'PATTERN'.")
 
 
-def allow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json = False) -> None:
+def allow(redaction: Id = None, rule: Rule = None, like: Like = None, yes: Yes = False, json: Json = False) -> None:
     """Take a value no more, and restore the texts in which it was replaced from their transcripts.
 
     Example: reverie redactions allow --like 'PRRT_*'
+
+    A rule, or a pattern with *, may stand for many values: it asks first.
     """
-    with daemon_client_and_paths.client() as client, spinner("Reading transcripts", quiet=json):
+    with daemon_client_and_paths.client() as client:
         name = _only_one(client, redaction, rule, like)
-        answer = client.allow_redactions(name, rule=rule, like=like)
+        if not yes and (rule is not None or "*" in (like or "")):
+            what = f"that the rule {rule} finds" if rule is not None else f"like {clip(like or '', _CHARS)}"
+            confirm(f"Every value {what} is stored as it is, in all spaces, secret or not.", "Allow it?", json=json)
+        with spinner("Reading transcripts", quiet=json):
+            answer = client.allow_redactions(name, rule=rule, like=like)
     if json:
         print_json(answer)
         return
     say("Allowed. It is taken no more.")
     if answer.restored:
-        say(f"{counted(answer.values, 'text')} restored, {_in_messages(answer.restored)}.")
+        say(f"{counted(answer.values, 'marker')} restored, {_in_messages(answer.restored)}.")
     for why in dict.fromkeys(place.why for place in answer.left):
         places = [place for place in answer.left if place.why == why]
         say(f"Not restored, {why}: {_where(places)}.")
     if not answer.restored and not answer.left:
-        say("No text has a marker in its place.")
+        say("No stored text had it.")
     say("To take it again: reverie redactions disallow, with the same words.")
 
 
@@ -117,7 +123,9 @@ def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: J
         return
     say("It is taken again from now on.")
     if answer.restored:
-        say(f"{counted(answer.values, 'text')} replaced again, {_in_messages(answer.restored)}.")
+        say(f"{counted(answer.values, 'value')} replaced again, {_in_messages(answer.restored)}.")
+    elif not answer.left:
+        say("No stored text had it.")
     for place in answer.left:
         say(f"Not replaced, {place.why}: {_place(place)}.")
 
@@ -125,7 +133,7 @@ def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: J
 def _in_messages(places: "Sequence[wire.RedactedPlace]") -> str:
     threads = [place for place in places if place.thread is not None]
     messages = sum(len(place.messages) for place in threads)
-    documents = len(places) - len(threads)
+    documents = len({place.document for place in places} - {None})
     parts = [f"{counted(messages, 'message')} of {counted(len(threads), 'thread')}"] if threads else []
     return "in " + " and ".join([*parts, counted(documents, "document")] if documents else parts)
 

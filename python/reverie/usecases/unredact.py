@@ -61,6 +61,7 @@ __all__ = [
     "documents_again",
     "forget_made_of_entries",
     "from_files",
+    "is_marked_beside",
     "marked",
     "marked_documents",
     "sources",
@@ -121,6 +122,14 @@ def marked(reader: Reader, thread_id: str) -> list[tuple[int, bytes]]:
     """Return the entries of a thread that have markers, by number, sealed."""
     rows = reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=0)
     return [(seq, data) for seq, data in rows if _MARKED in sealed_body(data)]
+
+
+def is_marked_beside(reader: Reader, thread_id: str) -> bool:
+    """Return True if a thread has a marker in its title, a note or its working state."""
+    thread = reader.load(ThreadRecord, (thread_id,))
+    notes = [reader.get(Kind.NOTE, key) for key in reader.keys(Kind.NOTE, (thread_id,))]
+    values = [None if thread is None else thread.title, reader.get(Kind.STATE, (thread_id,)), *notes]
+    return any(map(_markers, values))
 
 
 def sources(reader: Reader, thread: ThreadRecord) -> list[str]:

@@ -88,7 +88,8 @@ class UnrestoredPlace(RedactedPlace):
 class Allowed(Reply):
     """The setting `redact.allow` after a change, the places whose texts changed by it, and those left as they were.
 
-    `values` counts the markers that became texts again; after `disallow`, the values that were replaced again.
+    `values` counts the markers that became texts again; after `disallow`, the values that were replaced again. Each
+    document counts once, and what else repeats a message does not: `Redaction.count` is what was found as it came in.
     """
 
     allow: list[str]

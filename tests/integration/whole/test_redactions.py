@@ -162,7 +162,7 @@ def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_
             gone: "its transcript is gone",
             changed: "its transcript has another text there",
             typed: "it was typed directly, and stored nowhere as it was",
-            memory: "it was typed directly, and stored nowhere as it was",
+            memory: "it was typed directly, and stored nowhere as it was; edit its line in facts/project.md",
         }
         assert answer.restored == []
         with pytest.raises(NotFound):
@@ -228,8 +228,22 @@ def test_the_commands_say_what_was_taken_and_what_became_of_it(
     for part in (end, "password", "label", "lantern", "#1 #3"):
         assert part in listed.out
     allowed = cli("redactions", "allow", end)
-    assert "2 texts restored, in 2 messages of 1 thread." in allowed.out
+    assert "2 markers restored, in 2 messages of 1 thread." in allowed.out
     assert "allowed" in cli("redactions").out
-    assert "2 texts replaced again, in 2 messages of 1 thread." in cli("redactions", "disallow", item["id"]).out
+    assert "2 values replaced again, in 2 messages of 1 thread." in cli("redactions", "disallow", item["id"]).out
     assert cli("redactions", "allow", "12345678").code != 0
     assert cli("redactions", "allow").code == 2
+    unknown = cli("redactions", "allow", "--rule", "labe", "--yes")
+    assert "near it: label" in unknown.err
+    assert len(unknown.err) < 300
+
+    use = f"push with {OTHER}"
+    cli("remember", use)
+    for options in (("--rule", "label"), ("--like", "*")):
+        asked = cli("redactions", "allow", *options)
+        assert (asked.code != 0, "Allow it?" in asked.out) == (True, True)
+    assert cli("redactions", "--json").json["allow"] == []
+    assert "edit its line in facts/project.md" in cli("redactions", "allow", "--like", "ghp_*", "--yes").out
+    cli("remember", use)
+    alone = cli("redactions", "disallow", "--like", "ghp_*").out
+    assert "1 value replaced again, in 1 document." in alone
