@@ -81,8 +81,9 @@ What Reverie does not find stays in the text. List the secrets that matter most 
 ## What was replaced, and is no secret
 
 `reverie redactions` lists every value that was replaced, without the value: its kind, the rule that found it, its
-length and classes of characters (`16:Aa0-`), how often and where it was found, the first and the last time. Its id is
-made of a keyed hash; the key does not leave the store. `--project` lists those of one project.
+length and classes of characters (`16:Aa0-`), how often and where it was found, and when it was first and last taken
+in. Its id is made of a keyed hash; the key does not leave the store. `--project` lists those of one project, and
+`reverie show ID` shows one with all its places: a message by its number, what is no message by its line.
 
 `reverie redactions allow ID` (or `--rule NAME`, `--like 'PATTERN'` with `*` for any characters) adds an entry to the
 setting `redact.allow`, which holds in every space; an agent or a token cannot. It is left from then on, and no longer

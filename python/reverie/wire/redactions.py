@@ -21,7 +21,8 @@ __all__ = [
 class RedactedPlace(Reply):
     """Where a value was replaced: the entries of a thread by their numbers, a memory by its id, a document by its path.
 
-    `messages` is empty for a thread's title, a note or its working state.
+    `messages` is empty for a thread's title, a note or its working state. In the list, `lines` are the entries that are
+    no messages, by their lines of `source`, the thread's transcript.
     """
 
     thread: str | None = None
@@ -29,6 +30,8 @@ class RedactedPlace(Reply):
     document: str | None = None
     project: str | None = None
     messages: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    source: str | None = None
 
 
 class Redaction(Reply):

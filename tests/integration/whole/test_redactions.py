@@ -238,7 +238,11 @@ def test_the_commands_say_what_was_taken_and_what_became_of_it(
     assert len(unknown.err) < 300
 
     use = f"push with {OTHER}"
-    cli("remember", use)
+    told_twice = [cli("remember", use).out, cli("remember", use, "--document", "facts/project.md").out]
+    token = next(item for item in cli("redactions", "--json").json["items"] if item["kind"] == "github-token")
+    for told in told_twice:
+        assert f"If it is none: reverie redactions allow {token['id'][-8:]}, then reverie forget" in told
+    assert f"reverie show {token['places'][0]['memory']}" in cli("show", f"rdn_…{token['id'][-8:]}").out
     for options in (("--rule", "label"), ("--like", "*")):
         asked = cli("redactions", "allow", *options)
         assert (asked.code != 0, "Allow it?" in asked.out) == (True, True)
@@ -247,3 +251,29 @@ def test_the_commands_say_what_was_taken_and_what_became_of_it(
     cli("remember", use)
     alone = cli("redactions", "disallow", "--like", "ghp_*").out
     assert "1 value replaced again, in 1 document." in alone
+
+
+def test_a_row_is_shown_with_all_its_places(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each message by a number that `thread --around` takes, and what is no message by its line of the transcript."""
+    use_daemon(daemon, monkeypatch)
+    cli = run_in_process(capsys)
+    path = transcript(tmp_path)
+    meta = orjson.loads(path.read_bytes().splitlines()[0]) | {"uuid": "s1-9", "isMeta": True}
+    path.write_bytes(path.read_bytes() + orjson.dumps(meta) + b"\n")
+    cli("import", "claude-code", str(path))
+    (item,) = cli("redactions", "--json").json["items"]
+    thread = item["places"][0]["thread"]
+    shown = cli("show", item["id"]).out
+    assert WORD not in shown
+    for number in (1, 3):
+        assert f"reverie thread {thread} --around {number}\n" in shown
+        assert f">{number}  user" in cli("thread", thread, "--around", str(number)).out
+    assert f"line 4 of {path}\n" in shown
+    assert "#1 #3 line 4" in cli("redactions").out
+    for missing in ("rdn_…12345678", "cnd_…12345678", "sch_12345678"):
+        assert "next: " in cli("show", missing).err
+    cli("schedule", "add", "0 3 * * *")
+    (schedule,) = cli("schedule", "list", "--json").json["items"]
+    assert "0 3 * * *" in cli("show", schedule["id"]).out
