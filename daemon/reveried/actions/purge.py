@@ -33,11 +33,14 @@ from reveried.model_transports import spool_transport_and_late_answers
 from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.models import Json
     from reverie.store import PendingPurge, Reader, Write
     from reverie.usecases.purge_targets import Findings, Sources
     from reveried.services import Services
 
-__all__ = ["purge", "resume"]
+__all__ = ["clear_spool", "forget_answers", "purge", "resume"]
 
 WHO = "purge"
 _LMDB_MAGIC = (0xBEEFC0DE).to_bytes(4, "little")
@@ -117,7 +120,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await services.sync_service.write_all(space)
         findings = await _rewrite(services, space, found, who)
         await services.sync_service.forget_texts(
-            space, partial(purge_steps.without_words, matcher=findings.wide), findings.wide.in_file
+            space, partial(purge_steps.without_words, holds=findings.wide.holds), findings.wide.in_file
         )
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
@@ -125,8 +128,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         services.texts.clear(space)
         services.hooks.clear(space)
         services.read_versions.clear(space)
-        services.jobs.forget(space, findings.wide.in_answer)
-        await asyncio.to_thread(_clear_spool, services, space, found, findings)
+        await asyncio.to_thread(clear_spool, services, space, found.thread, findings.wide.in_file)
         if paths := frozenset(found.documents):
             named = await read(services, space, partial(purging.naming, paths=paths))
             for write in purge_steps.without_names(space, who, named, paths):
@@ -169,11 +171,18 @@ async def _rewrite(services: Services, space: str, found: Sources, who: str) -> 
     first = await read(services, space, find)
     await rewrite(first)
     await rewrite(await read(services, space, find))
+    await forget_answers(services, space, who, first.wide.in_answer)
+    return first
+
+
+async def forget_answers(services: Services, space: str, who: str, holds: Callable[[Json], bool]) -> None:
+    """Empty the stored answers and the results of jobs for which `holds` is true."""
+    services.jobs.forget(space, holds)
     after: bytes | None = None
     while True:
-        after = (await services.submit(purge_steps.forget_answers(space, who, first.wide, after), bulk=True)).value
+        after = (await services.submit(purge_steps.forget_answers(space, who, holds, after), bulk=True)).value
         if after is None:
-            return first
+            return
 
 
 async def _erase(services: Services, space: str, found: Sources, who: str) -> None:
@@ -185,13 +194,11 @@ async def _erase(services: Services, space: str, found: Sources, who: str) -> No
         await _repeat(services, write)
 
 
-def _clear_spool(services: Services, space: str, found: Sources, findings: Findings) -> None:
+def clear_spool(services: Services, space: str, thread: str | None, holds: Callable[[str], bool]) -> None:
     """Remove the requests to a model, and its answers, that have the words; one that cannot be removed is logged."""
     folder = services.config.distiller.spool_folder
     try:
-        spool_transport_and_late_answers.remove_files_with(
-            folder, findings.wide.in_file, space=space, thread=found.thread
-        )
+        spool_transport_and_late_answers.remove_files_with(folder, holds, space=space, thread=thread)
     except OSError as error:
         logger("reveried.purge").error(
             "the spool of requests to a model still has purged words", folder=str(folder), problem=str(error)

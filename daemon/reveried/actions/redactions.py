@@ -30,10 +30,12 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import ignored_folders_and_recording_pauses as privacy
-from reverie.usecases import redactions, unredact
+from reverie.usecases import purge_steps, redactions, unredact
 from reverie.usecases.find_register_and_join_projects import of_thread
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES
 from reverie.wire import CHUNK_MAX_BYTES
+from reveried.actions import purge
+from reveried.actions.compact_store_file import compact
 from reveried.config import read_file
 from reveried.config_lines import with_value
 from reveried.execute_use_cases import decide, read
@@ -54,10 +56,12 @@ __all__ = ["allow", "disallow", "since"]
 T = TypeVar("T")
 
 SETTING: Final = "redact.allow"
+BESIDE: Final = "it is in a title, a note or a working state, and stored nowhere as it was"
 TYPED: Final = "it was typed directly, and stored nowhere as it was"
 GONE: Final = "its transcript is gone"
 OTHER: Final = "its transcript has another text there"
 UNKNOWN: Final = " (whether it had such a value is not known)"
+IN_FILE: Final = "your file has it, and only you change that: edit its line there"
 DELETED: Final = "its thread was deleted"
 
 
@@ -68,6 +72,7 @@ class _Concerned:
     threads: dict[str, set[int]] = field(default_factory=dict)
     others: list[RedactedPlace] = field(default_factory=list)
     everywhere: bool = False
+    is_pattern: bool = False
 
 
 async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
@@ -92,7 +97,9 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
 
 
 async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
-    """Take again what an entry of `redact.allow` named, also from the texts that have it by now.
+    """Take again what an entry of `redact.allow` named, also from all that has it by now, history included.
+
+    Files of a person keep it, and are named.
 
     Raises:
         NotFound: it is not allowed.
@@ -112,6 +119,8 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
         for space in spaces_of(services.store):
             async with keyed_lock("purge", space):
                 await _Change(services, space, entry, who, answer).replace_again(before)
+        await services.submit(purge_steps.needs_compaction(services.clock()))
+        await compact(services)  # the bytes of what was replaced are in free pages
         return answer
 
 
@@ -182,20 +191,27 @@ async def _forget_values(services: Services, rule: str) -> None:
 def _concerned(reader: Reader, entry: str, *, is_older: bool) -> _Concerned:
     """Return the places that an entry of `redact.allow` is about."""
     records: list[RedactionRecord] = []
+    others: list[RedactionRecord] = []
     if entry.startswith(redactions.ID):
         record = reader.load(RedactionRecord, (entry,))
         records = [] if record is None else [record]
     elif entry.startswith("rule:"):
         records = [record for _, record in reader.records(RedactionRecord) if f"rule:{record.rule}" == entry]
+    else:  # which values are like a pattern is not known: every memory and document with a marker may have one
+        others = [record for _, record in reader.records(RedactionRecord)]
     found = _Concerned(
         everywhere=entry.startswith("like:")
         or (is_older and entry.startswith("rule:"))
-        or any(record.more for record in records)
+        or any(record.more for record in records),
+        is_pattern=entry.startswith("like:"),
     )
     for place in (place for record in records for place in record.places):
         if place.kind == "thread":
             found.threads.setdefault(place.key, set()).update(place.seqs)
-        else:
+        elif place not in found.others:
+            found.others.append(place)
+    for place in (place for record in others for place in record.places):
+        if place.kind != "thread" and place not in found.others:
             found.others.append(place)
     return found
 
@@ -226,18 +242,19 @@ class _Change:
         """Restore the texts that have transcripts, and name the others."""
         found = await self._found()
         restored = 0
+        beside = {name for name, seqs in found.threads.items() if not seqs}
         for thread in await read(self.services, self.space, partial(_threads, found=found)):
             done = await self._restore_thread(thread, found)
             restored += len(done.seqs)
         await self._restore_documents()
-        await read(self.services, self.space, partial(_name_others, found=found, answer=self.answer))
+        name = partial(_name_others, found=found, beside=beside, answer=self.answer)
+        await read(self.services, self.space, name)
         await self._end(restored, allowed=True)
 
     async def replace_again(self, before: Redactor) -> None:
         """Redact the texts again that have what is no longer allowed, and `before` was."""
         replaced = 0
         threads = await read(self.services, self.space, partial(_threads, found=_Concerned(everywhere=True)))
-        changed: list[ThreadRecord] = []
         for thread in threads:
             again = partial(unredact.again, thread=thread, before=before, redactor=self.services.redactor)
             plan = await read(self.services, self.space, again)
@@ -246,12 +263,35 @@ class _Change:
             done = await self._submit(unredact.commit(self.space, self.who, thread.id, plan))
             self.answer.values += plan.values
             self.answer.restored.append(_in_thread(thread, done))
-            changed.append(thread)
+            self._state_again(thread)
             replaced += len(done)
-        names = [thread.id for thread in changed]
-        write = unredact.derived_again(self.space, self.who, names, before, self.services.redactor)
-        await self._repeated(write, *changed)
+        retaken = unredact.Retaken(before, self.services.redactor)
+        async with keyed_lock("memories", self.space):
+            await self._repeated(unredact.documents_again(self.space, self.who, retaken))
+            await self._history_again(retaken)
+        for path, text in (await self._files()).items():
+            if retaken.holds(text):
+                self.answer.left.append(wire.UnrestoredPlace(document=path, project=folder_of(path), why=IN_FILE))
+        await self.services.sync_service.settle_displaced(self.space)
         await self._end(replaced, allowed=False)
+
+    async def _history_again(self, retaken: unredact.Retaken) -> None:
+        """Take what is no longer allowed from every version, and from all that is a copy, as a purge does."""
+        services, space = self.services, self.space
+        found = await read(services, space, partial(unredact.versions_with, retaken=retaken))
+        for write in unredact.versions_again(space, self.who, found, retaken):
+            await self._submit(write)
+        await services.sync_service.forget_texts(
+            space, partial(purge_steps.without_words, holds=retaken.holds), retaken.holds
+        )
+        await purge.forget_answers(services, space, self.who, retaken.holds)
+        await asyncio.to_thread(services.recall.rewrite, space)
+        await asyncio.to_thread(services.messages.rewrite, space)
+        services.texts.clear(space)
+        services.hooks.clear(space)
+        services.read_versions.clear(space)
+        await asyncio.to_thread(purge.clear_spool, services, space, None, retaken.holds)
+        await services.sync_service.write_all(space)
 
     async def _found(self) -> _Concerned:
         is_older = since(self.services) is not None
@@ -299,11 +339,7 @@ class _Change:
 
     async def _restore_documents(self) -> None:
         """Restore the documents whose files have what was redacted."""
-        files: dict[str, str] = {}
-        for path in await read(self.services, self.space, unredact.marked_documents):
-            text = await self.services.sync_service.text(self.space, path)
-            if text is not None:
-                files[path] = text
+        files = await self._files()
         if files:
             write = unredact.from_files(self.space, self.who, files, self.services.redactor)
             for path in await self._submit(write):
@@ -311,14 +347,26 @@ class _Change:
                 self.answer.restored.append(place)
                 self.answer.values += 1
 
+    async def _files(self) -> dict[str, str]:
+        """Return the texts of the files, by path, whose documents have markers."""
+        paths = await read(self.services, self.space, unredact.marked_documents)
+        texts = [(path, await self.services.sync_service.text(self.space, path)) for path in paths]
+        return {path: text for path, text in texts if text is not None}
+
     async def _repeated(self, write: Write[list[str]], *threads: ThreadRecord) -> None:
         """Change what repeats the messages of threads, and the files of the documents among it."""
         paths = await self._submit(write)
         if paths:
+            self.answer.restored += [wire.RedactedPlace(document=path, project=folder_of(path)) for path in paths]
+            self.answer.values += len(paths)
             await self.services.sync_service.write_documents(self.space, set(paths))
         for thread in threads:
-            self.services.states.remove((self.space, thread.id), 0)
-            self.services.background_state.schedule(self.services, self.space, thread.id)
+            self._state_again(thread)
+
+    def _state_again(self, thread: ThreadRecord) -> None:
+        """Make the working state of a thread anew."""
+        self.services.states.remove((self.space, thread.id), 0)
+        self.services.background_state.schedule(self.services, self.space, thread.id)
 
     async def _read_again(self, thread_id: str, path: Path, marked: Sequence[tuple[int, bytes]], done: _Done) -> None:
         """Read one transcript from its beginning, chunk by chunk, and restore the entries that it has."""
@@ -364,20 +412,29 @@ def _in_thread(thread: ThreadRecord, messages: list[int]) -> wire.RedactedPlace:
     return wire.RedactedPlace(thread=thread.id, project=of_thread(thread), messages=messages)
 
 
-def _name_others(reader: Reader, found: _Concerned, answer: wire.Allowed) -> None:
-    """Add the memories, documents and deleted threads to the answer that cannot be restored."""
+def _name_others(reader: Reader, found: _Concerned, beside: set[str], answer: wire.Allowed) -> None:
+    """Add the memories, documents and deleted threads to the answer that cannot be restored.
+
+    `beside` are the threads that have a value in their title, a note or a working state.
+    """
     for name, seqs in found.threads.items():
         if not reader.exists(Kind.THREAD, (name,)):
             answer.left.append(wire.UnrestoredPlace(thread=name, messages=sorted(seqs), why=DELETED))
-        elif not seqs:  # a title, a note or a working state
-            answer.left.append(wire.UnrestoredPlace(thread=name, why=TYPED))
+        elif name in beside and unredact.is_marked_beside(reader, name):
+            answer.left.append(wire.UnrestoredPlace(thread=name, why=BESIDE))
+    unknown = UNKNOWN if found.is_pattern else ""
     for place in found.others:
-        if place.kind == "memory":
-            memory = reader.load(MemoryRecord, (place.key,))
-            if memory is not None and unredact.MARKER.search(memory.content):
-                project = memory_project(memory) or None
-                answer.left.append(wire.UnrestoredPlace(memory=place.key, project=project, why=TYPED))
+        record: MemoryRecord | DocumentRecord | None = (
+            reader.load(MemoryRecord, (place.key,))
+            if place.kind == "memory"
+            else reader.load(DocumentRecord, (place.key,))
+        )
+        if record is None or not unredact.MARKER.search(record.content):
+            continue
+        path = record.document if isinstance(record, MemoryRecord) else record.path
+        why = f"{TYPED}{unknown}; edit its line in {path}"
+        if isinstance(record, MemoryRecord):
+            project = memory_project(record) or None
+            answer.left.append(wire.UnrestoredPlace(memory=place.key, project=project, why=why))
         else:
-            document = reader.load(DocumentRecord, (place.key,))
-            if document is not None and unredact.MARKER.search(document.content):
-                answer.left.append(wire.UnrestoredPlace(document=place.key, project=folder_of(place.key), why=TYPED))
+            answer.left.append(wire.UnrestoredPlace(document=place.key, project=folder_of(place.key), why=why))

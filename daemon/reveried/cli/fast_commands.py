@@ -166,7 +166,10 @@ def _remember(line: _Line) -> int:
         _print_json(memory)
         return 0
     sync = _get("/v1/sync") if is_new else None
-    answers.print_remembered(_answer(memory), text, is_new=is_new, sync=_answer(sync))
+    added = _answer(memory)
+    page = _get("/v1/redactions")["items"] if answers.had_secret(added, text) else None
+    taken = None if page is None else [_answer(item) for item in page]
+    answers.print_remembered(added, is_new=is_new, sync=_answer(sync), taken=taken)
     return 0
 
 

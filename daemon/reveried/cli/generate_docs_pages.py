@@ -81,8 +81,9 @@ What Reverie does not find stays in the text. List the secrets that matter most 
 ## What was replaced, and is no secret
 
 `reverie redactions` lists every value that was replaced, without the value: its kind, the rule that found it, its
-length and classes of characters (`16:Aa0-`), how often and where it was found, the first and the last time. Its id is
-made of a keyed hash; the key does not leave the store. `--project` lists those of one project.
+length and classes of characters (`16:Aa0-`), how often and where it was found, and when it was first and last taken
+in. Its id is made of a keyed hash; the key does not leave the store. `--project` lists those of one project, and
+`reverie show ID` shows one with all its places: a message by its number, what is no message by its line.
 
 `reverie redactions allow ID` (or `--rule NAME`, `--like 'PATTERN'` with `*` for any characters) adds an entry to the
 setting `redact.allow`, which holds in every space; an agent or a token cannot. It is left from then on, and no longer
@@ -90,7 +91,12 @@ remembered. The transcripts of the threads that have it are read again where the
 are as they were said, word for word; so are the lines of summaries, states, notes and memories that repeat them. The
 answer names what cannot be restored: of a transcript that is gone or has other words by now, or typed directly.
 Archives stay as they are, and what was purged stays away.
-`reverie redactions disallow` is the way back: it takes the entry out, and replaces the value again where it is.
+`reverie redactions disallow` is the way back: it takes the entry out, and replaces the value again where it is: in
+messages, memories, documents, archives and all their past versions, so that neither `log` nor `diff` shows it, and the
+store's file is compacted. A file of yours that has it is named and stays as it is, and so does a backup made meanwhile.
+
+A value's count is how often it was found as texts came in. An answer counts what changed: each marker in a message, and
+each document once. Of a rule or a pattern the command asks first (`--yes` does not).
 
 What a release before this list took is not in it; `--rule` and `--like` read all transcripts again.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from reveried.cli.output import clip, counted, print_fields, print_table, say, when, wrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from reverie import wire
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "UNSYNCED",
     "file_pending",
     "folder_here",
+    "had_secret",
     "in_project_line",
     "late_line",
     "one_line",
@@ -223,16 +226,31 @@ def in_project_line(project: str) -> str:
     return f"Project {project}, and what is of no project; with --all-projects everything."
 
 
-def print_remembered(memory: wire.Memory, text: str, *, is_new: bool, sync: wire.SyncStatus | None) -> None:
-    """Print where a memory of `text` is, and how to remove it; `sync` is the status after it was added."""
-    if not is_new:
+def had_secret(memory: wire.Memory, text: str) -> bool:
+    """Return True if something of the text of a memory was taken."""
+    return _REDACTED in memory.content and _REDACTED not in text
+
+
+def print_remembered(
+    memory: wire.Memory, *, is_new: bool, sync: wire.SyncStatus | None, taken: Iterable[wire.Redaction] | None
+) -> None:
+    """Print where a memory is, and how to remove it; `sync` is the status after it was added.
+
+    `taken` are the redactions found last where the memory had a secret.
+    """
+    end = memory.id[-ID_END:]
+    if is_new:
+        say(f"Added to {memory.document}. To remove it: reverie forget {end}")
+        say(f"It is recalled in {memory.project or 'all projects; with --project . only in that of this folder'}.")
+    else:
         say(f"It is already in {memory.document}; nothing was added.")
-        say(f"To remove it: reverie forget {memory.id[-ID_END:]}")
-        return
-    say(f"Added to {memory.document}. To remove it: reverie forget {memory.id[-ID_END:]}")
-    say(f"It is recalled in {memory.project or 'all projects; with --project . only in that of this folder'}.")
-    if _REDACTED in memory.content and _REDACTED not in text:
+        say(f"To remove it: reverie forget {end}")
+    if taken is not None:
         say(f"It contained a secret, which was not stored: {clip(memory.content, _REDACTED_CHARS)}")
+        for item in taken:
+            if any(place.memory == memory.id for place in item.places):
+                allow = f"reverie redactions allow {item.id[-ID_END:]}"
+                say(f"If it is none: {allow}, then reverie forget {end}, then remember it again.")
     if sync is not None and file_pending(sync, memory.document):
         say(FILE_PENDING)
 

@@ -24,6 +24,7 @@ from reveried.cli.print_answers_of_status_recall_remember_note import (
     NEAREST_HITS,
     RECALL_LIMIT,
     folder_here,
+    had_secret,
     in_project_line,
     one_line,
     print_recall,
@@ -287,10 +288,11 @@ def remember(
         check_is_known(client, belongs_to)
         memory = client.remember(body)
         sync = client.sync_status() if not memory.existed and not json else None
-    if json:
-        print_json(memory)
-        return
-    print_remembered(memory, content, is_new=not memory.existed, sync=sync)
+        if json:
+            print_json(memory)
+            return
+        taken = client.redactions().items if had_secret(memory, content) else None
+    print_remembered(memory, is_new=not memory.existed, sync=sync, taken=taken)
 
 
 def change_row(change: wire.Change) -> tuple[str, str]:

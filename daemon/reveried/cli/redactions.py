@@ -8,8 +8,8 @@ from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.list_projects_and_check_project_option import ProjectOption, given_project
-from reveried.cli.output import clip, counted, print_json, print_table, say, spinner, when
-from reveried.cli.shared_options import Json, Limit
+from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, spinner, when
+from reveried.cli.shared_options import Json, Limit, Yes, confirm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client import Client
 
-__all__ = ["allow", "disallow", "redactions"]
+__all__ = ["allow", "disallow", "find", "print_redaction", "redactions"]
 
 _ID = "rdn_"
 _ID_END = 8  # last characters of an id that a list shows
@@ -47,7 +47,7 @@ def redactions(context: typer.Context, limit: Limit = 50, project: ProjectOption
         return
     if page.items:
         print_table(
-            ["Id", "Kind", "Rule", "Shape", "Count", "Where", "First", "Last", ""],
+            ["Id", "Kind", "Rule", "Shape", "Count", "Where", "Taken in first", "Last", ""],
             [
                 (
                     f"{_ID}…{item.id[-_ID_END:]}",
@@ -77,35 +77,44 @@ def redactions(context: typer.Context, limit: Limit = 50, project: ProjectOption
     if page.allow:
         say(f"Allowed: {', '.join(page.allow)}.")
     if page.items:
+        say("One with all its places: reverie show ID.")
         say("What is no secret: reverie redactions allow ID, or --rule NAME, or --like 'PATTERN'.")
 
 
-def allow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json = False) -> None:
+def allow(redaction: Id = None, rule: Rule = None, like: Like = None, yes: Yes = False, json: Json = False) -> None:
     """Take a value no more, and restore the texts in which it was replaced from their transcripts.
 
     Example: reverie redactions allow --like 'PRRT_*'
+
+    A rule, or a pattern with *, may stand for many values: it asks first.
     """
-    with daemon_client_and_paths.client() as client, spinner("Reading transcripts", quiet=json):
+    with daemon_client_and_paths.client() as client:
         name = _only_one(client, redaction, rule, like)
-        answer = client.allow_redactions(name, rule=rule, like=like)
+        if not yes and (rule is not None or "*" in (like or "")):
+            what = f"that the rule {rule} finds" if rule is not None else f"like {clip(like or '', _CHARS)}"
+            confirm(f"Every value {what} is stored as it is, in all spaces, secret or not.", "Allow it?", json=json)
+        with spinner("Reading transcripts", quiet=json):
+            answer = client.allow_redactions(name, rule=rule, like=like)
     if json:
         print_json(answer)
         return
     say("Allowed. It is taken no more.")
     if answer.restored:
-        say(f"{counted(answer.values, 'text')} restored, {_in_messages(answer.restored)}.")
+        say(f"{counted(answer.values, 'marker')} restored, {_in_messages(answer.restored)}.")
     for why in dict.fromkeys(place.why for place in answer.left):
         places = [place for place in answer.left if place.why == why]
         say(f"Not restored, {why}: {_where(places)}.")
     if not answer.restored and not answer.left:
-        say("No text has a marker in its place.")
+        say("No stored text had it.")
     say("To take it again: reverie redactions disallow, with the same words.")
 
 
 def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json = False) -> None:
-    """Take again what was allowed, also from the texts that have it by now.
+    """Take again what was allowed, also from the texts that have it by now, and from their history.
 
     Example: reverie redactions disallow --rule label
+
+    Your files and backups keep it; the files are named.
     """
     with daemon_client_and_paths.client() as client, spinner("Replacing", quiet=json):
         name = _only_one(client, redaction, rule, like)
@@ -115,13 +124,17 @@ def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: J
         return
     say("It is taken again from now on.")
     if answer.restored:
-        say(f"{counted(answer.values, 'text')} replaced again, {_in_messages(answer.restored)}.")
+        say(f"{counted(answer.values, 'value')} replaced again, {_in_messages(answer.restored)}.")
+    elif not answer.left:
+        say("No stored text had it.")
+    for place in answer.left:
+        say(f"Not replaced, {place.why}: {_place(place)}.")
 
 
 def _in_messages(places: "Sequence[wire.RedactedPlace]") -> str:
     threads = [place for place in places if place.thread is not None]
     messages = sum(len(place.messages) for place in threads)
-    documents = len(places) - len(threads)
+    documents = len({place.document for place in places} - {None})
     parts = [f"{counted(messages, 'message')} of {counted(len(threads), 'thread')}"] if threads else []
     return "in " + " and ".join([*parts, counted(documents, "document")] if documents else parts)
 
@@ -137,9 +150,54 @@ def _place(place: "wire.RedactedPlace") -> str:
     """Return one place in words."""
     name = place.thread or place.memory or place.document or ""
     whole = f"{place.project}: {name}" if place.project else name
-    numbers = " ".join(f"#{number}" for number in place.messages[:_MESSAGES_SHOWN])
-    cut = " …" if len(place.messages) > _MESSAGES_SHOWN else ""
-    return f"{whole} {numbers}{cut}" if numbers else whole
+    numbers = [*(f"#{number}" for number in place.messages), *(f"line {number}" for number in place.lines)]
+    cut = " …" if len(numbers) > _MESSAGES_SHOWN else ""
+    return f"{whole} {' '.join(numbers[:_MESSAGES_SHOWN])}{cut}" if numbers else whole
+
+
+def find(client: "Client", id_end: str) -> "wire.Redaction":
+    """Return the only redaction whose id ends like this, or as the list prints it. Raises NotFound."""
+    ending = id_end.removeprefix(f"{_ID}…").removeprefix("…")
+    found = [item for item in all_items(lambda after: client.redactions(after=after)) if item.id.endswith(ending)]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'redaction')} end" if found else "no redaction ends"
+    raise NotFound(f"{why} with {clip(id_end, _CHARS)}", hint="those that are there: reverie redactions")
+
+
+def print_redaction(item: "wire.Redaction") -> None:
+    """Print a redaction, and of each of its places how to read it."""
+    print_fields(
+        [
+            ("Redaction", item.id),
+            ("Kind", item.kind),
+            ("Rule", item.rule),
+            ("Shape", item.shape),
+            ("Found", counted(item.count, "time")),
+            ("Taken in", f"first {when(item.first_at)}, last {when(item.last_at)}"),
+            ("Allowed", "yes" if item.allowed else None),
+        ]
+    )
+    say()
+    for place in item.places:
+        for line in place.lines:
+            say(f"- line {line} of {place.source}")
+        if place.thread is not None:
+            for number in place.messages:
+                say(f"- reverie thread {place.thread} --around {number}")
+            if not place.messages and not place.lines:
+                say(f"- the title, a note or the working state of {place.thread}")
+        else:
+            say(f"- reverie show {place.memory or place.document}")
+    if item.more:
+        say("- and more places, which are not listed")
+    say()
+    end = item.id[-_ID_END:]
+    say(
+        f"To take it again: reverie redactions disallow {end}"
+        if item.allowed
+        else f"If it is no secret: reverie redactions allow {end}"
+    )
 
 
 def _only_one(client: "Client", redaction: str | None, rule: str | None, like: str | None) -> str | None:
@@ -155,9 +213,4 @@ def _only_one(client: "Client", redaction: str | None, rule: str | None, like: s
         )
     if redaction is None or (redaction.startswith(_ID) and "…" not in redaction):
         return redaction
-    ending = redaction.removeprefix(f"{_ID}…").removeprefix("…")
-    ids = [item.id for item in all_items(lambda after: client.redactions(after=after)) if item.id.endswith(ending)]
-    if len(ids) == 1:
-        return ids[0]
-    why = f"{counted(len(ids), 'redaction')} end" if ids else "no redaction ends"
-    raise NotFound(f"{why} with {clip(redaction, _CHARS)}", hint="those that are there: reverie redactions")
+    return find(client, redaction).id

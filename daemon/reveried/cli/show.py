@@ -1,4 +1,4 @@
-"""`reverie show`: an operation, thread, memory, archive, dream, conflict or document, by its id or path."""
+"""`reverie show`: an operation, thread, memory, archive, dream and what else has an id or a path."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound
-from reveried.cli import daemon_client_and_paths
+from reveried.cli import daemon_client_and_paths, redactions, review
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.log_and_diff import effects
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
@@ -30,16 +30,14 @@ _PREFIX_CHARS = 4  # of an archive's address; fewer are a typing error rather th
 def show(
     what: Annotated[
         str,
-        typer.Argument(
-            metavar="ID|PATH", help="The id of an operation, thread, memory, archive, dream or conflict; or a path."
-        ),
+        typer.Argument(metavar="ID|PATH", help="The id of whatever a list shows, or a path."),
     ],
     at: Annotated[
         str | None, typer.Option("--at", metavar="OP", help="The document as it was after this operation.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show whatever has this id: an operation, thread, memory, archive, dream or conflict; or a document.
+    """Show whatever has this id, as lists print it, or a document.
 
     Example: reverie show OP
     """
@@ -49,7 +47,15 @@ def show(
 
 def _kind(what: str) -> Callable[["Client", str, str | None, bool], None]:
     """Return the function that prints the object with this id, chosen by the id's prefix or form."""
-    by_prefix = {"thr": _thread, "mem": _memory, "dream": _dream, "cnf": _conflict}
+    by_prefix = {
+        "thr": _thread,
+        "mem": _memory,
+        "dream": _dream,
+        "cnf": _conflict,
+        "cnd": _candidate,
+        "rdn": _redaction,
+        "sch": _schedule,
+    }
     if "." in what or "/" in what:
         return _document
     if what[:4] == "mem…" or what.startswith("mem_…"):
@@ -204,6 +210,38 @@ def _dream(client: "Client", what: str, _at: str | None, json: bool) -> None:
 def _conflict(client: "Client", what: str, _at: str | None, json: bool) -> None:
     """Print a conflict with both texts."""
     print_conflict(client.conflict(what), json=json)
+
+
+def _candidate(_client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print what waits for a decision."""
+    review.diff(what, json=json)
+
+
+def _redaction(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print what was replaced, without the value, and how to read each place."""
+    item = redactions.find(client, what)
+    print_json(item) if json else redactions.print_redaction(item)
+
+
+def _schedule(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print a schedule."""
+    item = next((item for item in client.schedules().items if item.id == what), None)
+    if item is None:
+        raise NotFound(f"no schedule is called {clip(what, 40)}", hint="reverie schedule list shows them")
+    if json:
+        print_json(item)
+        return
+    failed = None if item.failure is None else f"{item.failure.message} ({item.failure.code})"
+    print_fields(
+        [
+            ("Schedule", item.id),
+            ("Job", item.job),
+            ("When", f"{item.cron} ({item.timezone})"),
+            ("Next", when(item.next_run)),
+            ("Last", when(item.last_run)),
+            ("Failed", failed),
+        ]
+    )
 
 
 def _document(client: "Client", what: str, at: str | None, json: bool) -> None:

@@ -69,9 +69,15 @@ def _entry(call: Call) -> str:
         raise ValidationError(
             "one of `id`, `rule` and `like` is needed", hint="give one; they are in the list: reverie redactions"
         )
+    from difflib import get_close_matches  # noqa: PLC0415 - rarely called
+
     if body.rule is not None and body.rule not in RULES:
+        near = get_close_matches(body.rule, sorted(RULES), 3)
+        hint = "the rule of each value: reverie redactions; the kinds that are rules too: docs/redaction.md"
         raise ValidationError(
-            f"no rule is called {body.rule!r}", hint=f"one of {', '.join(sorted(RULES))}", field="rule"
+            f"no rule is called {body.rule!r}",
+            hint=f"near it: {', '.join(near)}; {hint}" if near else hint,
+            field="rule",
         )
     return named[0]
 

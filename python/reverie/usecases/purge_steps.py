@@ -42,8 +42,9 @@ from reverie.usecases.sources import without_thread
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, note_file_texts, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from reverie.models import Json
     from reverie.store import Key, Writer
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "needs_compaction",
     "remove_blocks",
     "rewrites",
+    "with_text",
     "without_names",
     "without_words",
 ]
@@ -178,13 +180,13 @@ def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterato
         )
 
 
-def forget_answers(space: str, who: str, matcher: Matcher, after: bytes | None) -> Write[bytes | None]:
-    """Return the write that empties stored answers with purged words; its body returns where to continue."""
+def forget_answers(space: str, who: str, holds: Callable[[Json], bool], after: bytes | None) -> Write[bytes | None]:
+    """Return the write that empties stored answers for which `holds` is true; its body returns where to continue."""
     return Write(
         space=space,
         who=who,
         why=WHY,
-        body=lambda writer: writer.purge_answers(matcher.in_answer, after, ANSWERS),
+        body=lambda writer: writer.purge_answers(holds, after, ANSWERS),
     )
 
 
@@ -255,16 +257,19 @@ def _past_document(value: dict[str, Any], matcher: Matcher, purged: frozenset[st
             text, ids = edited.text or "", list(edited.ids)
         except ReverieError:
             text, ids = "", []
-    covered = next(
-        (
-            candidate
-            for candidate in (lines_without(text, matcher), matcher.masked(text))
-            if _fits(path, candidate, ids)
-        ),
-        "",
-    )
-    page, data = parse_document(path, covered), covered.encode()
-    changed = {"content": covered, "ids": ids[: len(page.items)], "summary": matcher.masked(page.summary)}
+    return with_text(value, (lines_without(text, matcher), matcher.masked(text)), ids, matcher.masked)
+
+
+def with_text(
+    value: dict[str, Any], texts: Iterable[str], ids: list[str], change: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return a version of a document with the first of the texts that has as many memories as ids, "" if none has.
+
+    Its summary gets the `change`.
+    """
+    text = next((text for text in texts if _fits(value["path"], text, ids)), "")
+    page, data = parse_document(value["path"], text), text.encode()
+    changed = {"content": text, "ids": ids[: len(page.items)], "summary": change(page.summary)}
     return {**value, **changed, "sha256": sha256(data).hexdigest(), "size": len(data)}
 
 
@@ -390,11 +395,11 @@ def files_gone(space: str, addresses: Iterable[str]) -> Write[None]:
     return Write(space=space, who=WHY, why="archives.removed", body=body)
 
 
-def without_words(baseline: Baseline, matcher: Matcher) -> Baseline:
-    """Return a baseline without the texts of saves that have such words."""
+def without_words(baseline: Baseline, holds: Callable[[str], bool]) -> Baseline:
+    """Return a baseline without the texts of saves for which `holds` is true."""
 
     def covered(save: Save | None) -> Save | None:
-        return Save(save.operation) if save is not None and save.text and matcher.holds(save.text) else save
+        return Save(save.operation) if save is not None and save.text and holds(save.text) else save
 
-    earlier = tuple(save for save in baseline.earlier if not (save.text and matcher.holds(save.text)))
+    earlier = tuple(save for save in baseline.earlier if not (save.text and holds(save.text)))
     return dataclasses.replace(baseline, saved=covered(baseline.saved), earlier=earlier)

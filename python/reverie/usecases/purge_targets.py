@@ -47,6 +47,7 @@ __all__ = [
     "document_of",
     "engine_part",
     "findings",
+    "json_or_text",
     "lines_without",
     "naming",
     "pending",
@@ -403,7 +404,7 @@ def _find_versions(reader: Reader, found: Sources, result: Findings) -> None:
 def _find_current(reader: Reader, found: Sources, result: Findings) -> None:
     """Add the current records that repeat such words: archives, and what engines and agents derived from others."""
     for _, archive in reader.records(ArchiveRecord):
-        if archive.ref == f"thread:{found.thread}" or result.wide.in_json(_json(archive.body)):
+        if archive.ref == f"thread:{found.thread}" or result.wide.in_json(json_or_text(archive.body)):
             result.archives.append(archive.sha256)
     for kind in (Kind.THREAD, Kind.DREAM, Kind.CONFLICT, Kind.RUN, Kind.STATE, Kind.DIGEST, Kind.DISTILLATION):
         for key, value in reader.scan(kind):
@@ -431,7 +432,7 @@ def naming(reader: Reader, paths: Collection[str]) -> list[tuple[Kind, int]]:
     return found + [(Kind.EVENT, int(key[0])) for key, value in events if value["data"].get("path") in paths]
 
 
-def _json(text: str) -> Any:
+def json_or_text(text: str) -> Any:
     """Return what a JSON text says, or the text itself where it is no JSON."""
     try:
         return orjson.loads(text)

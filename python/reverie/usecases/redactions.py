@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.errors import NotFound
+from reverie.models import EntryKind
 from reverie.redact import Allow, Redactor
 from reverie.store import (
     SYSTEM_SPACE,
@@ -193,7 +194,7 @@ def listed(
     rest = [answer for answer in answers if query.after is None or _cursor(answer) < query.after]
     cursor = reader.load(RedactionsCursor, RedactionsCursor.KEY) or RedactionsCursor()
     return wire.RedactionsPage(
-        items=rest[: query.limit],
+        items=[_with_lines(reader, item) for item in rest[: query.limit]],
         next=_cursor(rest[query.limit - 1]) if len(rest) > query.limit else None,
         unlisted=cursor.unlisted,
     )
@@ -224,6 +225,24 @@ def _answer(
         first_at=record.first_at,
         last_at=record.last_at,
     )
+
+
+def _with_lines(reader: Reader, item: wire.Redaction) -> wire.Redaction:
+    """Return a redaction in whose threads the entries that are no messages are lines of a transcript."""
+    places = []
+    for place in item.places:
+        keys = [(place.thread, seq) for seq in place.messages if place.thread is not None]
+        entries = dict(zip(place.messages, reader.get_many(Kind.ENTRY, keys), strict=True))
+        lines = {
+            seq: int(entry["line"])
+            for seq, entry in entries.items()
+            if entry is not None and entry["kind"] != EntryKind.SPEECH and entry.get("line")
+        }
+        thread = reader.load(ThreadRecord, (place.thread,)) if lines and place.thread is not None else None
+        messages = [seq for seq in place.messages if seq not in lines]
+        source = None if thread is None else thread.source
+        places.append(replace(place, messages=messages, lines=sorted({*lines.values()}), source=source))
+    return replace(item, places=places)
 
 
 def _places(reader: Reader, record: RedactionRecord) -> Iterator[wire.RedactedPlace]:

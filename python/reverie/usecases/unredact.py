@@ -11,7 +11,8 @@ keep".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 import orjson
@@ -21,6 +22,7 @@ from reverie.importers.detect_and_read_line_format import folder_of
 from reverie.lazy_regex import lazy_regex
 from reverie.redact import Redactor
 from reverie.store import (
+    ArchiveRecord,
     DocumentRecord,
     ImportRecord,
     Kind,
@@ -30,33 +32,41 @@ from reverie.store import (
     Write,
     open_sealed,
 )
+from reverie.store.record_kinds_and_rules import RULES
 from reverie.store.redact_encode_and_checksum_records import sealed_body, sealed_text, verified_sealed
 from reverie.usecases import ignored_folders_and_recording_pauses as privacy
+from reverie.usecases import purge_steps
+from reverie.usecases.consolidation_snapshot_and_commit import archive_record, replace_archive
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
+from reverie.usecases.purge_targets import json_or_text
 from reverie.usecases.redactions import allowed
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reverie.models import Json
-    from reverie.store import Reader, Writer
+    from reverie.store import Key, Reader, Writer
 
 __all__ = [
     "Line",
     "Lines",
     "ReadJob",
     "ReadPlan",
+    "Retaken",
     "again",
     "commit",
     "decide",
     "derived",
-    "derived_again",
+    "documents_again",
     "forget_made_of_entries",
     "from_files",
+    "is_marked_beside",
     "marked",
     "marked_documents",
     "sources",
+    "versions_again",
+    "versions_with",
 ]
 
 WHY: Final = "redaction.restore"
@@ -112,6 +122,14 @@ def marked(reader: Reader, thread_id: str) -> list[tuple[int, bytes]]:
     """Return the entries of a thread that have markers, by number, sealed."""
     rows = reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=0)
     return [(seq, data) for seq, data in rows if _MARKED in sealed_body(data)]
+
+
+def is_marked_beside(reader: Reader, thread_id: str) -> bool:
+    """Return True if a thread has a marker in its title, a note or its working state."""
+    thread = reader.load(ThreadRecord, (thread_id,))
+    notes = [reader.get(Kind.NOTE, key) for key in reader.keys(Kind.NOTE, (thread_id,))]
+    values = [None if thread is None else thread.title, reader.get(Kind.STATE, (thread_id,)), *notes]
+    return any(map(_markers, values))
 
 
 def sources(reader: Reader, thread: ThreadRecord) -> list[str]:
@@ -286,21 +304,85 @@ def again(reader: Reader, thread: ThreadRecord, before: Redactor, redactor: Reda
     return plan
 
 
-def derived_again(
-    space: str, who: str, threads: Iterable[str], before: Redactor, redactor: Redactor
-) -> Write[list[str]]:
-    """Return the write that takes what is no longer allowed from documents, and from what repeats threads' messages."""
+class Retaken:
+    """What `redactor` takes of texts and JSON values, and the one `before` it did not."""
 
-    def changed(value: Any) -> Any:
-        clean, taken = redactor.taken(value)
-        return clean if len(taken) > len(before.taken(value)[1]) else value
+    def __init__(self, before: Redactor, redactor: Redactor) -> None:
+        self._before, self._redactor = before, redactor
 
-    def body(writer: Writer) -> list[str]:
-        for thread_id in threads:
-            _rewrite_derived(writer, thread_id, changed)
-        return _put_documents(writer, changed)
+    def without(self, value: Any) -> Any:
+        """Return a value without it: the same object where it has none."""
+        clean, taken = self._redactor.taken(value)
+        return clean if len(taken) > len(self._before.taken(value)[1]) else value
 
-    return Write(space=space, who=who, why=WHY, body=body)
+    def holds(self, value: Json) -> bool:
+        """Return True if a value has any."""
+        return self.without(value) is not value
+
+    def version(self, kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a version of a record without it."""
+        if kind is not Kind.DOCUMENT:
+            return cast("dict[str, Any]", self.without(value))
+        text = self.without(value["content"])
+        if text is value["content"]:
+            return value
+        return purge_steps.with_text(value, [text], list(value.get("ids", ())), self.without)
+
+
+def documents_again(space: str, who: str, retaken: Retaken) -> Write[list[str]]:
+    """Return the write that takes what is no longer allowed from documents; its body returns their paths."""
+    return Write(space=space, who=who, why=WHY, body=lambda writer: _put_documents(writer, retaken.without))
+
+
+def versions_with(reader: Reader, retaken: Retaken) -> list[tuple[Kind, Key]]:
+    """Return the records, archives too, of which any version has what is no longer allowed. Reads the whole space."""
+    kinds = [kind for kind, rule in RULES.items() if rule.versioned]
+    found: list[tuple[Kind, Key]] = [
+        (kind, key)
+        for kind in kinds
+        for key in dict.fromkeys((*reader.keys(kind), *reader.versioned_keys(kind)))
+        if any(
+            version.value is not None and retaken.version(kind, version.value) is not version.value
+            for version in reader.history(kind, key)
+        )
+    ]
+    for kind in (Kind.THREAD, Kind.DREAM, Kind.RUN):
+        found += [(kind, key) for key, value in reader.scan(kind) if retaken.holds(value)]
+    archives = [key for key, archive in reader.records(ArchiveRecord) if retaken.holds(json_or_text(archive.body))]
+    return found + [(Kind.ARCHIVE, key) for key in archives]
+
+
+def versions_again(space: str, who: str, found: Sequence[tuple[Kind, Key]], retaken: Retaken) -> Iterator[Write[None]]:
+    """Yield the writes that take what is no longer allowed from every version, as if it had always been so."""
+
+    def body(writer: Writer, part: Sequence[tuple[Kind, Key]]) -> None:
+        for kind, key in part:
+            if kind is Kind.ARCHIVE:
+                _retake_archive(writer, str(key[0]), retaken)
+            else:
+                writer.rewrite(kind, key, partial(retaken.version, kind))
+            if kind is Kind.THREAD:
+                forget_made_of_entries(writer, str(key[0]))
+
+    for start in range(0, len(found), purge_steps.BATCH):
+        part = found[start : start + purge_steps.BATCH]
+        yield Write(space=space, who=who, why=WHY, body=partial(body, part=part))
+
+
+def _retake_archive(writer: Writer, address: str, retaken: Retaken) -> None:
+    """Put an archive without what is no longer allowed in the place of one; one that is no JSON is removed."""
+    archive = writer.load(ArchiveRecord, (address,))
+    if archive is None:
+        return
+    body = json_or_text(archive.body)
+    new = (
+        None
+        if isinstance(body, str)
+        else archive_record(
+            writer, retaken.without(body), kind=archive.kind, ref=archive.ref, entries=archive.entries, at=archive.at
+        )
+    )
+    replace_archive(writer, address, new)
 
 
 def marked_documents(reader: Reader) -> list[str]:

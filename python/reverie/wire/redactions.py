@@ -21,7 +21,8 @@ __all__ = [
 class RedactedPlace(Reply):
     """Where a value was replaced: the entries of a thread by their numbers, a memory by its id, a document by its path.
 
-    `messages` is empty for a thread's title, a note or its working state.
+    `messages` is empty for a thread's title, a note or its working state. In the list, `lines` are the entries that are
+    no messages, by their lines of `source`, the thread's transcript.
     """
 
     thread: str | None = None
@@ -29,6 +30,8 @@ class RedactedPlace(Reply):
     document: str | None = None
     project: str | None = None
     messages: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    source: str | None = None
 
 
 class Redaction(Reply):
@@ -88,7 +91,8 @@ class UnrestoredPlace(RedactedPlace):
 class Allowed(Reply):
     """The setting `redact.allow` after a change, the places whose texts changed by it, and those left as they were.
 
-    `values` counts the markers that became texts again; after `disallow`, the values that were replaced again.
+    `values` counts the markers that became texts again; after `disallow`, the values that were replaced again. Each
+    document counts once, and what else repeats a message does not: `Redaction.count` is what was found as it came in.
     """
 
     allow: list[str]

@@ -113,6 +113,33 @@ def test_what_was_wrongly_taken_is_listed_allowed_and_restored_word_for_word(dae
             client.disallow_redactions(item.id)
 
 
+def test_what_is_disallowed_is_in_no_past_version_and_no_byte_of_the_store(daemon: Daemon) -> None:
+    """Memories, documents and threads as they were while it was allowed; a person's file keeps it and is named."""
+    with Client(daemon.socket) as client:
+        client.allow_redactions(like=WORD)
+        thread = client.create_thread(title=LABELLED).id
+        client.append(thread, [{"role": "user", "content": LABELLED}])
+        client.add_note(thread, LABELLED, "decision")
+        memory = client.remember(wire.CreateMemory(type="fact", content=LABELLED))
+        client.change_memory(memory.id, wire.ChangeMemory(content=f"The form of lanterns asks for password: {WORD}"))
+        client.sync_now()
+        operations = [item.id for item in client.operations().items]
+
+        def history() -> str:
+            past = [client.memory_history(memory.id), client.document_history(memory.document), client.difference("0")]
+            return str([*past, *(client.operation(name) for name in operations), client.messages(thread)])
+
+        assert WORD in history()
+        assert WORD in str(client.document(memory.document, at=operations[0]))
+        answer = client.disallow_redactions(like=WORD)
+        assert WORD not in history()
+        assert "[REDACTED:password]" in str(client.document(memory.document, at=operations[0]))
+        assert client.conflicts().items == []
+        assert {place.document for place in answer.left} == {memory.document, "MEMORY.md"}
+        files = {f"root/default/{place.document}" for place in answer.left}
+        assert {path for path, data in bytes_below(daemon.home).items() if WORD.encode() in data} <= files
+
+
 def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_path: Path) -> None:
     """A transcript that is gone, one with other words by now, what was typed directly, a thread that was purged."""
     with Client(daemon.socket) as client:
@@ -135,7 +162,7 @@ def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_
             gone: "its transcript is gone",
             changed: "its transcript has another text there",
             typed: "it was typed directly, and stored nowhere as it was",
-            memory: "it was typed directly, and stored nowhere as it was",
+            memory: "it was typed directly, and stored nowhere as it was; edit its line in facts/project.md",
         }
         assert answer.restored == []
         with pytest.raises(NotFound):
@@ -201,8 +228,52 @@ def test_the_commands_say_what_was_taken_and_what_became_of_it(
     for part in (end, "password", "label", "lantern", "#1 #3"):
         assert part in listed.out
     allowed = cli("redactions", "allow", end)
-    assert "2 texts restored, in 2 messages of 1 thread." in allowed.out
+    assert "2 markers restored, in 2 messages of 1 thread." in allowed.out
     assert "allowed" in cli("redactions").out
-    assert "2 texts replaced again, in 2 messages of 1 thread." in cli("redactions", "disallow", item["id"]).out
+    assert "2 values replaced again, in 2 messages of 1 thread." in cli("redactions", "disallow", item["id"]).out
     assert cli("redactions", "allow", "12345678").code != 0
     assert cli("redactions", "allow").code == 2
+    unknown = cli("redactions", "allow", "--rule", "labe", "--yes")
+    assert "near it: label" in unknown.err
+    assert len(unknown.err) < 300
+
+    use = f"push with {OTHER}"
+    told_twice = [cli("remember", use).out, cli("remember", use, "--document", "facts/project.md").out]
+    token = next(item for item in cli("redactions", "--json").json["items"] if item["kind"] == "github-token")
+    for told in told_twice:
+        assert f"If it is none: reverie redactions allow {token['id'][-8:]}, then reverie forget" in told
+    assert f"reverie show {token['places'][0]['memory']}" in cli("show", f"rdn_…{token['id'][-8:]}").out
+    for options in (("--rule", "label"), ("--like", "*")):
+        asked = cli("redactions", "allow", *options)
+        assert (asked.code != 0, "Allow it?" in asked.out) == (True, True)
+    assert cli("redactions", "--json").json["allow"] == []
+    assert "edit its line in facts/project.md" in cli("redactions", "allow", "--like", "ghp_*", "--yes").out
+    cli("remember", use)
+    alone = cli("redactions", "disallow", "--like", "ghp_*").out
+    assert "1 value replaced again, in 1 document." in alone
+
+
+def test_a_row_is_shown_with_all_its_places(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each message by a number that `thread --around` takes, and what is no message by its line of the transcript."""
+    use_daemon(daemon, monkeypatch)
+    cli = run_in_process(capsys)
+    path = transcript(tmp_path)
+    meta = orjson.loads(path.read_bytes().splitlines()[0]) | {"uuid": "s1-9", "isMeta": True}
+    path.write_bytes(path.read_bytes() + orjson.dumps(meta) + b"\n")
+    cli("import", "claude-code", str(path))
+    (item,) = cli("redactions", "--json").json["items"]
+    thread = item["places"][0]["thread"]
+    shown = cli("show", item["id"]).out
+    assert WORD not in shown
+    for number in (1, 3):
+        assert f"reverie thread {thread} --around {number}\n" in shown
+        assert f">{number}  user" in cli("thread", thread, "--around", str(number)).out
+    assert f"line 4 of {path}\n" in shown
+    assert "#1 #3 line 4" in cli("redactions").out
+    for missing in ("rdn_…12345678", "cnd_…12345678", "sch_12345678"):
+        assert "next: " in cli("show", missing).err
+    cli("schedule", "add", "0 3 * * *")
+    (schedule,) = cli("schedule", "list", "--json").json["items"]
+    assert "0 3 * * *" in cli("show", schedule["id"]).out

@@ -378,7 +378,13 @@ def test_remember_a_secret_and_a_known_line(cli: Cli, routes: Routes) -> None:
     """A redacted secret is reported; a line that is stored already is not added again."""
     routes["GET /v1/sync"] = STATUS
     routes["POST /v1/memories"] = Answer(MEMORY | {"content": "token [REDACTED:github-token]"}, 201)
-    check(cli, "remember token ghp_x", "contained a secret, which was not stored: token [REDACTED:github-token]")
+    row = {"kind": "github-token", "rule": "github-token", "shape": "40:Aa0_", "count": 1, "more": False}
+    row |= {"allowed": False, "firstAt": "2026-11-20T10:00:00.000Z", "lastAt": "2026-11-20T10:00:00.000Z"}
+    other = {**row, "id": "rdn_" + "0" * 32, "places": [{"thread": "thr_1", "messages": [1]}]}
+    row |= {"id": f"rdn_{24 * '0'}12345678", "places": [{"memory": MEMORY["id"]}]}
+    routes["GET /v1/redactions"] = {"items": [other, row]}
+    not_stored = "contained a secret, which was not stored: token [REDACTED:github-token]"
+    check(cli, "remember token ghp_x", not_stored, "If it is none: reverie redactions allow 12345678, then")
     routes["POST /v1/memories"] = Answer(MEMORY | {"existed": True}, 200)
     known = f"remember {MEMORY['content']}"
     check(cli, known, f"It is already in {MEMORY['document']}; nothing was added.", "reverie forget 0000abcd")
