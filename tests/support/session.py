@@ -31,7 +31,8 @@ _WORDS = ("the", "buffer", "of", "a", "request", "is", "read", "twice", "when", 
 def generated_session(number: int, turns: int = 4, noise: int = 20, why: str = "") -> bytes:
     """Return a session of `turns` tasks, request to commit; `noise` is the number of words of a tool result.
 
-    The same `number` gives the same bytes; `why` is the body of each commit's message. Some lines are long, and some hold text beyond ASCII.
+    The same `number` gives the same bytes; `why` is the body of each commit's message. Some lines are long, and some
+    hold text beyond ASCII.
     """
     chance = random.Random(number)
     transcript = Transcript(session=str(uuid.uuid5(_NAMES, str(number))), folder=_FOLDER, branch="main")
