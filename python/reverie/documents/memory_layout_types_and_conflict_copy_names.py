@@ -51,8 +51,8 @@ _COPY: Final = lazy_regex(
     re.IGNORECASE | re.VERBOSE,
 )
 _NUMBERED: Final = lazy_regex(
-    r"(?P<stem>[^/]+)(?: \d+| \(\d+\))(?P<suffix>\.\w+)$"
-)  # iCloud, Finder, Google Drive, browsers
+    r"(?P<stem>[^/]+)(?: \d+| \([^()/]+\)| (?:- )?copy(?: \d+)?)(?P<suffix>\.\w+)$", re.IGNORECASE
+)  # iCloud, Finder, Google Drive, browsers; a file manager's "(copy)", "(another copy)" and " copy 2"
 _OWN_COPY: Final = lazy_regex(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
 _INDEX: Final = "MEMORY.md"
 _BY_FILE_NAME: Final = {

@@ -334,7 +334,8 @@ def test_contexts_leave_out_what_was_forgotten_in_other_words(client: Client) ->
     thread = client.create_thread()
     filler = "Please count the ropes of the harbour and write down their lengths. " * 400  # beyond the preserved tail
     for text in (said, "Please write the tide limiter for the harbour", "Never rename a berth.", *[filler] * 4):
-        call = {"type": "tool_use", "id": f"t{len(text)}", "name": "Bash", "input": {"command": "ls"}}
+        written = {"file_path": "/harbour/quay.md", "content": "quay"}
+        call = {"type": "tool_use", "id": f"t{len(text)}", "name": "Write", "input": written}
         result = {"type": "tool_result", "tool_use_id": call["id"], "content": "quay"}
         turn = [("user", text), ("assistant", [call]), ("user", [result]), ("assistant", "Yes.")]
         client.append(thread.id, [{"role": role, "content": content} for role, content in turn])

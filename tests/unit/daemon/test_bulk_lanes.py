@@ -17,6 +17,7 @@ from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.projections import ProjectListings
+from reverie.usecases.redactions import RedactRules
 from reveried import config
 from reveried.actions import distill, import_transcript_chunks, learn_memories_from_thread, undo_rollback_and_retention
 from reveried.actions.agent_trust_for_files_written_by_tool_calls import OpenCalls
@@ -66,6 +67,9 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
         compute=SimpleNamespace(run=decide),
         config=config.load(layout, {}, home=home),
         redactor=Redactor(),
+        keeper=SimpleNamespace(allow=[]),
+        redact_rules=RedactRules(),
+        texts=SimpleNamespace(make_start_soon=lambda *_: None),
         accesses=AccessCounts("test"),
         nearest=NearestMemories(Recall(store)),
         clock=lambda: AT,

@@ -115,7 +115,8 @@ def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkey
         monkeypatch.setattr(in_memory_folder_state, "read_file", observed)
         await service.sync("default", None, whole=True)
         await service.sync("default", {"facts/image.md"})
-        assert during == [["facts/image.md"]] * 2
+        assert during
+        assert all(names == ["facts/image.md"] for names in during)
         (facts / "image.md").write_bytes(b"- Coffee: black\n")
         await service.sync("default", {"facts/image.md"})
         assert refused() == []
@@ -140,6 +141,7 @@ def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkey
     [
         ("notes 2.md", "# N\n\n- a\n- b\n- new\n", False),
         ("notes (1).md", "# N\n\n- a\n- b\n", False),
+        ("notes (copy).md", "# N\n\n- a\n- b\n", False),
         ("notes 2.md", "# N\n\n- another matter\n- and more\n", True),
         ("other 2.md", "# N\n\n- a\n- b\n", True),
         ("notes-2.md", "# N\n\n- a\n- b\n", True),
