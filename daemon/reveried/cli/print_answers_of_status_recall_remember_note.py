@@ -169,10 +169,11 @@ def print_sync_status(status: wire.SyncStatus) -> None:
             [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
             wraps=(0, 2),
         )
-    for left_out in status.left_out:
+    left_out_lines = status.left_out or []  # absent where there is none
+    for left_out in left_out_lines:
         if left_out.memories:
             say(f"Left out: {_moved_out(left_out)}")
-    if saves := [left_out for left_out in status.left_out if not left_out.memories]:
+    if saves := [left_out for left_out in left_out_lines if not left_out.memories]:
         say()
         print_table(
             ["Left out by a save", "Lines", "At", "To bring them back"],

@@ -99,7 +99,10 @@ def test_an_open_call_that_takes_all_room_is_distilled(tmp_path: Path) -> None:
 
 def test_knowledge_has_summary_and_memories_without_the_tail(tmp_path: Path) -> None:
     """The knowledge text has the summary and the memories, within the budget."""
-    path = transcript(tmp_path / "a.jsonl", logger_fix())
+    why = "The worker of the pipeline wrote to stdout because nothing had told it where to write."
+    command = f'git commit -m "fix(logger): close the pipeline\n\n{why}"'
+    thread = logger_fix().bash(command, "[main 1a2b3c5] fix(logger): close the pipeline\n 2 files changed")
+    path = transcript(tmp_path / "a.jsonl", thread)
     text = knowledge_text(path, 4_000)
     assert text.startswith("# Conversation Summary (Distillation #1)")
     assert "## fix(logger): replace the pipeline by lineTransport\n- Summary:" in text
