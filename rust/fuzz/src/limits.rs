@@ -93,7 +93,7 @@ impl<'d> Draw<'d> {
     /// Return a number below `end`, of one byte or, above 256, of two.
     pub fn below(&mut self, end: usize) -> usize {
         let mut number = 0;
-        for _ in 0..1 + usize::from(end > 256) {
+        for _ in 0..=usize::from(end > 256) {
             let Some((first, rest)) = self.data.split_first() else { break };
             (number, self.data) = (number << 8 | usize::from(*first), rest);
         }

@@ -33,7 +33,7 @@ enum Anchor {
 
 /// The anchors, compiled on first use.
 struct Anchors {
-    anchors: Vec<Anchor>,
+    all: Vec<Anchor>,
     automaton: Option<DFA>,
     /// A bit for each hash of three bytes with which a string begins.
     beginnings: [u64; BEGINNINGS],
@@ -62,7 +62,11 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
         }
     }
     // It fails only for patterns too large to compile, which these are not.
-    Anchors { anchors, automaton: DFA::builder().start_kind(StartKind::Anchored).build(&patterns).ok(), beginnings }
+    Anchors {
+        all: anchors,
+        automaton: DFA::builder().start_kind(StartKind::Anchored).build(&patterns).ok(),
+        beginnings,
+    }
 });
 
 /// Return the place and the bit of three bytes.
@@ -158,7 +162,7 @@ impl Findings<'_> {
     /// Apply the rules of all anchors that begin at a position.
     #[inline(never)]
     fn match_anchors(&mut self, start: usize, scope: Scope) {
-        let Anchors { anchors, automaton: Some(automaton), .. } = &*ANCHORS else { return };
+        let Anchors { all: anchors, automaton: Some(automaton), .. } = &*ANCHORS else { return };
         let Ok(mut state) = automaton.start_state(Anchored::Yes) else { return };
         for (nth, byte) in self.part(start, usize::MAX).iter().enumerate() {
             state = automaton.next_state(Anchored::Yes, state, *byte);

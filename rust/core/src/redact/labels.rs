@@ -123,7 +123,7 @@ impl Findings<'_> {
         }
         let before = self.before(name);
         let before = before.get(before.len().saturating_sub(2 * EXAMINED_MAX)..).unwrap_or_default().trim_ascii_end();
-        let Some(operand) = before.strip_suffix(b"=").map(|operand| operand.trim_ascii_end()) else { return };
+        let Some(operand) = before.strip_suffix(b"=").map(<[u8]>::trim_ascii_end) else { return };
         let marks = operand.iter().rev().take(2).take_while(|byte| b"=!".contains(byte)).count();
         let inner = operand.get(..operand.len() - marks).unwrap_or_default().trim_ascii_end();
         let Some((quote, inner)) = inner.split_last().filter(|(quote, _)| marks > 0 && b"\"'`".contains(quote)) else {

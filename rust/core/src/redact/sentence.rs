@@ -76,7 +76,7 @@ impl Findings<'_> {
             };
             if said.len() < WORD_MAX * 4
                 && (stated || nth == 0 || said.starts_with(QUOTES))
-                && let Some(found) = self.stated(label, from, said, stated)
+                && let Some(found) = Self::stated(label, from, said, stated)
             {
                 return Some(found);
             }
@@ -87,19 +87,19 @@ impl Findings<'_> {
                 return None; // the clause ends
             }
             let only_quotes = bare.is_empty();
-            (linked, rest) = (only_quotes && linked || self.links(label, word), clause.get(at - end + word.len()..)?);
+            (linked, rest) = (only_quotes && linked || Self::links(label, word), clause.get(at - end + word.len()..)?);
         }
         None
     }
 
     /// Return true if a word or mark says that the value follows. Beside labels of other languages any short word does.
-    fn links(&self, label: &Keyword, word: &str) -> bool {
+    fn links(label: &Keyword, word: &str) -> bool {
         let short = || !label.english && word.chars().count() <= 7 && word.chars().all(char::is_alphabetic);
         LINKS.contains(&word) || MARKS.iter().any(|mark| word.ends_with(mark)) || short()
     }
 
     /// Return the value in a word that begins at `at`, if it is one.
-    fn stated(&self, label: &Keyword, at: usize, word: &str, linked: bool) -> Option<(usize, usize)> {
+    fn stated(label: &Keyword, at: usize, word: &str, linked: bool) -> Option<(usize, usize)> {
         let inner = word.trim_start_matches(QUOTES).trim_start_matches(['`', '(', '\\', '"']);
         let opened = word.len() - inner.len();
         if word.contains("...") || word.contains('…') {
@@ -133,7 +133,7 @@ impl Findings<'_> {
             rest = rest.get(..rest.len() - word.len())?.trim_end_matches([' ', '\t']);
             if LINKS.contains(&word) && !matches!(word, "to" | "now" | "be") {
                 let value = rest.rsplit([' ', '\t']).next()?;
-                return self.stated(label, start - (clause.len() - rest.len()) - value.len(), value, true);
+                return Self::stated(label, start - (clause.len() - rest.len()) - value.len(), value, true);
             }
             if !word.chars().all(char::is_alphabetic) {
                 return None;

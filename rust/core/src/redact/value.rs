@@ -175,7 +175,7 @@ fn is_word(letters: &[u8]) -> bool {
     letters.len() >= 3 && vowel && rare.count() <= usize::from(letters.len() >= 6)
 }
 
-/// Return true if a value is a name: words in CamelCase, snake_case or kebab-case, of a path or an address, or a word
+/// Return true if a value is a name: words in CamelCase, `snake_case` or kebab-case, of a path or an address, or a word
 /// with a number: `uint8ArrayToBase64`, `ed25519Seed`, `tests/e2e/.env`, `epics.md#UX-DR1`, `sha256`.
 pub(crate) fn is_name(value: &[u8]) -> bool {
     let value = &value[..value.len().min(EXAMINED_MAX)];
