@@ -264,8 +264,8 @@ class Worker:
             return
         # What is committed is answered as committed, whatever goes wrong after that.
         noted = None if beside is None else outcomes.pop()
-        _answer_each(batch, outcomes)
         self._count_commit(len(batch), time.perf_counter() - began)
+        _answer_each(batch, outcomes)
         if beside is not None and noted is not None:
             _note_beside(noted, beside[1])
         self._on_commit()
