@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,8 +58,17 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
         assert daemon.stop() == 0
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_what_agents_wrote_after_a_backup_does_not_come_back(*, killed: bool) -> None:
+KILLED_RESTORE = """
+import os, sys
+from reverie.store import backup_and_restore
+from reveried.cli import main
+backup_and_restore.sync_folder = lambda folder: folder.name == "store" and os._exit(9)  # the store has been replaced
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("killed", ["", "daemon", "restore"])
+def test_what_agents_wrote_after_a_backup_does_not_come_back(killed: str) -> None:
     """Memories forgotten since are there again; a file that a person saved since keeps their text. Also once killed."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
@@ -85,9 +95,16 @@ def test_what_agents_wrote_after_a_backup_does_not_come_back(*, killed: bool) ->
             daemon.kill()
         else:
             assert daemon.stop() == 0
-        command = [sys.executable, "-m", "reveried.cli", "restore", str(home / "data" / "backups" / "copy")]
+        words = ["restore", str(home / "data" / "backups" / "copy")]
+        if killed == "restore":
+            code = subprocess.run([sys.executable, "-c", KILLED_RESTORE, *words], env=environment(home), check=False)
+            assert code.returncode == 9
+            time.sleep(1)  # the store before is kept under the second of its restore
+        command = [sys.executable, "-m", "reveried.cli", *words]
         done = subprocess.run(command, env=environment(home), capture_output=True, text=True, check=True)
-        assert "1 file that you saved after the backup will be read as your edits: notes/mine.md" in done.stdout
+        assert not (home / "data" / "store" / "restoring").exists()
+        if killed != "restore":  # the one that was killed would have said it
+            assert "1 file that you saved after the backup will be read as your edits: notes/mine.md" in done.stdout
 
         daemon.start()
         with Client(daemon.socket) as client:

@@ -60,8 +60,12 @@ def restore(
     aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}")
     with spinner("Checking and restoring"):
         before = _baselines_by_space(store)
-        restored = restore_store(file, store, aside=aside)
-        saved_since = _follow_restored_store(store, before)
+        saved_since: list[str] = []
+
+        def follow(draft: Path) -> None:
+            saved_since.extend(_follow(draft, before))
+
+        restored = restore_store(file, store, aside=aside, prepare=follow)
     kept = str(aside) if aside.exists() else None
     data_dir = daemon_client_and_paths.valid_settings()[0].memory.data_dir
     missing = missing_folders(store, daemon_client_and_paths.layout(), data_dir, first=kept is None)
@@ -222,21 +226,24 @@ def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline
     return identity.id if identity is not None else "", baselines
 
 
-def _follow_restored_store(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -> list[str]:
+def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -> list[str]:
     """Let the folders follow a restored store; return the files that people saved after the backup.
 
     `before` is what the replaced store knew of the folders. That of a store with another id is of other folders.
     """
     from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
-    from reverie.store import Store  # noqa: PLC0415 - as above
+    from reverie.store import IdentityRecord, Store  # noqa: PLC0415 - as above
+    from reverie.store.record_kinds_and_rules import SYSTEM_SPACE  # noqa: PLC0415 - as above
     from reverie.usecases import recorded_backups_and_baselines_after_restore, sync_snapshot_and_commit  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
     old_id, old = before
-    if _baselines_by_space(store)[0] != old_id or not old_id:
-        return []
     saved_since: list[str] = []
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
+        with opened.reader(SYSTEM_SPACE) as reader:
+            identity = reader.load(IdentityRecord, IdentityRecord.KEY)
+        if identity is None or identity.id != old_id:
+            return []
         at = text_of(datetime.now(UTC))
         for space, baselines in old.items():
             with opened.reader(space) as reader:

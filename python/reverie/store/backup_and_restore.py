@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from reverie.errors import Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
 from reverie.private_folder import make_private
 from reverie.store.check import run_check
-from reverie.store.lock_and_rollback_guard import StoreLock, sync_folder
+from reverie.store.lock_and_rollback_guard import DRAFT, StoreLock, remove_draft, sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from reverie.store.check import CheckReport
@@ -155,11 +155,15 @@ def _refusals(to: Path) -> Iterator[None]:
         raise StorageFailed(f"the backup cannot be written: {why}", hint="look at the disk") from error
 
 
-def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
+def restore(
+    source: Path, store: Path, *, aside: Path | None = None, prepare: Callable[[Path], None] | None = None
+) -> Backup:
     """Restore the backup `source` into the folder `store`.
 
-    A store that is there is copied to the folder `aside` first. Raises NotFound without a backup, Damaged where the
-    backup does not pass the check, Conflict where a store is there and no `aside` is given, or is in use.
+    A store that is there is copied to the folder `aside` first. `prepare` is called with the folder of the new store
+    before it replaces the old one: what it commits and the backup are there together, or neither is.
+    Raises NotFound without a backup, Damaged where the backup does not pass the check, Conflict where a store is there
+    and no `aside` is given, or is in use, and what `prepare` raises.
     """
     if source.is_dir():
         raise NotFound(f"{source} is a folder", hint=_BACKUP_HINT)
@@ -170,15 +174,24 @@ def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
         data = store / "data.mdb"
         if data.exists():
             _set_aside(store, aside)
-        draft = store / "restored.part"
-        shutil.copyfile(source, draft)
-        draft.chmod(0o600)
-        _sync_file(draft)
+        remove_draft(store)
+        draft = store / DRAFT
+        make_private(draft)
+        try:
+            shutil.copyfile(source, draft / "data.mdb")
+            (draft / "data.mdb").chmod(0o600)
+            if prepare is not None:
+                prepare(draft)
+            _sync_file(draft / "data.mdb")
+        except BaseException:
+            remove_draft(store)
+            raise
         # One rename replaces the old store by the new. Until the rollback guard is removed too, a store that is older
         # than its guard is refused, so that a crash between the two cannot pass for a finished restore.
-        draft.rename(data)
+        (draft / "data.mdb").rename(data)
         (store / "lock.mdb").unlink(missing_ok=True)
         (store / "anchor").unlink(missing_ok=True)
+        remove_draft(store)
         sync_folder(store)
     return Backup(store, data.stat().st_size, report.counts)
 

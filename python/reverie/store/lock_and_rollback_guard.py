@@ -25,14 +25,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "DRAFT",
     "RollbackGuard",
     "RollbackGuardFile",
     "StoreLock",
     "needs_check",
+    "remove_draft",
     "sync_folder",
     "truncated_at",
     "wrong_flags",
 ]
+
+DRAFT = "restoring"
+"""The folder in a store's folder where a restore makes the new store ready."""
 
 _GUARD = "anchor"
 _GUARD_BYTES = 256  # fixed, and less than a disk sector: one write replaces all of the one before
@@ -54,6 +59,15 @@ _META_END = struct.Struct("<QQ")
 _META_END_AT = 136
 _LMDB_MAGIC = (0xBEEFC0DE, 1)
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))  # bytes; what LMDB accepts, 512 to 65,536
+
+
+def remove_draft(store: Path) -> None:
+    """Remove what a restore that was killed left in the folder of a store; its lock must be held."""
+    draft = store / DRAFT
+    if draft.is_dir():
+        for file in draft.iterdir():
+            file.unlink()
+        draft.rmdir()
 
 
 class StoreLock:

@@ -13,7 +13,7 @@ from reverie.errors import DiskFull, ReverieError, StorageFailed
 from reverie.store.collection_checksums import VerifiedCollections
 from reverie.store.group_commit import Done, Failed, GroupCommit, Write
 from reverie.store.lmdb_env import MAP_BYTES, NO_ROOM, Environment, commit_error, translated_error
-from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile, StoreLock
+from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile, StoreLock, remove_draft
 from reverie.store.read_and_write_transactions import ReadTransaction
 from reverie.store.reader import Reader
 from reverie.store.record_keys import space_prefix
@@ -71,6 +71,7 @@ class Store:
         try:
             for draft in path.glob("*.part"):  # left by a compaction or restore that did not finish
                 draft.unlink()
+            remove_draft(path)
             guard = RollbackGuardFile.read(path)
             guard_file = RollbackGuardFile(path)
             if guard is not None:
