@@ -52,6 +52,7 @@ class LateWrites:
     def __init__(self, grace_ms: int) -> None:
         self._grace_ms = grace_ms
         self._watched: list[_Watched] = []  # a heap: an agent that writes all day replaces thousands in that time
+        self._settling = 0  # calls of `settle` that took files out of the heap, and may not be done with them
         self._turns = count()
         self._lock = threading.Lock()  # files are settled in one thread while others are replaced in another
         self._waiting: defaultdict[str, deque[LateWrite]] = defaultdict(deque)
@@ -85,9 +86,9 @@ class LateWrites:
 
     @property
     def due(self) -> int | None:
-        """The time (ms) at which the next displaced file may be settled, or None."""
+        """The time (ms) at which the next displaced file may be settled, 0 while some are; None if there are none."""
         with self._lock:
-            return self._watched[0].until if self._watched else None
+            return 0 if self._settling else self._watched[0].until if self._watched else None
 
     @property
     def paths(self) -> set[str]:
@@ -100,16 +101,19 @@ class LateWrites:
         A file that is still open for writing is watched for another grace time, except at the end (None).
         Raises what `DisplacedFile.settle` raises.
         """
-        changed: set[str] = set()
         ready = deque(self._ready(now_ms))
+        try:
+            return self._settle(ready, now_ms)
+        finally:  # where it failed, this one and those behind it are checked again by the next call
+            with self._lock:
+                self._settling -= 1
+                for watched in ready:
+                    heapq.heappush(self._watched, watched)
+
+    def _settle(self, ready: deque[_Watched], now_ms: int | None) -> set[str]:
+        changed: set[str] = set()
         while ready:
-            try:
-                data = ready[0].displaced.settle()
-            except BaseException:  # this one and those behind it are checked again by the next call
-                with self._lock:
-                    for watched in ready:
-                        heapq.heappush(self._watched, watched)
-                raise
+            data = ready[0].displaced.settle()
             watched = ready.popleft()
             if data is not None:
                 self._waiting[watched.path].append(LateWrite(data, watched.displaced, watched.replaced_by))
@@ -122,6 +126,7 @@ class LateWrites:
         """Remove and return the files whose time has come, in the order of replacement, whatever the clock did."""
         ready: list[_Watched] = []
         with self._lock:
+            self._settling += 1
             while self._watched and (now_ms is None or now_ms >= self._watched[0].until):
                 ready.append(heapq.heappop(self._watched))
         return sorted(ready, key=lambda watched: watched.turn)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KILLS = count(4, 300)
-RESTORE_EVERY = count(5, 15)  # kills; then a backup is restored, and that is killed too: in the long campaign alone
+RESTORE_EVERY = count(2, 15)  # kills; then a backup is restored, and that is killed too
 JOIN_S = 60
 
 

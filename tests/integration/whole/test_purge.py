@@ -219,7 +219,7 @@ def test_what_another_thread_says_too_stays(daemon: Daemon, client: Client, word
     assert first not in str(kept.provenance)
 
     client.delete_thread(threads[0], confirm=threads[0], purge=True)
-    wait_until(lambda: not files_with(daemon.home, word), f"no {word}")
+    assert not files_with(daemon.home, word)
 
 
 def test_a_purge_without_confirmation_names_the_whole_request(client: Client) -> None:

@@ -81,3 +81,18 @@ def test_a_file_that_cannot_be_settled_is_retried() -> None:
         late.settle(10)
     assert late.due == 1
     assert late.settle(10) == {"a.md", "b.md"}
+
+
+def test_a_file_that_is_being_settled_is_still_due() -> None:
+    """A purge waits for the files that the sync loop is settling: until then they are in the folder."""
+    late, seen = LateWrites(grace_ms=0), []
+
+    class Slow(Replaced):
+        def settle(self) -> bytes | None:
+            seen.append(late.due)
+            return super().settle()
+
+    late.watch("a.md", cast("DisplacedFile", Slow(None)), 5_000)
+    late.settle(5_000)
+    assert seen == [0]
+    assert late.due is None
