@@ -54,7 +54,7 @@ def sentence(memory: SummaryInput) -> str:
     words = (is_titled and memory.title) or memory.content
     text = one_line(_MARKUP.sub("", strip_markers(_BLOCK.split(words.strip(), maxsplit=1)[0])))
     first = _SENTENCE.match(text)
-    return shortened(first[0] if first is not None else "")
+    return shortened(first[0] if first is not None else words)  # words that are markup alone, as "`"
 
 
 def shortened(text: str) -> str:
