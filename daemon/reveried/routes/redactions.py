@@ -12,7 +12,7 @@ from reverie.errors import Forbidden, ValidationError
 from reverie.redact import RULES
 from reverie.usecases import redactions
 from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
-from reveried.execute_use_cases import read
+from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 
@@ -41,14 +41,16 @@ async def allow(call: Call) -> Reply:
     """Leave from now on what is named, and restore the texts that have transcripts."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
 
-    return Reply(await actions.allow(call.services, _entry(call), who=call.who))
+    work = partial(actions.allow, call.services, _entry(call), who=call.who)
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed))
 
 
 async def disallow(call: Call) -> Reply:
     """Take again what was allowed, also from the texts that have it by now."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
 
-    return Reply(await actions.disallow(call.services, _entry(call), who=call.who))
+    work = partial(actions.disallow, call.services, _entry(call), who=call.who)
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed))
 
 
 def _entry(call: Call) -> str:

@@ -51,6 +51,8 @@ BODIES: dict[str, tuple[Any, Any]] = {
     ),
     "/v1/sessions/{client}/{session}/end": (None, {}),
     "/v1/distiller/check": (None, {}),
+    "/v1/redactions/allow": ({"like": "harbour"}, {"like": "pier"}),
+    "/v1/redactions/disallow": ({"like": "quay"}, {"like": "pier"}),
     "/v1/rollback": ({"operation": "1"}, {"operation": "0"}),
 }
 """The body of a first request, and another one, by path."""
@@ -65,8 +67,6 @@ MADE_ELSEWHERE = {
     "/v1/candidates/{id}/reject",
     "/v1/conflicts/{id}/resolve",
     "/v1/backups",
-    "/v1/redactions/allow",
-    "/v1/redactions/disallow",
     "/v1/tokens",
     "/v1/hooks/{client}",
     "/v1/compactions",
@@ -87,6 +87,7 @@ def served() -> Iterator[Daemon]:
             client.append("long", [{"role": "user", "content": f"Remember that {words}"}])
             client.append("long", [{"role": "assistant", "content": [{"type": "text", "text": f"Noted: {words}"}]}])
         client.call_tool("memory_write", {"path": "facts/keyed.md", "content": "# Keyed\n\n- one\n"})
+        client.allow_redactions(like="quay")
         yield daemon
 
 
