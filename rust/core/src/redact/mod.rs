@@ -200,9 +200,14 @@ impl Redactor {
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        let key = Fingerprints::new(fingerprints.key());
+        let mut taken = Vec::new();
         // Each pass finds what the one before remembered.
-        taking(text, &key, |text| self.spans_and_new(text, scope, fingerprints).0)
+        let redacted = replaced(text, |text| {
+            let (found, _) = self.spans_and_new(text, scope, fingerprints);
+            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+            found
+        });
+        (redacted, taken)
     }
 
     /// Return the text with its secrets replaced, and what was taken, hashed under the key of the fingerprints.
@@ -213,7 +218,13 @@ impl Redactor {
         scope: Scope,
         fingerprints: &Fingerprints,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        taking(text, fingerprints, |text| self.spans(text, scope))
+        let mut taken = Vec::new();
+        let redacted = replaced(text, |text| {
+            let found = self.spans(text, scope);
+            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+            found
+        });
+        (redacted, taken)
     }
 }
 
@@ -243,21 +254,6 @@ impl Taken {
         let value = text.get(found.start..found.end).unwrap_or_default();
         Self { rule: found.rule, kind: found.kind, shape: shape(value), hash: fingerprints.hash(value) }
     }
-}
-
-/// Return a text with the spans that `find` returns replaced, and what is reported of them.
-fn taking<'t>(
-    text: &'t str,
-    fingerprints: &Fingerprints,
-    mut find: impl FnMut(&str) -> Vec<Finding>,
-) -> (Cow<'t, str>, Vec<Taken>) {
-    let mut taken = Vec::new();
-    let redacted = replaced(text, |text| {
-        let found = find(text);
-        taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
-        found
-    });
-    (redacted, taken)
 }
 
 /// Return a text with the spans that `find` returns replaced, until it finds none.
