@@ -228,6 +228,7 @@ ANNOUNCED = [
     ("DB_PASS", "tr0ub4dor&3", "password"),
     ("dbPass", "tr0ub4dor&3", "password"),
     ("PGPASSWORD", "tr0ub4dor&3\n", "password"),
+    ("hasło", "tr0ub4dor&3", "password"),
     ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "key"),
     ("api_key", "0123456789abcdef0123456789abcdef", "key"),
     ("x-api-key", "0123456789abcdef0123456789abcdef", "key"),
