@@ -243,11 +243,11 @@ class _Change:
 
     async def replace_again(self, before: Redactor) -> None:
         """Redact the texts again that have what is no longer allowed, and `before` was."""
+        retaken = unredact.Retaken(before, self.services.redactor)
         replaced = 0
         threads = await read(self.services, self.space, partial(_threads, found=_Concerned(everywhere=True)))
         for thread in threads:
-            again = partial(unredact.again, thread=thread, before=before, redactor=self.services.redactor)
-            plan = await read(self.services, self.space, again)
+            plan = await read(self.services, self.space, partial(unredact.again, thread=thread, retaken=retaken))
             if not plan.restored:
                 continue
             done = await self._submit(unredact.commit(self.space, self.who, thread.id, plan))
@@ -255,7 +255,6 @@ class _Change:
             self.answer.restored.append(_in_thread(thread, done))
             self._state_again(thread)
             replaced += len(done)
-        retaken = unredact.Retaken(before, self.services.redactor)
         async with keyed_lock("memories", self.space):
             await self._repeated(unredact.documents_again(self.space, self.who, retaken))
             await self._history_again(retaken)
