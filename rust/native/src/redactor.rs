@@ -1,4 +1,4 @@
-//! Python bindings of redaction: texts, streams and Python JSON values.
+//! Python bindings of redaction: texts and Python JSON values.
 
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
