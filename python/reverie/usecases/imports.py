@@ -36,8 +36,9 @@ from reverie.usecases.git_remote_from_transcript import remote_of
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from reverie.importers.split_chunks_into_entries import ChunkPlan as ParsedChunk
     from reverie.models import Json
     from reverie.store import Reader, Writer
 
@@ -45,6 +46,7 @@ __all__ = [
     "ChunkJob",
     "ChunkPlan",
     "Opening",
+    "TranscriptChunk",
     "begin",
     "commit",
     "decide",
@@ -58,28 +60,54 @@ __all__ = [
 PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
 
 
-class ChunkJob(msgspec.Struct):
+class TranscriptChunk(msgspec.Struct):
     """A chunk of a transcript, and what of the store is needed to parse and redact it.
 
-    `known` are the identities of lines that the thread has, where any line of the chunk may be one of them. `position`
-    is the offset of the import at the snapshot; `literals` and `allow` are settings, and `fingerprints`
-    those of the redactor. `at` is the time of the import; `ignored` and `pauses` are what a person keeps out.
+    `literals` and `allow` are settings, and `fingerprints` those of the redactor. `at` is the time of the import;
+    `ignored` and `pauses` are what a person keeps out.
     """
 
     data: bytes
     first_line: int
     final: bool
-    position: int = 0
     inside: str = "nothing"
-    reply: str | None = None
-    known: list[str] = []
+    folder: str | None = None  # of the line before the chunk
     literals: list[str] = []
     fingerprints: bytes = b""
     allow: list[str] = []
     at: str = ""
     ignored: list[str] = []
     pauses: list[tuple[str, str | None]] = []
-    folder: str | None = None  # of the line before the chunk
+
+    def redactor(self) -> Redactor:
+        """Return the redactor of its entries."""
+        allow = redactions.allowed(self.allow)
+        return Redactor(self.literals, fingerprints=self.fingerprints, names=ENTRY_NAMES, allow=allow)
+
+    def parsed(self) -> ParsedChunk:
+        """Return its whole lines as entries."""
+        inside = PartialLine(self.inside)
+        return plan_chunk(self.data, first_line=self.first_line, final=self.final, inside=inside)
+
+    def recordable(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield the entries that a person does not keep out."""
+        return privacy.recordable(entries, self.ignored, self.pauses, at=self.at, folder=self.folder)
+
+    def last_folder(self, entries: Sequence[Entry]) -> str | None:
+        """Return the folder of the last entry, which the next ones may leave out."""
+        return next(filter(None, (folder_of(entry.extra) for entry in reversed(entries))), self.folder)
+
+
+class ChunkJob(TranscriptChunk):
+    """A chunk that is imported.
+
+    `known` are the identities of lines that the thread has, where any line of the chunk may be one of them. `position`
+    is the offset of the import at the snapshot.
+    """
+
+    position: int = 0
+    reply: str | None = None
+    known: list[str] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,17 +270,14 @@ def snapshot(
 
 def decide(job: ChunkJob) -> ChunkPlan:
     """Return the whole lines of a chunk, parsed, redacted and sealed; pure."""
-    redactor = Redactor(
-        job.literals, fingerprints=job.fingerprints, names=ENTRY_NAMES, allow=redactions.allowed(job.allow)
-    )
+    redactor, chunk = job.redactor(), job.parsed()
     known_before = len(redactor.fingerprints_after(0))
-    chunk = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
     identities = set(job.known)
     new: list[Entry] = []
     sealed: list[Sealed] = []
     problems = [*chunk.problems]
     duplicates = 0
-    for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
+    for entry in job.recordable(chunk.entries):
         try:
             record = entry_record(entry)
             # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
@@ -285,7 +310,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
         sha256=hashlib.sha256(job.data[: chunk.consumed]).hexdigest(),
         reply=job.reply,
         fingerprints=redactor.fingerprints_after(known_before),
-        last_folder=next(filter(None, (folder_of(entry.extra) for entry in reversed(chunk.entries))), job.folder),
+        last_folder=job.last_folder(chunk.entries),
     )
     _describe_thread(plan, new)
     plan.remote = remote_of(job.data[: chunk.consumed], chunk.entries, plan.folder)

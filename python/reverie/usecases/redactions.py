@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.documents.project_document_paths import folder_of, memory_project
-from reverie.errors import NotFound
 from reverie.models import EntryKind
 from reverie.redact import Allow, Redactor
 from reverie.store import (
@@ -46,7 +45,6 @@ __all__ = [
     "note",
     "noted",
     "redaction_id",
-    "require",
 ]
 
 RECORDS_MAX: Final = 5_000  # values in one space: some 2 MB
@@ -134,13 +132,15 @@ def _with_place(record: RedactionRecord, place: Place, at: str) -> RedactionReco
     """Return a record with one more place where the value was found."""
     kind, key, seq = place
     here = next((item for item in record.places if (item.kind, item.key) == (kind, key)), None)
-    if here is not None and (not seq or seq in here.seqs):
-        return record if not seq else replace(record, count=record.count + 1, last_at=at)
+    if here is not None and not seq:
+        return record
     counted = replace(record, count=record.count + 1, last_at=at)
     if here is None:
         if len(record.places) >= PLACES_MAX:
             return replace(counted, more=True)
         return replace(counted, places=[*record.places, RedactedPlace(kind, key, [seq] if seq else [])])
+    if seq in here.seqs:
+        return counted
     if len(here.seqs) >= SEQS_MAX:
         return replace(counted, more=True)
     longer = replace(here, seqs=[*here.seqs, seq])
@@ -156,14 +156,6 @@ def forget_purged(writer: Writer) -> None:
             writer.delete(Kind.REDACTION, (name,))
         elif len(left) < len(record.places):
             writer.save(replace(record, places=left), (str(name),))
-
-
-def require(reader: Reader, name: str) -> RedactionRecord:
-    """Return the record of a redaction. Raises NotFound."""
-    record = reader.load(RedactionRecord, (name,))
-    if record is None:
-        raise NotFound(f"no redaction is called {name!r}", hint="those that are there: reverie redactions")
-    return record
 
 
 def forget_fingerprints(names: Iterable[str]) -> Write[None]:

@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import msgspec
 import orjson
 
-from reverie.importers import PartialLine, plan_chunk
-from reverie.importers.detect_and_read_line_format import folder_of
 from reverie.lazy_regex import lazy_regex
-from reverie.redact import Redactor
 from reverie.store import (
     ArchiveRecord,
     DocumentRecord,
@@ -34,18 +31,18 @@ from reverie.store import (
 )
 from reverie.store.record_kinds_and_rules import RULES
 from reverie.store.redact_encode_and_checksum_records import sealed_body, sealed_text, verified_sealed
-from reverie.usecases import ignored_folders_and_recording_pauses as privacy
 from reverie.usecases import purge_steps
 from reverie.usecases.consolidation_snapshot_and_commit import archive_record, replace_archive
-from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
+from reverie.usecases.imports import TranscriptChunk
+from reverie.usecases.open_sealed_thread_entries import entry_record
 from reverie.usecases.purge_targets import json_or_text
-from reverie.usecases.redactions import allowed
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reverie.models import Json
+    from reverie.redact import Redactor
     from reverie.store import Key, Reader, Writer
 
 __all__ = [
@@ -82,21 +79,10 @@ class Line(NamedTuple):
     after: str
 
 
-class ReadJob(msgspec.Struct):
+class ReadJob(TranscriptChunk):
     """A chunk of a transcript, and the sealed entries of its thread, by number, that have markers."""
 
-    data: bytes
-    first_line: int
-    final: bool
-    marked: list[tuple[int, bytes]]
-    inside: str = "nothing"
-    folder: str | None = None
-    literals: list[str] = []
-    fingerprints: bytes = b""
-    allow: list[str] = []
-    at: str = ""
-    ignored: list[str] = []
-    pauses: list[tuple[str, str | None]] = []
+    marked: list[tuple[int, bytes]] = msgspec.field(default_factory=list)
 
 
 class ReadPlan(msgspec.Struct):
@@ -146,19 +132,18 @@ def sources(reader: Reader, thread: ThreadRecord) -> list[str]:
 
 def decide(job: ReadJob) -> ReadPlan:
     """Return the entries that the lines of a chunk restore; pure."""
-    redactor = Redactor(job.literals, fingerprints=job.fingerprints, names=ENTRY_NAMES, allow=allowed(job.allow))
-    chunk = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
+    redactor, chunk = job.redactor(), job.parsed()
     plan = ReadPlan(
         consumed=chunk.consumed,
         lines=job.first_line - 1 + chunk.lines,
         inside=chunk.inside.value,
-        folder=next(filter(None, (folder_of(entry.extra) for entry in reversed(chunk.entries))), job.folder),
+        folder=job.last_folder(chunk.entries),
     )
     stored: dict[str, list[tuple[int, bytes, dict[str, Any]]]] = {}
     for seq, data in job.marked:
         record = open_sealed(data)
         stored.setdefault(_identity(record), []).append((seq, data, record))
-    for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
+    for entry in job.recordable(chunk.entries):
         raw = entry_record(entry)
         for seq, data, record in stored.get(_identity(raw), ()):
             clean, _ = redactor.value(raw)
@@ -292,18 +277,6 @@ def derived(space: str, who: str, thread_id: str, pieces: Iterable[Line]) -> Wri
     return Write(space=space, who=who, why=WHY, body=body)
 
 
-def again(reader: Reader, thread: ThreadRecord, before: Redactor, redactor: Redactor) -> ReadPlan:
-    """Return the entries of a thread of which `redactor` takes more than the one `before` it."""
-    plan = ReadPlan(consumed=0, lines=0, inside="nothing", folder=None)
-    for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread.id,), after=0):
-        stored = open_sealed(data)
-        clean, taken = redactor.taken(stored)
-        if taken and (more := len(taken) - len(before.taken(stored)[1])) > 0:
-            plan.restored.append((seq, data, sealed_text(orjson.dumps(clean)).data))
-            plan.values += more
-    return plan
-
-
 class Retaken:
     """What `redactor` takes of texts and JSON values, and the one `before` it did not."""
 
@@ -312,8 +285,13 @@ class Retaken:
 
     def without(self, value: Any) -> Any:
         """Return a value without it: the same object where it has none."""
+        return self.counted(value)[0]
+
+    def counted(self, value: Any) -> tuple[Any, int]:
+        """Return a value without it as `without` does, and how much of it there was."""
         clean, taken = self._redactor.taken(value)
-        return clean if len(taken) > len(self._before.taken(value)[1]) else value
+        more = len(taken) - len(self._before.taken(value)[1]) if taken else 0
+        return (clean, more) if more > 0 else (value, 0)
 
     def holds(self, value: Json) -> bool:
         """Return True if a value has any."""
@@ -327,6 +305,17 @@ class Retaken:
         if text is value["content"]:
             return value
         return purge_steps.with_text(value, [text], list(value.get("ids", ())), self.without)
+
+
+def again(reader: Reader, thread: ThreadRecord, retaken: Retaken) -> ReadPlan:
+    """Return the entries of a thread that have what is no longer allowed."""
+    plan = ReadPlan(consumed=0, lines=0, inside="nothing", folder=None)
+    for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread.id,), after=0):
+        clean, more = retaken.counted(open_sealed(data))
+        if more:
+            plan.restored.append((seq, data, sealed_text(orjson.dumps(clean)).data))
+            plan.values += more
+    return plan
 
 
 def documents_again(space: str, who: str, retaken: Retaken) -> Write[list[str]]:

@@ -26,7 +26,7 @@ use reverie_core::zstd_decoder::ZstdDecoder;
 
 use crate::{WORDS, blocks, redaction};
 
-/// The internal limits: values of the core's constants, as `tests/laws/limits.rs` checks, each once.
+/// The internal limits: values of the core's constants, as `tests/limits.rs` checks, each once.
 pub const LIMITS: &[usize] = &[
     2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19, 20, 22, 24, 25, 26, 30, 32, 36, 40, 41, 48, 56, 64, 96,
     100, 120, 126, 128, 160, 192, 256, 300, 500, 512, 600, 1024, 2048, 4096, 8192,
@@ -195,7 +195,7 @@ impl<'d> Draw<'d> {
     }
 }
 
-/// Redaction: of texts, names, streams, remembered values, private ranges; and reading what was remembered.
+/// Redaction: of texts, names, remembered values, private ranges; and reading what was remembered.
 pub fn redaction_returns(data: &[u8]) {
     let mut draw = Draw::new(data);
     let known = if draw.below(4) == 0 { draw.texts(2) } else { Vec::new() };

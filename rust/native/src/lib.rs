@@ -48,7 +48,7 @@ mod _native {
     #[pymodule_export]
     use crate::patch::apply_patches;
     #[pymodule_export]
-    use crate::redactor::{Redactor, kinds, marks, redact, rule_names};
+    use crate::redactor::{Redactor, kinds, marks, rule_names};
     #[pymodule_export]
     use crate::tokens::{count, count_items, count_many, fits, truncate, vocabulary};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Python bindings of redaction: texts, streams and Python JSON values.
+//! Python bindings of redaction: texts and Python JSON values.
 
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,25 +21,6 @@ type FindingTuple = (usize, usize, &'static str, &'static str, String, [u8; rule
 pub(crate) type TakenTuple = (&'static str, &'static str, String, [u8; rules::HASH_BYTES]);
 /// Number, hash, length and prefix, and kind, of a fingerprint.
 type FingerprintTuple = (u64, [u8; 16], u16, u16, String);
-
-#[pyfunction]
-#[pyo3(signature = (text, literals = Vec::new()))]
-pub(crate) fn redact(
-    py: Python<'_>,
-    text: &Bound<'_, PyString>,
-    literals: Vec<String>,
-) -> PyResult<(String, Vec<SpanTuple>)> {
-    crate::guarded("redact", || {
-        let text = crate::error::text(text)?;
-        Ok(detach_if_large(py, text.len(), || {
-            let redactor = rules::Redactor::new(&literals);
-            let none = Fingerprints::default();
-            let spans = redactor.spans_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
-            let (redacted, _) = redactor.redact_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
-            (redacted.into_owned(), offsets(text, &spans))
-        }))
-    })
-}
 
 #[pyfunction]
 pub(crate) fn kinds() -> Vec<&'static str> {

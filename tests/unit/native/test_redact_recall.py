@@ -1,4 +1,4 @@
-"""Recall and false positives of redaction over labelled sets, and streaming."""
+"""Recall and false positives of redaction over labelled sets."""
 
 from __future__ import annotations
 

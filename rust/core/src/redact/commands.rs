@@ -56,7 +56,7 @@ impl Findings<'_> {
             || value.starts_with(['-', '='])
             || is_placeholder(value)
             || place != Place::Attached && is_name(value.as_bytes())
-            || value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_uppercase())
+            || value.bytes().all(|byte| byte.is_ascii_alphabetic())
             || value.contains("[REDACTED:");
         let start = from + word.len() - opened.len();
         let span = Span { start, end: start + value.len(), kind: "password" };

@@ -96,8 +96,13 @@ fn is_readable(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte >= b' ' && *byte != 0x7f || matches!(byte, b'\n' | b'\r' | b'\t'))
 }
 
+/// Return true if credentials are the base64 of `user:password`.
+pub(crate) fn is_pair(credentials: &str) -> bool {
+    base64(credentials.trim_end_matches('=').as_bytes()).is_some_and(|pair| pair.contains(':'))
+}
+
 /// Decode base64 or base64url to text, or return None.
-pub(crate) fn base64(run: &[u8]) -> Option<String> {
+fn base64(run: &[u8]) -> Option<String> {
     if run.len() % 4 == 1 {
         return None;
     }

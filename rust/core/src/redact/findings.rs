@@ -1,6 +1,6 @@
 //! The findings in one text: candidate spans in any order, merged where they overlap, with existing markers cut out.
 
-use crate::redact::decoding::base64;
+use crate::redact::decoding::is_pair;
 use crate::redact::json_keys::{NameHint, SecretName};
 use crate::redact::kinds::{MARKER_MAX, OPENING, kinds};
 use crate::redact::rules::ByteSet;
@@ -121,7 +121,7 @@ impl<'t> Findings<'t> {
             && rule == last.rule
             && !rule.is_known()
             && (last.span.start..last.span.end).contains(&span.start)
-            && (std::ptr::eq(last.span.kind, span.kind) || last.span.kind == span.kind)
+            && last.span.kind == span.kind
         {
             last.span.end = last.span.end.max(span.end);
             return;
@@ -197,10 +197,8 @@ impl<'t> Findings<'t> {
             }
             SecretName::Authorization => {
                 let credentials = inner.rsplit(' ').next().unwrap_or_default();
-                let pair =
-                    base64(credentials.trim_end_matches('=').as_bytes()).filter(|_| inner.len() > credentials.len());
-                let accepted =
-                    is_secret(credentials, false, Quoting::Quoted) || pair.is_some_and(|pair| pair.contains(':'));
+                let accepted = is_secret(credentials, false, Quoting::Quoted)
+                    || inner.len() > credentials.len() && is_pair(credentials);
                 accepted.then_some((trimmed.len() - credentials.len(), "authorization"))
             }
         };

@@ -16,8 +16,8 @@ use crate::redact::value::{CERTAIN_BITS, Parts, is_name, is_random, is_uuid};
 /// Fingerprints that are kept; a newer one replaces the oldest. Real stores have a few hundred.
 pub const FINGERPRINTS_MAX: usize = 4096;
 /// Bytes that the prefix hash covers, and those of the longest value that is remembered.
-pub(crate) const VALUE_MIN: usize = 6;
-pub(crate) const VALUE_MAX: usize = 256;
+const VALUE_MIN: usize = 6;
+const VALUE_MAX: usize = 256;
 /// Bytes of the key.
 pub const KEY_BYTES: usize = 32;
 /// Bytes of a fingerprint in [`Fingerprints::to_bytes`]: hash, length, prefix, and the number of its kind.
@@ -195,7 +195,7 @@ impl Fingerprints {
         self.prefixes[usize::from(fingerprint.prefix >> 6)] |= 1 << (fingerprint.prefix & 63);
         if self.entries.len() > FINGERPRINTS_MAX {
             let oldest = self.entries.iter().enumerate().min_by_key(|(_, (_, number))| *number);
-            let (_, (removed, _)) = (oldest.map(|(at, _)| at), self.entries.remove(oldest.map_or(0, |(at, _)| at)));
+            let (removed, _) = self.entries.remove(oldest.map_or(0, |(at, _)| at));
             if !self.entries.iter().any(|(entry, _)| entry.prefix == removed.prefix) {
                 self.prefixes[usize::from(removed.prefix >> 6)] &= !(1 << (removed.prefix & 63));
             }

@@ -1,6 +1,6 @@
 //! Format rules: secrets recognized by their own form (published token formats, JWT, PEM, connection strings, headers).
 
-use crate::redact::decoding::base64;
+use crate::redact::decoding::is_pair;
 use crate::redact::findings::{Findings, Rule};
 use crate::redact::kinds::MARKER_MAX;
 use crate::redact::rules::{Begins, ByteSet, Infix, Token};
@@ -176,9 +176,8 @@ impl Findings<'_> {
     /// Return the credentials of an authorization header.
     pub(crate) fn authorization(&mut self, start: usize) -> Option<Span> {
         let end = self.body_end(ByteSet::Wide, start, 12)?;
-        let pair =
-            || base64(self.slice(start, end).trim_end_matches('=').as_bytes()).is_some_and(|pair| pair.contains(':'));
-        let accepted = is_secret(self.slice(start, end), false, Quoting::Bare) || pair();
+        let credentials = self.slice(start, end);
+        let accepted = is_secret(credentials, false, Quoting::Bare) || is_pair(credentials);
         accepted.then_some(Span { start, end, kind: "authorization" })
     }
 
@@ -188,9 +187,7 @@ impl Findings<'_> {
     pub(crate) fn basic_credentials(&mut self, start: usize, at: usize) -> Option<Span> {
         let end =
             self.body_end(ByteSet::Wide, at, 6).filter(|end| self.starts_word(start) && end - at <= EXAMINED_MAX)?;
-        let digits = self.slice(at, end).trim_end_matches('=');
-        let pair = base64(digits.as_bytes())?;
-        pair.contains(':').then_some(Span { start: at, end, kind: "authorization" })
+        is_pair(self.slice(at, end)).then_some(Span { start: at, end, kind: "authorization" })
     }
 
     /// Add a run whose format is known by the lengths of its parts: a token of Discord, a key of Mailgun.

@@ -67,11 +67,24 @@ pub fn scope_of_value(name: &str) -> Scope {
     secret_name(name.as_bytes()).map_or(Scope::Content, |secret_name| Scope::Named(NameHint(secret_name)))
 }
 
+/// The last bytes of the keywords, and of `authorization`.
+const LAST_BYTES: [bool; 256] = {
+    let mut last = [false; 256];
+    last[b'n' as usize] = true;
+    let mut at = 0;
+    while at < KEYWORDS.len() {
+        if let Some(byte) = KEYWORDS[at].word.as_bytes().last() {
+            last[*byte as usize] = true;
+        }
+        at += 1;
+    }
+    last
+};
+
 /// Return what a name announces, or None for ordinary names.
 fn secret_name(name: &[u8]) -> Option<SecretName> {
-    // Every keyword ends in one of these letters, and most names fail this test before any comparison.
-    let last = *name.last()?;
-    if last.is_ascii() && !matches!(last | 0x20, b'a' | b'd' | b'e' | b'n' | b's' | b't' | b'w' | b'y') {
+    // Most names fail this test before any comparison.
+    if !LAST_BYTES[usize::from(name.last()?.to_ascii_lowercase())] {
         return None;
     }
     let suffix_start = |word: &str| {

@@ -94,10 +94,13 @@ impl Findings<'_> {
         } else {
             is_strange(value) && is_secret(value, keyword.worded, quoting)
         };
-        let elided = self.slice(to, to + 4).trim_start_matches(['"', '\'', '`']).starts_with(['.', '…']);
-        let elided = elided && self.slice(to, to + 4).contains(['…', '.']) && !self.slice(to, to + 2).starts_with(". ");
-        let elided = elided || self.is_digest(name_start, value);
-        (accepted && !elided).then_some(Span { start: from, end: to, kind: keyword.kind })
+        let behind = self.slice(to, to + 4);
+        let elided = behind.trim_start_matches(['"', '\'', '`']).starts_with(['.', '…']) && !behind.starts_with(". ");
+        (accepted && !elided && !self.is_digest(name_start, value)).then_some(Span {
+            start: from,
+            end: to,
+            kind: keyword.kind,
+        })
     }
 
     /// Return true if a short keyword ends a name in capitals: `MYSQLPASS`, `USERPWD`.
@@ -121,20 +124,19 @@ impl Findings<'_> {
         if self.is_in_a_marker(end) || keyword.word == "key" && !is_secret_key_name(self.slice(name, end).as_bytes()) {
             return;
         }
-        let before = self.before(name);
-        let before = before.get(before.len().saturating_sub(2 * EXAMINED_MAX)..).unwrap_or_default().trim_ascii_end();
-        let Some(operand) = before.strip_suffix(b"=").map(<[u8]>::trim_ascii_end) else { return };
+        let before = self.before(name).trim_ascii_end();
+        let window = before.get(before.len().saturating_sub(2 * EXAMINED_MAX)..).unwrap_or_default();
+        let Some(operand) = window.strip_suffix(b"=").map(<[u8]>::trim_ascii_end) else { return };
         let marks = operand.iter().rev().take(2).take_while(|byte| b"=!".contains(byte)).count();
         let inner = operand.get(..operand.len() - marks).unwrap_or_default().trim_ascii_end();
         let Some((quote, inner)) = inner.split_last().filter(|(quote, _)| marks > 0 && b"\"'`".contains(quote)) else {
             return;
         };
         let Some(open) = inner.iter().rposition(|byte| byte == quote || *byte == b'\n') else { return };
-        let length = inner.len() - open - 1;
-        let to = name - (self.before(name).len() - self.before(name).trim_ascii_end().len());
-        let to = to - (before.len() - inner.len());
-        let accepted = is_secret(self.slice(to - length, to), keyword.worded, Quoting::Quoted);
-        self.add(accepted.then_some(Span { start: to - length, end: to, kind: keyword.kind }), Rule::Label);
+        let end = before.len() - (window.len() - inner.len());
+        let start = end - (inner.len() - open - 1);
+        let accepted = is_secret(self.slice(start, end), keyword.worded, Quoting::Quoted);
+        self.add(accepted.then_some(Span { start, end, kind: keyword.kind }), Rule::Label);
     }
 
     /// Return the password of a statement such as `IDENTIFIED BY 'password'`, or of a line of `.netrc`.
@@ -254,15 +256,11 @@ impl Findings<'_> {
     fn next_line(&self, operator: usize, at: usize) -> usize {
         let rest = self.slice(at, at + PROMPT_MAX);
         let pattern = rest.trim_start_matches('*');
-        if let Some(sent) =
-            pattern.strip_prefix(['"', '}']).and_then(|behind| behind.find("send").map(|to| (behind, to)))
-            && let (between, send) =
-                (sent.0.get(..sent.1).unwrap_or_default(), sent.0.get(sent.1..).unwrap_or_default())
+        if let Some((between, send)) = pattern.strip_prefix(['"', '}']).and_then(|behind| behind.split_once("send"))
             && between.chars().all(|letter| letter.is_whitespace() || "{};*\\nr\"".contains(letter))
         {
-            let command =
-                send.trim_start_matches(|letter: char| letter.is_ascii_alphabetic() || "-_ (".contains(letter));
-            return at + rest.len() - pattern.len() + 1 + sent.1 + send.len() - command.len();
+            let sent = send.trim_start_matches(|letter: char| letter.is_ascii_alphabetic() || "-_ (".contains(letter));
+            return at + rest.len() - sent.len();
         }
         let mark = rest.trim_start_matches(['|', '>', '-', '+', '\\', '1', '2', '3', '4']);
         let broken = mark.strip_prefix("\r\n").or(mark.strip_prefix('\n'));

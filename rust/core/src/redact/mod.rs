@@ -147,21 +147,13 @@ impl Redactor {
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
     ) -> Vec<Finding> {
-        let (found, is_new) = self.spans_and_new(text, scope, fingerprints);
-        // A value may be found by a remembered one beside it, but that is no value that is remembered itself.
-        if is_new { self.spans_with(text, scope, Some(fingerprints)) } else { found }
-    }
-
-    /// Return the secrets of a text and whether one of them was remembered now, so that others may be found by it.
-    fn spans_and_new(
-        &self,
-        text: &str,
-        scope: Scope,
-        fingerprints: &mut Cow<'_, Fingerprints>,
-    ) -> (Vec<Finding>, bool) {
         let found = self.spans_with(text, scope, Some(fingerprints));
-        let is_new = scope != Scope::Identifier && Self::remember(text, &found, fingerprints);
-        (found, is_new)
+        // A value may be found by a remembered one beside it, but that is no value that is remembered itself.
+        if Self::remember(text, &found, fingerprints) {
+            self.spans_with(text, scope, Some(fingerprints))
+        } else {
+            found
+        }
     }
 
     /// Remember the values that would not be found without their labels; return whether one was new.
@@ -184,13 +176,8 @@ impl Redactor {
     /// Return the text with its secrets replaced (borrowed if it had none), and the number of replacements.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str, scope: Scope) -> (Cow<'t, str>, usize) {
-        let mut number = 0;
-        let redacted = replaced(text, |text| {
-            let found = self.spans(text, scope);
-            number += found.len();
-            found
-        });
-        (redacted, number)
+        let (redacted, taken) = self.redact_forgetting(text, scope, &Fingerprints::default());
+        (redacted, taken.len())
     }
 
     /// Return the text with its secrets replaced as [`Redactor::redact`] does, and what was taken; remember it.
@@ -200,9 +187,15 @@ impl Redactor {
         scope: Scope,
         fingerprints: &mut Cow<'_, Fingerprints>,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        let key = Fingerprints::new(fingerprints.key());
+        let mut taken = Vec::new();
         // Each pass finds what the one before remembered.
-        taking(text, &key, |text| self.spans_and_new(text, scope, fingerprints).0)
+        let redacted = replaced(text, |text| {
+            let found = self.spans_with(text, scope, Some(fingerprints));
+            Self::remember(text, &found, fingerprints);
+            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+            found
+        });
+        (redacted, taken)
     }
 
     /// Return the text with its secrets replaced, and what was taken, hashed under the key of the fingerprints.
@@ -213,7 +206,13 @@ impl Redactor {
         scope: Scope,
         fingerprints: &Fingerprints,
     ) -> (Cow<'t, str>, Vec<Taken>) {
-        taking(text, fingerprints, |text| self.spans(text, scope))
+        let mut taken = Vec::new();
+        let redacted = replaced(text, |text| {
+            let found = self.spans(text, scope);
+            taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
+            found
+        });
+        (redacted, taken)
     }
 }
 
@@ -243,21 +242,6 @@ impl Taken {
         let value = text.get(found.start..found.end).unwrap_or_default();
         Self { rule: found.rule, kind: found.kind, shape: shape(value), hash: fingerprints.hash(value) }
     }
-}
-
-/// Return a text with the spans that `find` returns replaced, and what is reported of them.
-fn taking<'t>(
-    text: &'t str,
-    fingerprints: &Fingerprints,
-    mut find: impl FnMut(&str) -> Vec<Finding>,
-) -> (Cow<'t, str>, Vec<Taken>) {
-    let mut taken = Vec::new();
-    let redacted = replaced(text, |text| {
-        let found = find(text);
-        taken.extend(found.iter().map(|found| Taken::of(found, text, fingerprints)));
-        found
-    });
-    (redacted, taken)
 }
 
 /// Return a text with the spans that `find` returns replaced, until it finds none.

@@ -142,6 +142,11 @@ impl Parts {
     pub(crate) fn is_mixed(self) -> bool {
         self.letters > 0 && self.digits > 0
     }
+
+    /// Return true if letters change their case as no words do: many short runs, and few words.
+    fn is_scrambled(self) -> bool {
+        self.upper >= 2 && self.lower >= 2 && 2 * self.in_words < self.letters && 10 * self.letters <= 36 * self.runs
+    }
 }
 
 /// Return the length of the run of letters at the beginning: of one case, or one capital and small letters behind it.
@@ -230,20 +235,13 @@ fn has_symbols(value: &[u8]) -> bool {
 /// Return true if a value looks random wherever it is written: no name, letters and digits, and bits enough.
 pub(crate) fn is_random(value: &[u8]) -> bool {
     let of = Parts::of(value);
-    let mixed = of.letters > 0 && of.digits > 0 || of.upper > 1 && of.lower > 1 && scrambled(value);
-    mixed && of.bits() >= CERTAIN_BITS && !is_name(value)
+    (of.is_mixed() || of.is_scrambled()) && of.bits() >= CERTAIN_BITS && !is_name(value)
 }
 
 /// Return true if a value has capitals, small letters and digits.
 pub(crate) fn has_three_classes(value: &[u8]) -> bool {
     let any = |wanted: fn(&u8) -> bool| value.iter().any(wanted);
     any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
-}
-
-/// Return true if letters change their case as no words do: many short runs, and few words.
-fn scrambled(value: &[u8]) -> bool {
-    let of = Parts::of(value);
-    of.upper >= 2 && of.lower >= 2 && 2 * of.in_words < of.letters && 10 * of.letters <= 36 * of.runs
 }
 
 /// Return true if a value that a label announces is a secret, and none of what else stands there.
@@ -281,9 +279,9 @@ pub(crate) fn is_secret(value: &str, worded: bool, quoting: Quoting) -> bool {
     if worded {
         let marked = of.symbols > 0 || of.separators > 0;
         let enough = if quoted { QUOTED_BITS } else { PASSWORD_BITS };
-        return of.bits() >= enough && (of.digits > 0 || marked || scrambled(bytes)) || strange;
+        return of.bits() >= enough && (of.digits > 0 || marked || of.is_scrambled()) || strange;
     }
-    of.bits() >= GENERATED_BITS && (of.letters > 0 && of.digits > 0 || scrambled(bytes)) || strange
+    of.bits() >= GENERATED_BITS && (of.is_mixed() || of.is_scrambled()) || strange
 }
 
 /// Return true if a value that a sentence states is a secret: more than [`is_secret`] asks for.
@@ -367,7 +365,7 @@ const FILLED_IN: [&str; 10] = [
 ];
 
 /// Return true if a value stands for another one: `$X`, `root@$X`, `${X}`, `{{ x }}`, `<X>`, `%X%`, `process.env.X`.
-pub(crate) fn is_reference(value: &str) -> bool {
+fn is_reference(value: &str) -> bool {
     let bytes = value.as_bytes();
     let Some(first) = bytes.first() else { return true };
     let lower = value.to_ascii_lowercase();

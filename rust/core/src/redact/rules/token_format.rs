@@ -13,17 +13,17 @@ pub(crate) enum ByteSet {
     Upper,
     /// `0-9 a-z A-Z _ -`
     Word,
-    /// [`Body::Word`] and `=`
+    /// [`Self::Word`] and `=`
     Padded,
-    /// [`Body::Word`] and `.`
+    /// [`Self::Word`] and `.`
     Dotted,
-    /// [`Body::Word`] and `/`
+    /// [`Self::Word`] and `/`
     Path,
-    /// [`Body::Word`] and `+ / = . % ~`
+    /// [`Self::Word`] and `+ / = . % ~`
     Wide,
-    /// [`Body::Wide`] and `@`
+    /// [`Self::Wide`] and `@`
     Web,
-    /// [`Body::Word`] and `+ / . ~`: what a value that is judged by its context consists of.
+    /// [`Self::Word`] and `+ / . ~`: what a value that is judged by its context consists of.
     Value,
 }
 

@@ -51,7 +51,7 @@ pub(crate) const DESCRIPTION_WORDS: &[&str] = &[
     "algorithm", "at", "attribute", "budget", "cache", "class", "column", "count", "counter", "created", "date",
     "dir", "directory", "enabled", "endpoint", "env", "error", "exp", "expires", "expiry", "exception", "factory",
     "field", "file", "filename", "fingerprint", "format", "generator", "handler", "hash", "header", "hint", "id",
-    "index", "input", "key", "kind", "label", "len", "length", "length", "lifetime", "limit", "list", "location",
+    "index", "input", "key", "kind", "label", "len", "length", "lifetime", "limit", "list", "location",
     "manager", "map", "max", "message", "method", "min", "mode", "name", "names", "number", "parser", "path",
     "pattern", "permission", "placeholder", "policy", "position", "prefix", "prompt", "provider", "ref", "regex",
     "required", "rotation", "rule", "scope", "service", "set", "size", "source", "status", "store", "storage",
