@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reverie.store import SessionRecord
     from reveried.services import Services
 
-__all__ = ["CLIENTS", "HookInput", "Printed", "SessionMemory", "run"]
+__all__ = ["CLIENTS", "HookAnswer", "HookInput", "SessionMemory", "run"]
 
 CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s
@@ -165,7 +165,7 @@ class _Hook:
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class HookAnswer:
     """What a hook prints, and what is to be called once that was sent."""
 
     text: str
@@ -174,7 +174,7 @@ class Printed:
 
 async def run(
     services: Services, space: str, client: str, data: bytes, query: wire.HookQuery, *, agent: str | None = None
-) -> Printed:
+) -> HookAnswer:
     """Return what a hook prints, for the bytes of its input; `agent` is that of the caller's token.
 
     Raises:
@@ -212,7 +212,7 @@ async def run(
         hook.shown.missed.clear()
     if text and event.hook_event_name != "PreCompact":
         text = _additional(event.hook_event_name, text)
-    return Printed(text, lambda: _sent(hook))
+    return HookAnswer(text, lambda: _sent(hook))
 
 
 def _left_s(until: int) -> float:
