@@ -41,7 +41,6 @@ __all__ = [
     "is_copy",
     "is_missing",
     "is_saved_over",
-    "move_plan",
     "rename_plan",
     "similar_pairs",
 ]
