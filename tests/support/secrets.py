@@ -186,45 +186,9 @@ def conversations(paths: Iterable[Path] | None = None) -> list[str]:
     return texts
 
 
-_KNOWN_SERVICES = ["mailchimp", "zendesk", "airtable", "klaviyo", "pipedrive", "mixpanel", "shodan", "clearbit"]
 _SYLLABLES = ["bro", "zen", "lum", "ta", "vix", "or", "mel", "quo", "dra", "pin", "sy", "hub", "nex", "ro", "gly", "fi"]
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _BASE62 = _BASE36 + _BASE36[10:].upper()
-_FRAMES = [
-    "{service} token = '{value}'",
-    "{service}_token: {value}",
-    "{service} key - '{value}'\n{service} secret - 'x'",
-    '{{"name": "{service}", "test_secrets": {{"{service}_secret": "{value}"}}, "method": "GET"}}',
-    "[INFO] Sending request to the {service} API\n[DEBUG] Using Key={value}\n[INFO] Response received: 200 OK",
-    "export {upper}_API_KEY={value}",
-    "<id>{{{service}}}</id>\n  <secret>{{AQAAABAAA {value}}}</secret>",
-    'req.Header.Set("X-{service}-Token", "{value}")',
-    "{service}:\n  credentials:\n    api_key: {value}",
-    'const {service}ApiKey = "{value}";',
-]
-
-
-def made_up_services(number: int) -> list[Labelled]:
-    """Return API keys of services, half of them made up, in common formats: hexadecimal, UUID, base 36, 62."""
-    pick = random.Random(11)
-    rows = []
-    for _ in range(number):
-        made_up = "".join(pick.choices(_SYLLABLES, k=3))
-        service = made_up if pick.random() < 0.5 else pick.choice(_KNOWN_SERVICES)
-        value = pick.choice(
-            [
-                "".join(pick.choices(_HEX, k=pick.choice([32, 40, 64]))),
-                str(uuid.UUID(int=pick.getrandbits(128), version=4)),
-                "".join(pick.choices(_BASE36, k=pick.choice([16, 20, 25, 32, 40]))),
-                "".join(pick.choices(_BASE62, k=pick.choice([16, 20, 22, 32, 40, 64]))),
-                "".join(pick.choices(_BASE62 + "-_", k=pick.choice([20, 32, 43, 60]))),
-            ]
-        )
-        text = pick.choice(_FRAMES).format(service=service, upper=service.upper(), value=value)
-        start = text.index(value)
-        rows.append(Labelled(service, text, start, start + len(value)))
-    return rows
-
 
 _KEYWORDS = [
     "password",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reverie.store import SessionRecord
     from reveried.services import Services
 
-__all__ = ["CLIENTS", "HookInput", "Printed", "SessionMemory", "run"]
+__all__ = ["CLIENTS", "HookAnswer", "HookInput", "SessionMemory", "run"]
 
 CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s
@@ -74,13 +74,13 @@ class HookInput(msgspec.Struct):
 class _Shown:
     """What a session was shown: parts (with their time), the text of its start; and parts that were late.
 
-    `is_new` where its conversation did not begin with that of another one; `threads` are those of the sessions that it
-    was forked from. `making` makes the texts for after a compaction, from its beginning until a turn has ended.
+    `is_fork` where its transcript begins with another session's, `is_new` where neither that nor its source says so.
+    `making` makes the texts for after a compaction, from its beginning until a turn has ended.
     """
 
     is_new: bool = False
     prompted: bool = False
-    threads: frozenset[str] = frozenset()
+    is_fork: bool = False
     start: asyncio.Task[Start] | None = None
     making: asyncio.Task[None] | None = None
     parts: dict[str, float] = field(default_factory=dict)
@@ -165,7 +165,7 @@ class _Hook:
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class HookAnswer:
     """What a hook prints, and what is to be called once that was sent."""
 
     text: str
@@ -174,7 +174,7 @@ class Printed:
 
 async def run(
     services: Services, space: str, client: str, data: bytes, query: wire.HookQuery, *, agent: str | None = None
-) -> Printed:
+) -> HookAnswer:
     """Return what a hook prints, for the bytes of its input; `agent` is that of the caller's token.
 
     Raises:
@@ -212,7 +212,7 @@ async def run(
         hook.shown.missed.clear()
     if text and event.hook_event_name != "PreCompact":
         text = _additional(event.hook_event_name, text)
-    return Printed(text, lambda: _sent(hook))
+    return HookAnswer(text, lambda: _sent(hook))
 
 
 def _left_s(until: int) -> float:
@@ -256,7 +256,7 @@ async def _session_start(hook: _Hook) -> str:
         await _in_time(hook, _background(hook, _begin(hook)))
         await _look_for_parents(hook)
     if source in {"startup", "clear", "fork"}:
-        shown.is_new = source != "fork" and not shown.threads
+        shown.is_new = source != "fork" and not shown.is_fork
         # A fork has the conversation, and what was shown in it.
         return await _opening(hook, shown.start) if shown.is_new and shown.start and part == "state" else ""
     if now - shown.parts.get(part, -TWICE_S) < TWICE_S and part not in shown.missed:
@@ -355,11 +355,10 @@ async def _look_for_parents(hook: _Hook) -> None:
     """Find the sessions that this one was forked from: what they were shown, it has."""
     shown = hook.shown
     ids = await _in_time(hook, _background(hook, asyncio.to_thread(_parents, hook)))
-    of = imported_thread_ids_and_deletion_marks.thread_id
-    shown.threads = frozenset(of(hook.client, session) for session in ids or ())
-    for thread in shown.threads:
-        parent = hook.services.hooks.of(hook.space, thread)
-        shown.start = shown.start or parent.start
+    shown.is_fork = bool(ids)
+    for session in ids or ():
+        thread = imported_thread_ids_and_deletion_marks.thread_id(hook.client, session)
+        shown.start = shown.start or hook.services.hooks.of(hook.space, thread).start
 
 
 def _parents(hook: _Hook) -> tuple[str, ...]:
@@ -404,7 +403,7 @@ async def _prompt(hook: _Hook) -> str:
     if not shown.prompted:
         shown.prompted = True
         await _look_for_parents(hook)  # by now the client has written them
-        if shown.is_new and not shown.threads:
+        if shown.is_new and not shown.is_fork:
             texts.append(await _last_state(hook, prompt))
     return _joined(texts, in_bytes=hook.client == "codex")
 

@@ -17,10 +17,9 @@ from reveried.cli.shared_options import Json, Yes, confirm
 from reveried.cli.threads_contexts_notes_distill_and_reflect import with_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from reverie.client import Client
-    from reverie.models import Json as JsonValue
 
 __all__ = ["forget"]
 
@@ -114,8 +113,10 @@ def _thread(
 
 def _learnt(client: "Client", thread: str) -> str:
     """Return the lines that say which memories go with a purged thread: those that were learnt from it alone."""
+    from reverie.usecases.sources import threads_of  # noqa: PLC0415 - only for a purge
+
     items = daemon_client_and_paths.all_items(lambda after: client.memories(after=after))
-    gone = [memory for memory in items if memory.trust == "engine" and _threads(memory.provenance) == {thread}]
+    gone = [memory for memory in items if memory.trust == "engine" and set(threads_of(memory.provenance)) == {thread}]
     if not gone:
         return ""
     number = counted(len(gone), "memory was", "memories were")
@@ -124,14 +125,6 @@ def _learnt(client: "Client", thread: str) -> str:
     if len(gone) > _LISTED_MAX:
         lines.append(f"  and {len(gone) - _LISTED_MAX:,} more")
     return "\n".join(["", *lines, "--keep-memories keeps them."])
-
-
-def _threads(provenance: "Mapping[str, JsonValue]") -> set[str]:
-    """Return the threads that a memory was learnt from, or that said it again; "" for another source."""
-    updates, also = provenance.get("updates"), provenance.get("also")
-    origins = (provenance, *(updates if isinstance(updates, list) else ()))
-    learnt = {str(origin.get("thread", "")) for origin in origins if isinstance(origin, dict)}
-    return learnt | {str(thread) for thread in (also if isinstance(also, list) else ())}
 
 
 @contextmanager

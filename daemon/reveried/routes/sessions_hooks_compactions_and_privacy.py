@@ -171,8 +171,8 @@ async def hook(call: Call) -> Reply:
     if len(call.body) > wire.HOOK_MAX_BYTES:
         raise TooLarge(f"the input of a hook has at most {wire.HOOK_MAX_BYTES} bytes", hint="send what the client gave")
     query = call.query_as(wire.HookQuery)
-    printed = await client_hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
-    return Reply(body=printed.text.encode(), media="text/plain", sent=printed.sent)
+    answer = await client_hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
+    return Reply(body=answer.text.encode(), media="text/plain", sent=answer.sent)
 
 
 HOOK_ROUTES = (

@@ -295,9 +295,11 @@ class SpaceFolder:
         base = self.baselines.by_path
         digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
         new = {path: digest for path, digest in digests.items() if path not in base or base[path].sha256 != digest}
+        if not new:
+            return []
         # Files that were found missing a moment ago as well: one may have been edited before it was moved.
-        gone = {path for path in self.baselines.missing() if path not in self._guard.stopped}
-        sources = (self.baselines.sources(new) | gone) - {state.path for state in states} if new else set()
+        gone = self.baselines.missing().keys() - self._guard.stopped
+        sources = (self.baselines.sources(new) | gone) - {state.path for state in states}
         there = self._scan(root, sources)
         return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
 

@@ -196,7 +196,7 @@ def _failures(runs: Sequence[Run], edits: Sequence[int]) -> Iterator[BriefLine]:
         fix = _what_worked(run, runs[number + 1 : number + 1 + _TRIES_MAX], edits) or before.fix
         text = clip(run.error, _ERROR_CHARS_MAX)
         times = before.times + 1
-        seen[key] = BriefLine("mistake", text, run.seq, run.at, key=key, fix=fix, weight=1.0, times=times)
+        seen[key] = BriefLine("mistake", text, run.seq, run.at, key=key, fix=fix, times=times)
     yield from list(seen.values())[-_LINES_MAX:]
 
 

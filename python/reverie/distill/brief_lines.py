@@ -295,7 +295,7 @@ def _worth(one: _Prepared, sessions: int, times: int) -> float | None:
                 return None
             return line.weight + 0.4 * (sessions - 1)
         case "mistake":
-            return None if not line.fix else line.weight * (0.3 * times**0.3 + sessions - 1)
+            return None if not line.fix else 0.3 * times**0.3 + sessions - 1
         case "command":
             if _GIT.match(line.text) and (sessions == 1 or not any(set(name) & set("/._") for name in one.names)):
                 return None  # every agent knows "git status --short"

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CHUNK_BYTES",
     "FILES_MAX",
-    "PREFIX_BYTES",
     "UNPACKED_BYTES_MAX",
     "Identity",
     "find_transcripts",
@@ -45,8 +44,6 @@ __all__ = [
 ]
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
-PREFIX_BYTES: Final = 4096
-"""How much of a file's beginning tells it from another that took its name."""
 FILES_MAX: Final = 100_000
 """Session files in one call of `discover`."""
 
@@ -75,17 +72,15 @@ class TranscriptStream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The session a file holds, and a fingerprint of its beginning.
+    """The session a file holds.
 
     `session` is the UUID in the file's name, else the first `sessionId` in it, else its name. `agent` names the
-    subagent whose file it is: its lines are sidechains of `session`. `sha256` is of the first `prefix_bytes`
-    unpacked bytes. `program` is the one whose form its first lines have, None where they do not tell.
+    subagent whose file it is: its lines are sidechains of `session`. `program` is the one whose form its first lines
+    have, None where they do not tell.
     """
 
     session: str
     agent: str | None
-    prefix_bytes: int
-    sha256: str
     program: Literal["claude-code", "codex", "pi"] | None = None
 
 
@@ -199,7 +194,7 @@ def skip_imported(stream: TranscriptStream, *, offset: int, check_from: int, sha
 
 
 def read_identity(path: Path) -> Identity:
-    """Return the session id and fingerprint of a file from its first bytes.
+    """Return the session of a file by its name and first lines.
 
     Raises:
         ValidationError: it holds something, and no line of it is one of a session.
@@ -213,13 +208,12 @@ def read_identity(path: Path) -> Identity:
             f"{path} is not a session: no line of it is understood",
             hint="give the session files of Claude Code, Codex or pi, or a folder of them",
         )
-    prefix = head[:PREFIX_BYTES]
     stem = path.name.removesuffix(".gz").removesuffix(".zst").removesuffix(".jsonl")
     agent = stem.removeprefix("agent-") if stem.startswith("agent-") else None
     named = _UUID.search(stem) if agent is None else None
     in_head = _SESSION.search(head)
     session = named.group() if named else in_head.group(1).decode("utf-8", "replace") if in_head else stem
-    return Identity(session, agent, len(prefix), hashlib.sha256(prefix).hexdigest(), program)
+    return Identity(session, agent, program)
 
 
 def _is_session(path: Path) -> bool:

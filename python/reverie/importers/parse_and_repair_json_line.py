@@ -68,8 +68,9 @@ def parse(data: bytes) -> tuple[Json, str | None]:
         raise Unreadable(why)
     try:
         return _with_repairs(json.loads(data.decode("utf-8", "replace"), parse_constant=_refuse, strict=False)), mended
-    except (ValueError, RecursionError):
-        raise Unreadable(why) from None
+    except (ValueError, RecursionError) as error:
+        # orjson stopped at the surrogate, which is no fault here.
+        raise Unreadable(f"not JSON: {error}" if _SURROGATE.search(data) else why) from None
 
 
 def text_of(line: bytes) -> tuple[str, str | None]:

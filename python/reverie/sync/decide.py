@@ -41,11 +41,10 @@ from reverie.sync.plan_file_and_document_merge import (
     converge,
     disk_writes,
     if_changed,
-    merge_without_base,
+    merge_save,
     three_way_merge,
     with_notice,
     without_lines,
-    without_moved,
 )
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.sync_input_types import Baseline, Save, is_own_write, sha256
@@ -226,13 +225,9 @@ def _merged(state: PathState, view: RedactionView, document: StoredDocument, con
         now_ms=context.now_ms,
         rules=context.rules,
     )
-    if base.version is not None:
-        merged = three_way_merge(base.version.text, document.text, view.text)
-    elif (both := None if base.is_lost else merge_without_base(state.path, document.text, view.text)) is not None:
-        merged = both
-    else:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
+    merged = merge_save(state.path, base, document.text, view.text, context)
+    if merged is None:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
         return converge(state, view, document, view.text, context, save=file_sha256, conflict=())
-    merged = without_moved(state.path, merged, view.text, context)
     plan = converge(state, view, document, merged.text, context, save=file_sha256, conflict=merged.regions or None)
     notice, before = _notice(state.path, base, document.text, view.text, merged.text)
     return plan if notice is None else with_notice(plan, notice, before, context.now_ms)

@@ -18,6 +18,7 @@ from reverie.three_way_merge import merge3
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
+    from reverie.sync.find_merge_base_of_save import MergeBase
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.sync_input_types import PathState, ScanContext, StoredDocument
 
@@ -28,12 +29,11 @@ __all__ = [
     "converge",
     "disk_writes",
     "if_changed",
-    "merge_without_base",
+    "merge_save",
     "relocated",
     "three_way_merge",
     "with_notice",
     "without_lines",
-    "without_moved",
 ]
 
 _SUMMARY: Final = lazy_regex(r"^> Summary:[^\n]*", re.MULTILINE)
@@ -72,13 +72,20 @@ def three_way_merge(base: str, store: str, person: str) -> MergedText:
     return MergedText(text, tuple(regions))
 
 
-def without_moved(path: str, merged: MergedText, save: str, context: ScanContext) -> MergedText:
-    """Return a merge of a save without the lines that the person has moved to another file.
+def merge_save(path: str, base: MergeBase, store: str, person: str, context: ScanContext) -> MergedText | None:
+    """Return a person's save merged with the store's text; None without a base where not both texts can be kept.
 
-    The save lacks them and another one has them, so they had been seen, however new they are. Example: an agent writes
-    "- c" to a.md, and a second later a person cuts it out there and pastes it into b.md.
+    Lines that the person has moved to another file are left out: the save lacks them and another one has them, so they
+    had been seen, however new they are. Example: an agent writes "- c" to a.md, and a second later a person cuts it out
+    there and pastes it into b.md.
     """
-    moved = context.moved_from(path, lines_of(merged.text) - lines_of(save))
+    if base.version is not None:
+        merged = three_way_merge(base.version.text, store, person)
+    elif base.is_lost or (both := with_blocks_of(path, person, store)) is None:
+        return None
+    else:
+        merged = MergedText(both)
+    moved = context.moved_from(path, lines_of(merged.text) - lines_of(person))
     return MergedText(without_lines(merged.text, moved)) if moved and not merged.regions else merged
 
 
@@ -107,12 +114,6 @@ def _added_lines(base: str, store: str) -> str | None:
 
 def _has_own_words(line: str) -> bool:
     return bool(line.strip()) and not line.startswith("> Summary:")
-
-
-def merge_without_base(path: str, store: str, person: str) -> MergedText | None:
-    """Return both texts of which neither derives from the other as one, the person's first; None if that cannot be."""
-    text = with_blocks_of(path, person, store)
-    return None if text is None else MergedText(text)
 
 
 def _with_one_summary(base: str, store: str, person: str) -> tuple[str, str, str]:

@@ -56,7 +56,7 @@ class RecentSaves:
 
     def sources(self, pasted: Iterable[str]) -> set[str]:
         """Return the paths to be scanned too: those that kept one of these lines, and those that lines came to."""
-        lines = set(pasted)
+        lines = set(pasted) if self._kept else set[str]()
         return {path for path, (_, kept) in self._kept.items() if lines & kept} | self._pasted.keys()
 
     def keep(self, paths: Container[str]) -> None:

@@ -18,10 +18,8 @@ from reverie.sync.find_merge_base_of_save import merge_base
 from reverie.sync.plan_file_and_document_merge import (
     applied,
     conflict_plan,
-    merge_without_base,
+    merge_save,
     relocated,
-    three_way_merge,
-    without_moved,
 )
 from reverie.sync.sync_input_types import Baseline, LeftOut, PathState, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, SaveNotice, Write
@@ -29,7 +27,6 @@ from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, SaveNotice, Wr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.sync.plan_file_and_document_merge import MergedText
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.sync_input_types import ScanContext
 
@@ -44,7 +41,6 @@ __all__ = [
     "is_copy",
     "is_missing",
     "is_saved_over",
-    "move_plan",
     "rename_plan",
     "similar_pairs",
 ]
@@ -231,7 +227,7 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         rename.old.versions,
         saved_at=rename.new.saved_at,
     )
-    merge_base_of_file = merge_base(
+    base = merge_base(
         saved_in_place,
         view.text,
         file_sha256=file_sha256,
@@ -239,14 +235,10 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         now_ms=context.now_ms,
         rules=context.rules,
     )
-    base, plan = merge_base_of_file.version, move_plan(rename, view.text, context)
-    if base is not None and base.text == document.text:
+    plan = move_plan(rename, view.text, context)
+    if base.version is not None and base.version.text == document.text:
         return plan  # nothing was written since the text that the person edited
-    if base is not None:
-        merged: MergedText | None = three_way_merge(base.text, document.text, view.text)
-    else:
-        merged = None if merge_base_of_file.is_lost else merge_without_base(rename.new.path, document.text, view.text)
-    merged = None if merged is None else without_moved(rename.new.path, merged, view.text, context)
+    merged = merge_save(rename.new.path, base, document.text, view.text, context)
     after = None if merged is None else applied(view, merged.text, context)
     if merged is None or after is None:
         return plan.joined(conflict_plan(rename.new.path, document.text, (), context))

@@ -260,7 +260,7 @@ def _memories(
             redactor=redactor,
             at=job.at,
             random=job.random,
-            thread=screening.Origin(job.thread, job.project, job.homeless),
+            thread=screening.Origin(job.thread, job.project, job.project_unknown),
             messages=unlearnt,
         )
         return plan, last_seq
@@ -286,7 +286,7 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         redactor=job.redact.redactor(),
         at=job.at,
         random=job.random,
-        thread=screening.Origin(job.thread, job.project, job.homeless),
+        thread=screening.Origin(job.thread, job.project, job.project_unknown),
         reflection=job.reflection,
     )
 

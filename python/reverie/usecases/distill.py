@@ -77,7 +77,7 @@ class DistillJob(msgspec.Struct):
     redact: RedactRules = msgspec.field(default_factory=RedactRules)
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
-    homeless: bool = False
+    project_unknown: bool = False
 
 
 class DistillPlan(msgspec.Struct):
@@ -145,7 +145,7 @@ def snapshot(
     return DistillJob(
         thread=thread_id,
         project=find_register_and_join_projects.of_thread(thread),
-        homeless=find_register_and_join_projects.is_homeless(thread),
+        project_unknown=find_register_and_join_projects.is_project_unknown(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,

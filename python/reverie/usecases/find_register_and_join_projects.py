@@ -35,7 +35,7 @@ __all__ = [
     "FOLDERS_MAX",
     "counts",
     "find",
-    "is_homeless",
+    "is_project_unknown",
     "join",
     "known",
     "left_without_folders",
@@ -118,7 +118,7 @@ def of_thread(thread: ThreadRecord) -> str | None:
     return slug(thread.project or "") or None
 
 
-def is_homeless(thread: ThreadRecord) -> bool:
+def is_project_unknown(thread: ThreadRecord) -> bool:
     """Return True for a session of a client that works in folders, which names none: its project is not known."""
     return of_thread(thread) is None and thread.agent in _IN_FOLDERS
 

@@ -64,7 +64,7 @@ class LearnJob(msgspec.Struct):
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
     extracted: Extracted | None = None
-    homeless: bool = False
+    project_unknown: bool = False
 
 
 class LearnPlan(msgspec.Struct):
@@ -114,7 +114,7 @@ def snapshot(
         at=at,
         random=random,
         redact=redact,
-        homeless=find_register_and_join_projects.is_homeless(thread),
+        project_unknown=find_register_and_join_projects.is_project_unknown(thread),
     )
 
 
@@ -188,7 +188,7 @@ def extract(job: LearnJob) -> Extracted:
     counts = passed_command_counts.counted(job.counts, facts, redactor)
     said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *unsure_wishes(facts, job.at)]
     origins = Origins(messages)
-    readable = readable_of(said, redactor, Origin(job.thread, job.project, job.homeless))
+    readable = readable_of(said, redactor, Origin(job.thread, job.project, job.project_unknown))
     return Extracted(
         last_seq=job.entries[-1][0],
         candidates=readable,
@@ -212,7 +212,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
             redactor=job.redact.redactor(),
             at=job.at,
             random=job.random,
-            thread=Origin(job.thread, job.project, job.homeless),
+            thread=Origin(job.thread, job.project, job.project_unknown),
             reflection=job.reflection,
         )
     )

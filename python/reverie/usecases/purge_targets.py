@@ -52,7 +52,6 @@ __all__ = [
     "naming",
     "pending",
     "sources",
-    "strings",
 ]
 
 _WORD = lazy_regex(r"\w{3,}")

@@ -67,12 +67,12 @@ __all__ = [
 class Origin(NamedTuple):
     """The thread that candidates were read from, None for a run without one, and the name of its project.
 
-    `homeless`: its agent works in folders, and this session names none.
+    `project_unknown`: its agent works in folders, and this session names none.
     """
 
     id: str | None
     project: str | None
-    homeless: bool = False
+    project_unknown: bool = False
 
 
 def decide(
@@ -253,7 +253,7 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
                 fields["content"] = fields["content"].replace("this project", f"the project {project}")
         elif not holds_everywhere(candidate) and (
             (thread.project and candidate.type is MemoryType.PREFERENCE)
-            or (thread.homeless and (candidate.type is not MemoryType.FACT or candidate.subject != "user"))
+            or (thread.project_unknown and (candidate.type is not MemoryType.FACT or candidate.subject != "user"))
         ):
             fields["provenance"] = {"waits": "scope", **fields["provenance"]}
     return convert(fields, Candidate)

@@ -7,6 +7,7 @@ what they wanted done.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import search, wire
@@ -61,6 +62,9 @@ def _distinct(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> li
     seen: set[tuple[str, str]] = set()
     places = [search.is_number_of(hit.id) for hit in hits]
     entries.read(places)
+    # The entry that another one repeats has the same words, and so is a hit as well: most threads need no look.
+    ids = Counter((name, entry.get("id")) for name, seq in places if (entry := entries.get(name, seq)) is not None)
+    with_repeats = {name for (name, own), times in ids.items() if own and times > 1}
     for hit, (name, seq) in zip(hits, places, strict=True):
         if len(found) == limit:
             break
@@ -69,7 +73,7 @@ def _distinct(reader: Reader, query: str, hits: Sequence[Hit], limit: int) -> li
             continue
         said = (entry["role"], _text(entry))
         own = entry.get("id")
-        if said not in seen and not (own and is_repeat(reader, thread, seq, own)):
+        if said not in seen and not (own and name in with_repeats and is_repeat(reader, thread, seq, own)):
             seen.add(said)
             found.append((hit, thread, seq, entry))
     entries.read(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import wire
-from reverie.relevance import LEAST
+from reverie.relevance import threshold
 from support.http_checks import check_refused
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def test_an_unrelated_query_has_no_hits_and_says_so(client: Client) -> None:
     """A query that no memory is related to has no hits; the weaker ones are counted, and `min_score` 0 shows them."""
     silent = client.recall(UNRELATED)
     assert (silent.hits, silent.weaker, silent.tokens) == ([], 1, 0)
-    assert silent.min_score >= LEAST
+    assert silent.min_score == threshold(len(FACTS))
     shown = client.recall(UNRELATED, min_score=0)
     assert [hit.memory.content for hit in shown.hits] == [FACTS[2]]
     assert (shown.weaker, shown.min_score) == (0, 0)

@@ -164,7 +164,7 @@ def test_fields_of_unexpected_type_stay_in_extra(value: dict[str, Any]) -> None:
         (b'{"role":"' + b"r" * 99 + b'","content":""}', "r…"),
         (b'{"a":' * 2000 + b"1" + b"}" * 2000, "not JSON"),
         (b'{"a":' + b"[" * DEPTH_MAX + b"]" * DEPTH_MAX + b"}", "nested deeper"),
-        (b'{"a":"\\ud800","b":NaN}', "not JSON"),
+        (b'{"a":"\\ud800","b":NaN}', "NaN is not a JSON number"),
         (b'{"a":"\\ud800","b":' + b"[" * 5000 + b"}", "not JSON"),
         (b'{"a":"\\ud800","b":' + b"1" * 5000 + b"}", "not JSON"),
     ],

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from reverie.store import ThreadRecord
-from reverie.usecases.find_register_and_join_projects import is_homeless
+from reverie.usecases.find_register_and_join_projects import is_project_unknown
 from reverie.usecases.imports import ChunkJob, decide
 
 
@@ -29,10 +29,12 @@ def test_the_folder_of_a_session(cwd: str | None, folder: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "project", "homeless"),
+    ("agent", "project", "project_unknown"),
     [("claude-code", None, True), ("codex", "harbour", False), ("chatgpt", None, False), (None, None, False)],
 )
-def test_a_session_of_a_client_without_a_folder(agent: str | None, project: str | None, *, homeless: bool) -> None:
+def test_a_session_of_a_client_without_a_folder(
+    agent: str | None, project: str | None, *, project_unknown: bool
+) -> None:
     """Only a client that works in folders has sessions whose project is not known; a chat needs none."""
     thread = ThreadRecord(id="thr_1", agent=agent, project=project, created_at="", updated_at="")
-    assert is_homeless(thread) is homeless
+    assert is_project_unknown(thread) is project_unknown

@@ -32,7 +32,7 @@ def test_what_a_session_without_a_project_teaches_waits() -> None:
     project = Candidate(MemoryType.MISTAKE, "The build broke without the lock")
     person = Candidate(MemoryType.FACT, "lives in Oslo", subject="user")
     said = [wish("always write tests first"), project, wish("in every project, always sign your commits"), person]
-    found = readable_of(said, Redactor(), Origin("thr_1", None, homeless=True))
+    found = readable_of(said, Redactor(), Origin("thr_1", None, project_unknown=True))
     assert [one.provenance.get("waits") for one in found] == ["scope", "scope", None, None]
 
 
