@@ -79,8 +79,6 @@ if TYPE_CHECKING:
     from reveried.clock import Clock
     from reveried.model_transports.redact_and_send_model_requests import Models
 
-__all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "run_in_foreground", "serve"]
-
 EXIT_FAILED = 1
 EXIT_CONFIG = 78  # EX_CONFIG, a damaged store or invalid settings: RestartPreventExitStatus of the unit names it
 SWITCH_INTERVAL_S = 0.0005  # a tenth of the default: the writer thread yields the interpreter to the event loop sooner

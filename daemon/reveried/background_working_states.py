@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from reveried.model_transports.redact_and_send_model_requests import Models
     from reveried.services import Services
 
-__all__ = ["CACHED_MAX", "DEADLINE_S", "BackgroundState", "StateCache"]
-
 DEBOUNCE_S = 0.2  # turns of a thread within it are served together
 DEADLINE_S = 1.0  # for a distiller (seed 001, tier 1)
 THREADS_MAX = 256  # served at one time; the state of further threads is computed when it is requested

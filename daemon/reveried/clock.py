@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["CLOCK_FILE", "Clock", "FileClock", "SystemClock", "clock_of", "text_of"]
-
 CLOCK_FILE = "clock"
 CLOCK_BYTES_MAX = 64
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Done, Write
 
-__all__ = ["WRITES_FAIL_HINT", "Submit", "Worker", "WorkerStatus"]
-
 T = TypeVar("T")
 
 INTERACTIVE_BATCH = 256  # agents' writes in one commit

@@ -37,8 +37,6 @@ from reveried.ram_release import LARGE_BYTES, QUIET_S, after_work
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-__all__ = ["JOBS_MODULE", "SMALL_BYTES", "SMALL_JOBS", "Compute", "ComputeFailed", "main"]
-
 JOBS_MODULE = "reverie.usecases.compute_process_jobs_by_name"
 # These cost some microseconds for each entry, and no more.
 SMALL_JOBS = frozenset({"state", "context", "context-text", "compaction", "messages", "outline"})

@@ -6,21 +6,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-__all__ = [
-    "DAY_MAX",
-    "LIST_MAX",
-    "TEXT_MAX",
-    "TOKENS_MAX",
-    "Distiller",
-    "Reflection",
-    "Section",
-    "Texts",
-    "model_name",
-    "number",
-    "share",
-    "text",
-]
-
 DAY_MAX = 36_500
 TOKENS_MAX = 10_000_000
 TEXT_MAX = 4096  # characters: the longest path that Linux takes

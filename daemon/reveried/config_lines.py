@@ -12,8 +12,6 @@ from typing import Any
 
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["with_value"]
-
 _TABLE = lazy_regex(r"^\s*\[\s*([A-Za-z0-9_-]+)\s*\]\s*(?:#.*)?$")
 _COMMENT = lazy_regex(r"\s+#[^\"']*$")
 

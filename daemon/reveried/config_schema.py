@@ -33,8 +33,6 @@ from reveried.config_bounds_and_model_sections import (
     text,
 )
 
-__all__ = ["ANYWHERE", "BY_NAME", "KEYS", "Config", "Key", "Sync", "unknown_key"]
-
 ANYWHERE = "the configuration"
 
 

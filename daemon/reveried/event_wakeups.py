@@ -6,8 +6,6 @@ import asyncio
 
 from reverie.errors import Busy
 
-__all__ = ["Events", "Subscription"]
-
 
 class Subscription:
     """One reader's wake-up, set after each commit; one without news is harmless, since the reader asks the store."""

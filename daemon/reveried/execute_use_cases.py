@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reveried.services import Services
 
-__all__ = ["answer_once", "decide", "execute", "read", "retry_while_stale", "stored_answer"]
-
 T = TypeVar("T")
 S = TypeVar("S")  # a snapshot
 P = TypeVar("P")  # a plan

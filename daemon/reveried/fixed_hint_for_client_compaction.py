@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["COMPACTION_HINT"]
-
 COMPACTION_HINT: Final = (
     "Keep in the summary, in the words that were used: each decision and its reason, each correction by the user, what "
     "is done, and the next step."

@@ -12,8 +12,6 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
-__all__ = ["finish_before_cancel", "keyed_lock", "wait_together"]
-
 T = TypeVar("T")
 
 # Per event loop, because an asyncio lock belongs to the loop that first waits for it (tests run one loop each).

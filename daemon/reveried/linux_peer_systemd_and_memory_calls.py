@@ -15,19 +15,6 @@ from reverie.errors import ReverieError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "Peer",
-    "activated_sockets",
-    "die_with_parent",
-    "limit_kept_memory",
-    "notify",
-    "peer_of",
-    "release_memory",
-    "release_pages",
-    "require_linux",
-    "unsupported",
-]
-
 FIRST_ACTIVATED_FD = 3
 PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid of `struct ucred`
 PR_SET_PDEATHSIG = 1

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from structlog.typing import FilteringBoundLogger
 
-__all__ = ["configure", "logger"]
-
 VALUE_CHARS_MAX = 500
 FRAMES_MAX = 20
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}

@@ -12,8 +12,6 @@ from reverie.private_folder import make_private
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ProcessLock"]
-
 PID_BYTES_MAX = 32
 
 

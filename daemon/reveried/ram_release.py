@@ -18,8 +18,6 @@ from reverie.store.lmdb_env import MAPS_LOCK
 from reverie.text_caches import clear_text_caches
 from reveried.linux_peer_systemd_and_memory_calls import release_memory, release_pages
 
-__all__ = ["LARGE_BYTES", "QUIET_S", "REGULAR_S", "after_work"]
-
 LARGE_BYTES = 256 * 1024  # of one request or job; less is reused by the next one
 QUIET_S = 2.0  # seconds without large work; giving back between two large requests would only cost time
 REGULAR_S = 60.0  # seconds after the first piece of work, of any size, at the latest

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from reverie.store import RunFileRecord
 
-__all__ = ["Found", "written_since"]
-
 LISTED_MAX: Final = 100_000  # files of a folder that are looked at
 FILES_MAX: Final = 200  # files of a folder that join a run
 READ_MAX: Final = 100 * FILE_BYTES_MAX  # bytes that are read in all

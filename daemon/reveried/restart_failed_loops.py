@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
     from typing import Any
 
-__all__ = ["failures_logged", "start_supervised", "supervise"]
-
 PAUSE_S: Final = 1.0  # after the first failure of a loop, doubled after each further one
 PAUSE_MOST_S: Final = 60.0  # a loop that ran for longer than this before it failed begins with the short pause again
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reveried.clock import Clock
 
-__all__ = ["Schedule", "ScheduleTable", "Scheduler", "system_zone"]
-
 RAN_KEPT = 40  # run keys recorded per schedule: a daily one repeats nothing after a clock set back by up to 40 days
 SCHEDULES_MAX = 100  # of all spaces together: each is read at every wake-up
 

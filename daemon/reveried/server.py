@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reveried.http.connection_limits import Admission
     from reveried.http.request_struct_and_response_writer import Handler, Request, Response
 
-__all__ = ["Server", "bind_tcp", "bind_unix", "make_private"]
-
 BACKLOG = 1024  # connections that the kernel queues before they are accepted
 ACCEPTED_AT_ONCE = 256  # connections that are accepted before the requests of others go on
 REST_S = 0.5  # before accepting goes on where the process or the system has no descriptors or memory left

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from reveried.start_await_and_cancel_background_jobs import Jobs
     from reveried.sync_service import SyncService
 
-__all__ = ["Services"]
-
 
 @dataclass(frozen=True, slots=True)
 class Services:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reveried.services import Services
 
-__all__ = ["CHARS_MAX", "PARTS", "SessionTexts", "fitted", "size", "warm"]
-
 PARTS: Final = ("state", "summary", "excerpts")
 CHARS_MAX: Final = 9_500  # of one hook: above 10,000 Claude Code shows the first 2,000, Codex the two ends
 _HEAD_CHARS: Final = {"state": 2_000, "summary": 300, "excerpts": 300}  # for what is put around a part

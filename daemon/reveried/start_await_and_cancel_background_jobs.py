@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["Job", "Jobs", "Progress"]
-
 RUNNING_MAX = 64
 REMEMBERED_MAX = 250  # finished jobs whose result can still be read
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.usecases.session_start import LastSession
     from reveried.services import Services
 
-__all__ = ["EMPTY", "TOOLS", "Start", "StartTexts"]
-
 MAX_TOKENS: Final = 1_500  # of the whole, where the setting does not give the brief more
 NOTES_TOKENS: Final = 250
 _SOON_S: Final = 3.0  # while many sessions of a project are imported, its text is made again as often

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reverie.store import Store, Writer
     from reveried.commit_worker import Submit
 
-__all__ = ["StoredCallers", "StoredSchedules", "begin_redactions", "spaces_of", "store_id"]
-
 WHO = "reveried"  # the author of these writes in the history
 IDENTITY_BYTES = 16
 

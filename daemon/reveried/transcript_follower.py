@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reverie.store import SessionRecord
     from reveried.services import Services
 
-__all__ = ["FOLLOWED_MAX", "Follower", "SessionKey", "is_own_file"]
-
 SessionKey: TypeAlias = tuple[str, str, str]
 """Space, client and session id."""
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from watchdog.observers.inotify_c import InotifyEvent
 
-__all__ = ["OwnWrites", "Watcher"]
-
 _DELAY_MAX_S: Final = 0.05
 """Seconds between a file's change time and its event; a longer delay is an event of another change."""
 

@@ -14,17 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path, PurePosixPath
 
-__all__ = [
-    "TEMPORARY",
-    "close_quietly",
-    "read_beneath",
-    "replace",
-    "translate_os_error",
-    "write_all",
-    "write_atomic",
-    "write_beneath",
-]
-
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _CHUNK_BYTES = 1 << 20  # read at once; a file is at most a few of these
 TEMPORARY = ".reverie-tmp-"

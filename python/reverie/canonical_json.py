@@ -9,8 +9,6 @@ from reverie import _native
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["canonical", "check_json", "sha256"]
-
 
 def canonical(value: Json | bytes) -> bytes:
     """Return the canonical form of a value, or of the JSON text in `bytes`.

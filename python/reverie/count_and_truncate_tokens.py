@@ -13,8 +13,6 @@ from reverie import _native
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["TOKENIZER", "Encoding", "count", "count_items", "count_many", "fits", "truncate"]
-
 Encoding: TypeAlias = Literal["o200k_base", "cl100k_base"]
 
 TOKENIZER: Final[Encoding] = "o200k_base"

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterator
 
-__all__ = ["Cron", "catch_up", "fires_on", "next_fire", "parse", "run_key", "zone"]
-
 _LENGTH_MAX = 120  # characters of an expression: a longer one was not written by a person
 _HORIZON_DAYS = 41 * 366  # 29 February on one weekday: at most 40 years apart, over a century without a leap day
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

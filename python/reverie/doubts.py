@@ -15,8 +15,6 @@ from reverie.models import DATE_CHARS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["KEY", "Objection", "doubt_note", "doubted_at", "with_doubt", "without_doubt"]
-
 KEY: Final = "doubt"  # of a memory's provenance
 
 

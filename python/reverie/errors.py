@@ -31,33 +31,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from typing import Any, ClassVar
 
-__all__ = [
-    "Busy",
-    "Conflict",
-    "CoreFailed",
-    "CursorExpired",
-    "DaemonNotRunning",
-    "Damaged",
-    "DiskFull",
-    "EmbedderFailed",
-    "FailureReason",
-    "Forbidden",
-    "ModelFailed",
-    "NotFound",
-    "ProtocolMismatch",
-    "ReverieError",
-    "Starting",
-    "StorageFailed",
-    "TokenBudgetExceeded",
-    "TooLarge",
-    "Unauthenticated",
-    "UnsupportedMedia",
-    "ValidationError",
-    "failure_of",
-    "from_code",
-    "unexpected",
-]
-
 
 class ReverieError(Exception):
     """Base of all errors: what failed, on what, why, and what to do next.

@@ -9,8 +9,6 @@ from reverie import _native
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["patch"]
-
 
 def patch(text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
     """Replace the old text of each patch by its new one; return the text and the number of patches, which is all.

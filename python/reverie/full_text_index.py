@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["Boost", "Filter", "Hit", "Index", "IndexEntry", "Segment", "Surroundings", "passage"]
-
 PASSAGE_CHARS: Final = 400
 SEARCHED_CHARS: Final = 50_000  # of a text; a passage behind them is not shown
 

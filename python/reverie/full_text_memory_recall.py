@@ -16,20 +16,6 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType, WorkingState
 
-__all__ = [
-    "RECALL_TOKENS",
-    "VERSION",
-    "Counted",
-    "Found",
-    "Hit",
-    "SearchIndex",
-    "counted",
-    "memory_text",
-    "query_for",
-    "recall_line",
-]
-
-
 _MESSAGE_CHARS_MAX: Final = 2_000
 """Characters of the person's message in a query; more, such as a pasted log, would outweigh the words of the task."""
 
@@ -45,7 +31,7 @@ VERSION: Final = 5
 built again."""
 
 
-class Recalled(Protocol):
+class _Recalled(Protocol):
     """The fields of a memory that recall uses; `reverie.models.Memory` explains them."""
 
     @property
@@ -68,7 +54,7 @@ class Recalled(Protocol):
     def provenance(self) -> Mapping[str, Any]: ...
 
 
-M = TypeVar("M", bound=Recalled)
+M = TypeVar("M", bound=_Recalled)
 
 
 class Counted(NamedTuple, Generic[M]):
@@ -113,11 +99,11 @@ class SearchIndex:
     def __len__(self) -> int:
         return len(self.index)
 
-    def add(self, memory: Recalled) -> None:
+    def add(self, memory: _Recalled) -> None:
         """Add a memory, or replace the one with the same id."""
         self.index.add(*_index_record(memory))
 
-    def add_many(self, memories: Iterable[Recalled]) -> None:
+    def add_many(self, memories: Iterable[_Recalled]) -> None:
         """Add memories in one step, which is faster than one by one."""
         self.index.add_many(map(_index_record, memories))
 
@@ -196,7 +182,7 @@ class SearchIndex:
         return self.index.ids(_groups(types, tags, projects), after, limit)
 
 
-def _index_record(memory: Recalled) -> IndexEntry:
+def _index_record(memory: _Recalled) -> IndexEntry:
     """Return a memory as the index takes it: its text and tags, and type, project and tags as groups to filter by."""
     groups = [_type_group(memory.type), _project_group(memory_project(memory)), *map(_tag_group, memory.tags)]
     return IndexEntry(memory.id, memory_text(memory), memory.tags, groups)
@@ -228,7 +214,7 @@ def counted(memory: M) -> Counted[M]:
     return Counted(memory, count_and_truncate_tokens.count(recall_line(memory)) + 1)
 
 
-def recall_line(memory: Recalled) -> str:
+def recall_line(memory: _Recalled) -> str:
     """Return a memory as one markdown item: `- [fact · facts/project.md] text`, further lines indented below it.
 
     Behind the document stands since when it is in doubt.
@@ -238,7 +224,7 @@ def recall_line(memory: Recalled) -> str:
     return f"- [{source}] {body}"
 
 
-def memory_text(memory: Recalled) -> str:
+def memory_text(memory: _Recalled) -> str:
     """Return the text of a memory: its title, its content, and for an episode its fields, each of them once.
 
     The content of an episode mostly is its fields as lines, `- Summary: …` among them, which repeats the title.

@@ -21,19 +21,6 @@ from reverie.path_validation import DOCUMENT_SUFFIXES, segment_error
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "Checkout",
-    "is_shared_folder",
-    "locate",
-    "main_folder",
-    "normalized_remote",
-    "posix_folder",
-    "project_name",
-    "readable_names",
-    "remotes_in",
-    "slug",
-]
-
 _FILE_BYTES_MAX: Final = 1024 * 1024  # of a git file that is read; a config has some hundred
 _LOCAL_HOPS_MAX: Final = 8  # clones of clones of clones … by their paths
 _SLUG_CHARS_MAX: Final = 60

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from reverie import _native
 
-__all__ = ["program"]
-
 
 def program() -> bytes:
     """Return the program's bytes; empty where it could not be compiled."""

@@ -13,8 +13,6 @@ from reverie.errors import ValidationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SOCKET_PATH_BYTES_MAX", "Layout"]
-
 SOCKET_PATH_BYTES_MAX = 107  # bytes; sockaddr_un.sun_path has 108 with its final NUL (unix(7))
 
 _RUNTIME_BASE = Path("/run/user")

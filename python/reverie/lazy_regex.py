@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
-__all__ = ["lazy_regex"]
-
 
 class _LazyRegex:
     """A pattern's source until an attribute is first read; from then on the attributes of the compiled pattern."""

@@ -14,8 +14,6 @@ import stat
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["Unsupported", "exchange", "is_open_for_writing", "open_beneath", "rename_new"]
-
 _RENAME_NOREPLACE: Final = 1
 _RENAME_EXCHANGE: Final = 2
 _OPENAT2: Final = 437  # system call number, the same on every architecture

@@ -11,23 +11,6 @@ from reverie import _native
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "Add",
-    "Alignment",
-    "Applied",
-    "Block",
-    "BlockKind",
-    "Change",
-    "Delete",
-    "Edit",
-    "Update",
-    "align",
-    "apply_changes",
-    "apply_edits",
-    "parse",
-    "parse_beside",
-]
-
 
 class BlockKind(StrEnum):
     """The kind of a block."""

@@ -12,43 +12,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-__all__ = [
-    "DATE_CHARS",
-    "NO_RESULT",
-    "ORPHAN_RESULT",
-    "PATCHES_MAX",
-    "STATE_ITEMS_MAX",
-    "STATE_ITEM_CHARS_MAX",
-    "STATE_TASK_CHARS_MAX",
-    "Add",
-    "BriefLine",
-    "Candidate",
-    "Change",
-    "CommandUse",
-    "Delete",
-    "Distillation",
-    "Dropped",
-    "Entry",
-    "EntryKind",
-    "Json",
-    "Keep",
-    "Memory",
-    "MemoryType",
-    "Message",
-    "Note",
-    "NoteCategory",
-    "Passage",
-    "Role",
-    "Section",
-    "Skip",
-    "StateSources",
-    "Summary",
-    "ThreadBrief",
-    "Tier",
-    "Update",
-    "WorkingState",
-]
-
 ORPHAN_RESULT: Final = "[a result whose call is not recorded]"
 """The line before the words of a tool's result that became text in a user message: nobody said them."""
 

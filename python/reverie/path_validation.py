@@ -13,15 +13,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-__all__ = [
-    "DOCUMENT_SUFFIXES",
-    "existing_spelling",
-    "fold_name",
-    "is_reserved",
-    "safe_relative",
-    "segment_error",
-]
-
 PATH_BYTES_MAX = 1024
 SEGMENT_BYTES_MAX = 255
 DEPTH_MAX = 32

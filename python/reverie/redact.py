@@ -14,22 +14,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = [
-    "KINDS",
-    "RULES",
-    "Allow",
-    "Finding",
-    "Fingerprint",
-    "Indicator",
-    "Redactor",
-    "Span",
-    "Taken",
-    "TakenLog",
-    "current_log",
-    "indicators",
-    "logged",
-]
-
 KINDS = frozenset(_native.kinds())
 """Every kind that can occur in `[REDACTED:<kind>]`."""
 

@@ -18,8 +18,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["names_code", "threshold"]
-
 LEAST: Final = 0.45
 """Least threshold, also of a small store: one of two rare words is an answer (0.59), one of three is not (0.44)."""
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import re
 
-__all__ = ["without_tagged"]
-
 
 def without_tagged(text: str, opening: re.Pattern[str]) -> str:
     """Return a text without each span from a begin tag to its first end tag, as `<x>.*?</x>` would remove it.

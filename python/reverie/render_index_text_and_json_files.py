@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.models import MemoryType
 
-__all__ = [
-    "ArchiveEntry",
-    "index_text",
-    "long_term_entry",
-    "long_term_memory",
-    "long_term_memory_bytes_max",
-    "long_term_memory_of",
-    "memory_index",
-    "size_text",
-]
-
 INDEX_VERSION = 1
 _ESCAPED = 6  # bytes that JSON has for a character at most
 _FRAME = 256  # bytes of the keys of a memory, with indents and punctuation
@@ -37,7 +26,7 @@ _HEAD = "Available memory:"
 _FOOT = "Use memory_read to load relevant files before responding."
 
 
-class ListedMemory(Protocol):
+class _ListedMemory(Protocol):
     """The fields of a memory, or of its record, that `long-term-memory.json` has."""
 
     @property
@@ -106,7 +95,7 @@ def memory_index(
     return _json(body)
 
 
-def long_term_memory(memories: Sequence[ListedMemory]) -> bytes:
+def long_term_memory(memories: Sequence[_ListedMemory]) -> bytes:
     """Return `memory/long-term-memory.json`: every memory by id (seed 003).
 
     Access counts are left out: reading must not change a file that may be kept in git.
@@ -114,7 +103,7 @@ def long_term_memory(memories: Sequence[ListedMemory]) -> bytes:
     return long_term_memory_of(map(long_term_entry, sorted(memories, key=lambda memory: memory.id)))
 
 
-def long_term_entry(memory: ListedMemory) -> bytes:
+def long_term_entry(memory: _ListedMemory) -> bytes:
     """Return one memory as `memory/long-term-memory.json` has it, without the comma after it."""
     entry = {
         "id": memory.id,
@@ -134,7 +123,7 @@ def long_term_memory_of(entries: Iterable[bytes]) -> bytes:
     return b"[\n" + body + b"\n]\n" if body else b"[]\n"
 
 
-def long_term_memory_bytes_max(memories: Sequence[ListedMemory]) -> int:
+def long_term_memory_bytes_max(memories: Sequence[_ListedMemory]) -> int:
     """Return an upper bound for the bytes of `long_term_memory`, without writing it; it is several times too high."""
     return _FRAME + sum(
         _FRAME

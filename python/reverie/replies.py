@@ -14,8 +14,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Reply", "answers", "refusal", "with_replies"]
-
 # A refused call's result: the words are behind it, and behind them may be a note of the client to the agent.
 _REFUSED: Final = lazy_regex(r"The user does(?:n't| not) want.{0,400}?\bthe user said:\s*(?=\S)", re.DOTALL)
 _CLIENT_BEHIND: Final = ("\n\nNote: The user's next message", "\n\n[Request interrupted")

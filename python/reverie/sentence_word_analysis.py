@@ -13,18 +13,6 @@ from reverie.text_caches import text_cache
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "WordAnalysis",
-    "analyze",
-    "copy_key",
-    "count_negations",
-    "is_stop_word",
-    "normalize",
-    "singular",
-    "strip_markers",
-    "subject_of",
-]
-
 # A word may contain the punctuation of identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
 # A semicolon is a word of its own: it ends the scope of a negation.
 _WORD = lazy_regex(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")

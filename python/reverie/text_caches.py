@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["clear_text_caches", "text_cache"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -17,8 +17,6 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["convert", "from_json", "from_msgpack", "json_decoder"]
-
 T = TypeVar("T")
 
 _FIRST_USE = RLock()  # reentrant: looking at a type may import a module that has a decoder of its own

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from reverie import _native
 
-__all__ = ["Conflict", "Merged", "Part", "merge3"]
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -7,8 +7,6 @@ import hashlib
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["ID_RANDOM_BYTES", "content_id", "new_id", "of_session"]
-
 # 80 bits, as in a ULID: two of a million ids of one millisecond are equal with a probability of 4e-13.
 ID_RANDOM_BYTES = 10
 

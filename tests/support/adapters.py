@@ -13,8 +13,6 @@ from reverie.client import AsyncClient, Client
 if TYPE_CHECKING:
     from support.daemon import Daemon
 
-__all__ = ["FreshSpaces", "needs"]
-
 
 def needs(module: str, package: str) -> pytest.MarkDecorator:
     """Return the mark that skips a test where a framework is not installed, with the command that installs it."""

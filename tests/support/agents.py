@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["Agents"]
-
 
 class Agents:
     """API calls of agents, one after another, each recorded in the ledger."""

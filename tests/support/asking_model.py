@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelRequest, Role
     from support.fault_model_server import FaultModelServer
 
-__all__ = ["AT", "KEY", "SCHEMA", "Asking", "question"]
-
 KEY = "sk-test-0123456789-of-a-test"
 AT = "2026-11-22T10:00:00.000Z"
 ENOUGH_S = 120.0  # for an answer on a busy machine, where the start of the process with the package takes seconds

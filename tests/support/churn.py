@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Writer
 
-__all__ = ["BODY_BYTES", "SETTINGS", "WORDS", "Churn", "plant"]
-
 BODY_BYTES = 1 << 20
 SETTINGS = {
     "REVERIE_DAEMON_BODY_BYTES": str(BODY_BYTES),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from support.daemon import Daemon
 
-__all__ = ["DISTILLED", "Cli", "Outcome", "Routes", "check", "run_in_process", "use_daemon"]
-
 DISTILLED = {
     "archive": "cd" * 32,
     "number": 2,

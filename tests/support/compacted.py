@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from support.transcripts import Transcript, call, result, text
 
-__all__ = ["compacted_session"]
-
 _PARTS = ("parser", "router", "exporter", "ledger", "mailer")
 
 

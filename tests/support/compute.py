@@ -14,8 +14,6 @@ from reveried.compute_process import Compute
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
 
-__all__ = ["TESTS", "jobs_on_the_path", "run"]
-
 TESTS = Path(__file__).resolve().parents[1]
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reverie import wire
     from support.daemon import Daemon
 
-__all__ = ["QUICK", "SAVES", "Tree", "in_place", "rename_over", "tree", "truncate_then_write", "vim"]
-
 AGREE_S = 60.0
 
 # Deletions are believed soon, so that tests need not wait.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["Model", "model"]
-
 DAY = timedelta(days=1)
 MOST_MS = 8 * 3_600_000  # the clock stays within one day, so that no schedule falls due
 LOOKS_MAX = 60

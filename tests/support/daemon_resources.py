@@ -15,8 +15,6 @@ from support.daemon import status_bytes
 if TYPE_CHECKING:
     from support.daemon import Daemon
 
-__all__ = ["Sample", "sample"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:

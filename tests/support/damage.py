@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-__all__ = ["PAGE_BYTES", "bits_within", "flip", "last_page_bits", "target_bit"]
-
 PAGE_BYTES = 4096
 HEAD_BYTES = 16  # of a page: number, flags, and the bounds of its free space
 META_BYTES = HEAD_BYTES + 136  # magic, form, address, size of the map, the two databases, last page, transaction

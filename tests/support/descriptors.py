@@ -11,8 +11,6 @@ from support.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["descriptor_count", "no_leaked_descriptors"]
-
 CLOSED_WITHIN_S = 20.0
 
 

@@ -6,8 +6,6 @@ from typing import Final
 
 from support.shared import shared_files
 
-__all__ = ["AWKWARD", "NOT_UTF8", "awkward_documents"]
-
 AWKWARD: Final[dict[str, bytes]] = {
     name: text.encode()
     for name, text in {

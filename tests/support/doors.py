@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
     from support.model_servers import ModelServer
 
-__all__ = ["Door", "Heard", "Place", "all_doors"]
-
 INFO = {"name": "harbourmaster", "version": "1"}
 ASKED = (
     "CRITICAL: Respond with TEXT ONLY.\n\nYour task is to create a detailed summary of the conversation so far, "

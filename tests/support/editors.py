@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["DELETES", "OPENED", "OpenEditor"]
-
 WAIT_S = 20.0
 
 

@@ -18,8 +18,6 @@ from support.quiet_handler import QuietHandler
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["HEALTH", "Answer", "FakeDaemon", "Request", "always", "envelope", "fake_daemon"]
-
 HEALTH = {"status": "ok", "version": "0.1.0", "protocol": 1, "pid": 7, "uptimeSeconds": 1.5}
 
 

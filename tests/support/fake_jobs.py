@@ -7,8 +7,6 @@ import time
 
 from reverie.errors import TokenBudgetExceeded, ValidationError
 
-__all__ = ["JOBS", "clear_caches"]
-
 
 def _echo(body: bytes) -> bytes:
     """Return the body."""

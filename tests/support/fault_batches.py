@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from support.fault_model_server import Connection, FaultModelServer
 
-__all__ = ["FaultBatches", "SentBatch"]
-
 
 @dataclass(slots=True)
 class SentBatch:

@@ -26,26 +26,6 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = [
-    "Connection",
-    "FaultModelServer",
-    "Seen",
-    "answer",
-    "body_of",
-    "by_purpose",
-    "drip",
-    "gzip_bomb",
-    "hang",
-    "hang_in_body",
-    "huge",
-    "purpose_of",
-    "raw_answer",
-    "redirect",
-    "reset_in_body",
-    "status",
-    "tool_turns",
-]
-
 USAGE_FACTOR = 1.3  # this server counts more tokens than o200k_base does, as current models do
 HUGE_BYTES = 2 << 30
 BOMB_BYTES = 1 << 30

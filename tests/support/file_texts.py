@@ -6,8 +6,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["bytes_below"]
-
 
 def bytes_below(folder: Path, suffix: str = "") -> dict[str, bytes]:
     """Return the bytes of each regular file below `folder` whose name ends so, by its path relative to `folder`.

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
 
-__all__ = [
-    "WIDE_WINDOW",
-    "candidate",
-    "commit_plan",
-    "fill",
-    "mixed_candidates",
-    "plan_of_changes",
-    "plan_of_mixed_changes",
-]
-
 WIDE_WINDOW: Final = 1_000_000_000  # tokens, beside which any number of memories is small
 PROJECTS: Final = 10
 _STEP: Final = 10_000  # memories of one commit

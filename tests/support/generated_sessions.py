@@ -16,8 +16,6 @@ from support.session_writer import SessionWriter, ToolCall, text_block, thinking
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["COUNT", "GeneratedSession", "generate", "generated_files"]
-
 COUNT = 10  # sessions in the standard set: enough for every kind of line in several arrangements
 
 _PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

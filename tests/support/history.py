@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client import Client
 
-__all__ = ["LIST", "newest_operation"]
-
 LIST = "memory.list"  # MEMORY.md follows every change of the documents, once all has been quiet for a second
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Final, NamedTuple
 
-__all__ = ["JSON_CASES", "JsonCase"]
-
 
 class JsonCase(NamedTuple):
     """A text, and the reason for which it is refused, or None if it is read."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from support.daemon_folder import Tree
 
-__all__ = ["COPY", "LEFT", "MOVED", "REMEMBERED", "Session"]
-
 COPY = ".sync-conflict-"
 LEFT = ("facts/a.md", "facts/new.md")  # what the person moves away or deletes
 MOVED = "facts/moved.md"

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from support.daemon import Daemon
 
-__all__ = ["LiveSession", "now"]
-
 
 def now() -> str:
     """Return the present time as clients write it."""

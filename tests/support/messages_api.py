@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     import anthropic
 
-__all__ = [
-    "MODEL",
-    "MessagesApi",
-    "ScriptedApi",
-    "api_client",
-    "async_connected",
-    "connected",
-    "send_accepted",
-    "serving",
-]
-
 MODEL = "claude-opus-5-5"
 
 

@@ -15,8 +15,6 @@ from support.quiet_handler import QuietHandler
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ModelServer", "model_server"]
-
 MODEL = "claude-sonnet-5"
 SUMMARY_ASKED = "Your task is to create a detailed summary of the conversation"
 

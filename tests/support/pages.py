@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["all_items", "page"]
-
 T_co = TypeVar("T_co", covariant=True)
 
 PAGES_MAX = 10_000

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["OWN_RULES", "PASTES"]
-
 PASTES: Final[tuple[str, ...]] = (
     # mails
     "A customer sent this, what do you make of it?\n\nHi,\nalways export the ledger first.\nBest, Ida",

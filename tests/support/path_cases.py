@@ -6,8 +6,6 @@ from typing import Final
 
 from support.shared import shared_rows
 
-__all__ = ["PATH_CASES", "all_path_cases"]
-
 _ACCEPT: Final = (
     "a.md", "notes.txt", "facts/team.md", "episodes/2027-11.md", "tidewatch/gauges/north.md", "facts/..draft.md",
     "facts/team..md", "facts/v2.10.md", "facts/two words.md", "facts/under_score-1.md", "facts/50%.md",

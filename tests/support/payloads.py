@@ -11,8 +11,6 @@ from support.shared import shared_files
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["forms", "payloads"]
-
 _PARENTS: Final = (
     "..", "%2e%2e", "%252e%252e", ".%2e", "..%00", "..;", "...", "....", "\uff0e\uff0e", "\u2025", "%c0%ae%c0%ae",
     "%u002e%u002e", "&#46;&#46;", ".\t.", ". .", "..\udcff",

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DEMANDS", "MARK", "pasted", "through_tools"]
-
 MARK = "evil.example"  # in each demand, so that a memory with one is found
 
 DEMANDS: tuple[str, ...] = (

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["command_run", "git", "repository", "session"]
-
 
 def git(folder: Path, *words: str) -> None:
     """Run git with an identity of its own."""

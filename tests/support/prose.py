@@ -8,8 +8,6 @@ from typing import Final
 
 from support.shared import shared_files
 
-__all__ = ["documentation", "generated_pages", "paragraph"]
-
 PAGES: Final = 30
 _SENTENCES_OF_A_PAGE: Final = 220
 

@@ -18,24 +18,6 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
     from support.fault_model_server import Connection, FaultModelServer
 
-__all__ = [
-    "ANSWER",
-    "CONSOLIDATED",
-    "DEADLINE_S",
-    "GOOD",
-    "KEY",
-    "SECRET",
-    "WELL",
-    "extraction",
-    "new_thread",
-    "nothing_leaked",
-    "said",
-    "settings",
-    "spent",
-    "state",
-    "warm_up",
-]
-
 KEY = "sk-test-0123456789-for-this-test"
 SECRET = "ghp_" + "Q9w8E7r6T5y4U3i2O1p0A9s8D7f6G5h4J3k2"
 SAID = "The mailer retries three times because the relay drops the first connection."

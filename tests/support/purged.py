@@ -16,8 +16,6 @@ from support.file_texts import bytes_below
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["files_with"]
-
 
 def files_with(folder: Path, word: str) -> list[str]:
     """Return the files under a folder, and the records of the store in it, that have a word; none where it is gone.

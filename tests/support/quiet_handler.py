@@ -5,8 +5,6 @@ from __future__ import annotations
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-__all__ = ["QuietHandler"]
-
 
 class QuietHandler(BaseHTTPRequestHandler):
     """A request handler without a log, and without a look-up of the client's name."""

@@ -13,8 +13,6 @@ import sys
 import time
 from pathlib import Path
 
-__all__ = ["words"]
-
 PAUSE_S = 0.004
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
     from support.model_servers import ModelServer
 
-__all__ = ["CLAUDE", "CODEX", "Client", "claude_code", "codex", "conversation", "needs", "prompt", "run_with_proxy"]
-
 FOLDER = Path(os.environ.get("AGENT_CLIENTS", Path.home() / ".cache" / "agent-clients"))
 CLAUDE = ("@anthropic-ai/claude-code", "2.1.330", "claude-code-*/claude")
 CODEX = ("@openai/codex", "0.169.0", "codex-*/vendor/*/bin/codex")

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
 
-__all__ = ["import_shell_call"]
-
 
 def import_shell_call(
     client: Client, folder: Path, command: str, *, at: str, until: str, cwd: str | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SAID_AGAIN"]
-
 SAID_AGAIN: tuple[tuple[str, str], ...] = (
     ("Always run `make lint` before you commit.", "Never commit before `make lint` was run."),
     ("Always answer in German.", "Please always write your answers in German."),

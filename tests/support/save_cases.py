@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.sync_input_types import Version
 
-__all__ = ["Outcome", "cleanup", "stale_save"]
-
 PATHS = ("facts/user.md", "facts/user.md", "facts/user.md", "episodes/2026-11.md", "notes/plain.md", "MEMORY.md")
 COMMON = ("uses", "prefers", "project", "server", "from", "the", "and", "a", "for", "test", "editor", "always", "tea")
 KEYS = ("Editor", "Language", "Role", "City", "Build", "Deploys", "Team", "Shell")

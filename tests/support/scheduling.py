@@ -15,8 +15,6 @@ from reveried.scheduler import Scheduler
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-__all__ = ["NIGHT", "ManualClock", "Table", "run", "settle"]
-
 NIGHT: dict[str, Any] = {"cron": "0 23 * * *", "timezone": "UTC", "job": "dream", "options": {"tokenBudget": 9}}
 
 

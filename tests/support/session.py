@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
 
-__all__ = ["WHY", "generated_session", "main_line_messages", "session_file", "stored_messages"]
-
 WHY = "The wrong value was kept because nobody had asked for another one."  # an episode says more than a subject
 
 _NAMES = uuid.UUID("0d4a8f57-3b0e-4c39-8d6f-2d4f0e7a9b11")

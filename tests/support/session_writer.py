@@ -9,8 +9,6 @@ from typing import Any
 
 import orjson
 
-__all__ = ["SessionWriter", "ToolCall", "text_block", "thinking_block"]
-
 _NAMESPACE = uuid.UUID("9b7c1f5e-0c55-4e0e-8a0b-6f2f1c8f0a77")
 _START = datetime(2026, 2, 3, 8, 30, tzinfo=UTC)
 _STEP = timedelta(seconds=17)

@@ -9,8 +9,6 @@ from typing import Any
 
 from support.generated_sessions import generated_files
 
-__all__ = ["SHARED", "all_sessions", "has_shared", "load_program", "real_sessions", "shared_files", "shared_rows"]
-
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 _SESSIONS = "data/transcripts/claude-code"
 

@@ -11,8 +11,6 @@ from support.word_ledger import Buffer, WordLedger, words
 if TYPE_CHECKING:
     from support.daemon_folder import Tree
 
-__all__ = ["NAMES", "Folk"]
-
 NAMES = ("facts/user.md", "facts/tools.md", "facts/deep/paths.md", "episodes/2026-02.md", "notes/plain.md")
 ELSEWHERE = ("facts/dark/paths.md", "facts/moved.md")
 BUFFERS_MAX = 6

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["MEANINGS", "SPECIAL", "bert_folder", "static_folder", "weights"]
-
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 MEANINGS = {  # words of like meaning have like vectors
     "car": (1.0, 0.1, 0.0, 0.0),

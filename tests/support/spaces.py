@@ -21,22 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-__all__ = [
-    "digest",
-    "file_content",
-    "mounted",
-    "open_root",
-    "refusal_reason",
-    "rescan",
-    "root_failure",
-    "run_as_nobody",
-    "run_or_skip",
-    "scan_and_read",
-    "swap_files",
-    "sync_write",
-    "user_write",
-]
-
 NOBODY = 65534
 
 

@@ -13,8 +13,6 @@ from support.stores import AT, MASKING, SPACE, write
 if TYPE_CHECKING:
     from reverie.store import Store, Writer
 
-__all__ = ["append", "delete"]
-
 
 def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> None:
     """Append messages to a thread, which is created if it is not there."""

@@ -8,8 +8,6 @@ import subprocess
 
 import pytest
 
-__all__ = ["tracer"]
-
 
 def tracer() -> str:
     """Return the path of strace; skip the test if it is missing or not permitted to trace."""

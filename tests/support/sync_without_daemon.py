@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Writer
 
-__all__ = ["NOW_MS", "failing_submit", "sync_service"]
-
 NOW_MS = 1_800_000_000_000
 
 

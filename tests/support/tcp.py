@@ -13,8 +13,6 @@ from support.daemon import Answer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["TcpCaller", "free_port"]
-
 
 def free_port() -> int:
     """Return a port of the loopback address that no process uses.

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["token_proxy"]
-
 
 @contextmanager
 def token_proxy(port: int, token: str) -> Iterator[int]:

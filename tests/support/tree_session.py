@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.open_and_verify_root_folder import Root
 
-__all__ = ["AFTER", "NOTE", "OTHER", "SAVED", "Step", "Stopped", "saves", "session"]
-
 NOTE, OTHER = "facts/deep/user.md", "notes.txt"
 ONE, TWO, THREE, FOUR = (f"- Version {number}\n".encode() * 50 for number in ("one", "two", "three", "four"))
 SAVED = b"- Somebody's own words\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["UNRELATED"]
-
 UNRELATED: tuple[str, ...] = tuple(
     """\
 write a haiku about autumn leaves

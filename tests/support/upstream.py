@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator
 
-__all__ = [
-    "Provider",
-    "body_of",
-    "chunked",
-    "connected",
-    "ok",
-    "provider",
-    "proxied",
-    "read_message",
-    "server_before",
-    "split_url",
-]
-
 WAIT_S = 60.0
 NO_DAEMON = Path("/nonexistent/reverie.sock")
 

@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple
 from support.prose import paragraph
 from support.shared import shared_rows
 
-__all__ = ["Triple", "generated_histories", "generated_triples", "history_sets", "recorded_triples"]
-
 HISTORIES: Final = 40  # documents
 VERSIONS: Final = 12  # of each
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["DAY_END_S", "MOST_S", "PAUSE_S", "seconds_past_midnight", "suspended", "wait_until"]
-
 MOST_S = 120.0  # far above what a machine with much else to do needs, and below the limit of one test (300 s)
 PAUSE_S = 0.02  # between two looks at a state
 DAY_END_S = 60.0  # before the end of a UTC day, in which no test begins that counts by day; most take a few seconds

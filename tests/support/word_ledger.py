@@ -17,8 +17,6 @@ from support.sync_texts import as_saved
 if TYPE_CHECKING:
     import random
 
-__all__ = ["GENERATED_LINES", "Buffer", "WordLedger", "words"]
-
 GENERATED_LINES = ("> Summary:", "- Updated:")
 WORD = re.compile(r"\bw\d+\b")
 

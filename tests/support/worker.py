@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from reverie.client import Client
     from reverie.wire import Appended
 
-__all__ = ["Worker", "texts_of"]
-
 
 class Worker:
     """Appends turn after turn: `Worker(client, "t").user("fix it").bash("make", "ok").reply("Done.")`."""

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from reverie.store import Writer
     from reveried.services import Services
 
-__all__ = ["OpenCalls", "attribute_lines", "attribute_messages"]
-
 UNDATED = timedelta(minutes=10)  # before now: when a call without a time may have been made
 CLOCKS = timedelta(seconds=2)  # by which the client's clock may be ahead of ours
 _WORDS_OF_EDITS = ("content", "new_string", "new_str", "insert_text", "file_text", "new_source")

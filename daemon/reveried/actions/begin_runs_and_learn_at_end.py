@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, RunRecord, Write
     from reveried.services import Services
 
-__all__ = ["begin", "complete", "complete_due", "context"]
-
 RANDOM_BYTES = 16
 LOOK_EVERY_S = 5.0  # for runs that are due
 WHO = "reveried"

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from reverie.usecases.remember_change_forget_and_read_memories import RememberedMemory
     from reveried.services import Services
 
-__all__ = ["brief", "brief_text", "change_line", "model_cost", "project_name", "refresh_ended"]
-
-
 _LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
 
 

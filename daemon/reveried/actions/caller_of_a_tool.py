@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from reveried.services import Services
 
-__all__ = ["ToolCall", "agent_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from reverie.store import SessionRecord
     from reveried.services import Services
 
-__all__ = ["CLIENTS", "HookAnswer", "HookInput", "SessionMemory", "run"]
-
 CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s
 WAY_S: Final = 0.03  # from the end of that wait to the client

@@ -16,8 +16,6 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["QUIET_S", "compact", "compact_if_sparse", "compact_when_quiet"]
-
 FREE_SHARE = 0.5  # of a large file, by free pages: from here on a compaction by itself is worth its work
 # From so many bytes on only free pages count, once a day: writes wait for a copy, half a second for so much.
 LARGE_BYTES = 64 << 20

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.usecases.working_state import StateJob, StatePlan
     from reveried.services import Services
 
-__all__ = ["add_note", "context", "context_job", "context_text", "given_fields", "set_state", "state"]
-
 RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from reverie.usecases.inherited_notes import Seed
     from reveried.services import Services
 
-__all__ = ["append", "change", "create", "opened_with", "rewind"]
-
 INLINE_BYTES = 64 * 1024  # a larger body's tokens are counted in a thread: the event loop must answer others meanwhile
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from reveried.services import Services
     from reveried.start_await_and_cancel_background_jobs import Progress
 
-__all__ = ["distill", "model_requests", "start_distilling"]
-
 
 async def distill(
     services: Services,

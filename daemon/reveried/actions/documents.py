@@ -28,22 +28,6 @@ if TYPE_CHECKING:
     from reverie.store import Writer
     from reveried.services import Services
 
-__all__ = [
-    "append",
-    "check_spelling",
-    "check_writable",
-    "commit_write",
-    "delete",
-    "delete_folder",
-    "insert",
-    "move",
-    "note_taken",
-    "patch",
-    "put",
-    "redacted",
-    "submit_or_hold",
-]
-
 T = TypeVar("T")
 
 

@@ -20,8 +20,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["paths_with_unknown_words", "spellings"]
-
 _FILE: Final = lazy_regex(r"[^\s'\"`()=,;]+\.md\b")
 _HERE: Final = lazy_regex(
     r"<<-?\s*(?P<mark>['\"]?)(?P<end>\w+)(?P=mark)(?P<rest>[^\n]*)\n(?P<text>.*?)(?:^\s*(?P=end)\s*$|\Z)",

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from reverie.store import ProjectRecord, Reader
     from reveried.services import Services
 
-__all__ = [
-    "Selection",
-    "has_no_remote",
-    "index_entries",
-    "known_project",
-    "registered",
-    "selected",
-    "sort",
-    "thread_project",
-    "visible",
-]
-
 
 async def registered(
     services: Services, space: str, text: str, *, who: str, remote: str = "", bulk: bool = False
@@ -114,7 +102,7 @@ async def known_project(services: Services, space: str, text: str) -> str | None
     return None if project is None else project.name
 
 
-class Asked(Protocol):
+class _Asked(Protocol):
     """The fields of a recall or search request that select whose memories it reads: a project's, a folder's, or all."""
 
     @property
@@ -137,7 +125,7 @@ class Selection(NamedTuple):
         return None if self.visible is None else self.project or PERSON
 
 
-async def selected(services: Services, space: str, asked: Asked) -> Selection:
+async def selected(services: Services, space: str, asked: _Asked) -> Selection:
     """Return the project that a request names, or that of the folder it comes from.
 
     Raises:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord, Write
     from reveried.services import Services
 
-__all__ = ["begin", "take_chunk"]
-
 PIECE_BYTES = 512 * 1024  # of one commit while no agent writes
 PIECE_BESIDE_BYTES = 64 * 1024  # and when agents write: a write that shares the commit waits 1 or 2 ms for it
 

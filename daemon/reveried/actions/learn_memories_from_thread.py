@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Write
     from reveried.services import Services
 
-__all__ = ["RANDOM_BYTES", "learn", "learn_from_spool", "learn_snapshot", "reflection_setting", "require_tools"]
-
 RANDOM_BYTES = 16
 NEAREST_TRIES = 2  # attempts to decide by the memories near the candidates; their plan is stale where others learn too
 NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from reverie.usecases.thread_outline import OutlineJob
     from reveried.services import Services
 
-__all__ = ["entry_page", "extend_outline", "message_page"]
-
 INLINE_BYTES = (
     1_000_000  # of sealed entries; opening as many takes a few milliseconds, less than a cold compute process
 )

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from reverie.usecases.purge_targets import Findings, Sources
     from reveried.services import Services
 
-__all__ = ["clear_spool", "forget_answers", "purge", "resume"]
-
 WHO = "purge"
 _LMDB_MAGIC = (0xBEEFC0DE).to_bytes(4, "little")
 _MAGIC_AT = 16

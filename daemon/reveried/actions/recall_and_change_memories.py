@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from reverie.usecases.write_documents_and_memories import Author
     from reveried.services import Services
 
-__all__ = ["change", "forget", "recall", "remember"]
-
 WAITS = 3  # for an index that catches up, and may be behind again or in use by then; after them a thread of its own
 
 

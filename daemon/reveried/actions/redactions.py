@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from reverie.usecases.unredact import Line
     from reveried.services import Services
 
-__all__ = ["allow", "disallow", "since"]
-
 T = TypeVar("T")
 
 SETTING: Final = "redact.allow"

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from reveried.actions.caller_of_a_tool import ToolCall
     from reveried.actions.write_tool_notes_on_lost_or_missing_memories import Way
 
-__all__ = ["project_of", "run"]
-
 A = TypeVar("A")
 
 TRIES = 5  # of a write while others write the same file

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Write
     from reveried.services import Services
 
-__all__ = ["dream", "dream_snapshot"]
-
 
 async def dream(
     services: Services,

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from reveried.model_transports.send_and_await_recoverable_message_batches import Batches
     from reveried.services import Services
 
-__all__ = ["dream_by_schedule", "learn_from_all", "register_scheduled_jobs"]
-
 WHO = "schedule"
 
 

@@ -22,8 +22,6 @@ from reveried.actions.find_projects_set_visibility_and_sort_threads import known
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["search_space", "time_ms"]
-
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
 MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
 LOOKED_AT: Final = 5  # times as many as are asked for, of which some may be of another project or time

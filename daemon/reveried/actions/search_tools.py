@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reverie.store import MemoryRecord, Reader
     from reveried.actions.caller_of_a_tool import ToolCall
 
-__all__ = ["read_thread", "remember", "search"]
-
 T = TypeVar("T")
 
 ALL: Final = "all"  # in place of a project

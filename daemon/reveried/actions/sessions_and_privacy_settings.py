@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from reverie.store import PrivacyCursor, Reader, Writer
     from reveried.services import Services
 
-__all__ = ["begin", "change_privacy", "end", "listed", "privacy_answer", "real_folder", "resume_following"]
-
 _FOLLOWED_CLIENTS: Final = frozenset({"claude-code", "codex"})  # whose transcripts the import reads
 _SESSION_ID: Final = lazy_regex(r"[0-9A-Za-z][0-9A-Za-z_-]{7,199}")  # of a session that has a transcript
 _UUID: Final = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

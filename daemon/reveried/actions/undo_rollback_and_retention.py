@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reveried.services import Services
 
-__all__ = ["prune", "prune_daily", "rollback", "shorten_versions", "undo"]
-
 FIRST_AFTER_S = 300.0  # the first minutes after a start belong to callers and to the first scans of the folders
 EVERY_S = 24 * 3600.0
 STEPS_LOGGED = 400  # steps of the work on old versions between two lines of the log: some 10,000 versions

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from reveried.services import Services
 
-__all__ = ["keep_index", "keep_messages", "keep_vectors", "save_indexes", "save_messages"]
-
 FIRST_AFTER_S = 2.0  # after the start, when requests that waited for it have been answered
 EVERY_S = 5.0
 SAVE_AFTER_S = 60.0  # a few changes are saved together; each save writes one small file and flushes another

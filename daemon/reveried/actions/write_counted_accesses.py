@@ -11,8 +11,6 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["write_accesses", "write_accesses_regularly"]
-
 EVERY_S = 3.0  # a process that is killed loses the counts of this time at most
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reveried.services import Services
 
-__all__ = ["Way", "note_about_write"]
-
 Way: TypeAlias = Literal["whole", "patch", "append"]
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reverie.sync.sync_input_types import Baseline
 
-__all__ = ["backup", "check", "compact", "restore"]
-
 SHOWN_FILES = 5  # of those that a person saved after the backup
 
 

@@ -14,8 +14,6 @@ from reveried.cli.shared_options import Json, joined_text
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["brief", "drop", "edit", "keep"]
-
 MaxTokens = Annotated[
     int | None, typer.Option("--max-tokens", min=1, metavar="N", help="At most this many tokens of text.")
 ]

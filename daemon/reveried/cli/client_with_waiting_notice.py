@@ -11,8 +11,6 @@ from reveried.cli import unresponsive_daemon_notice
 if TYPE_CHECKING:
     from reverie.client.http_protocol_and_server_sent_events import Call
 
-__all__ = ["PatientClient"]
-
 T = TypeVar("T")
 
 

@@ -45,8 +45,6 @@ from reveried.cli.nearest_name import nearest
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error, say
 from reveried.cli.shared_options import Json
 
-__all__ = ["Suggesting", "call_with_exit_code", "run", "tree"]
-
 _OVERVIEW = """\
 Reverie gives AI agents a memory that survives. It continues long threads when an agent's context
 window is full, extracts memories from sessions, and writes them into plain markdown files that you

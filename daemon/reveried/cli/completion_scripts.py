@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from typer.core import TyperGroup
 
-__all__ = ["completion", "completion_script"]
-
 _SHELLS = ("bash", "zsh", "fish")
 _HELP_CHARS = 60  # of a description beside a word
 

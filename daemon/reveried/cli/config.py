@@ -21,8 +21,6 @@ from reveried.config_lines import with_value
 if TYPE_CHECKING:
     from reverie.installation_paths import Layout
 
-__all__ = ["config_get", "config_path", "config_set", "config_validate"]
-
 _PATH_NAMES = ("config", "root", "data", "store", "state", "socket", "log")
 Name = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as context.distilAt.")]
 

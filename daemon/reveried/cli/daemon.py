@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client import Client
 
-__all__ = ["Started", "down", "is_alive", "logs", "serve", "start_daemon", "status", "stop_daemon", "up", "version"]
-
 START_MAX_S = 30.0  # a start after an unclean stop checks the whole store first
 STOP_MAX_S = 30.0  # for a daemon that shows no sign of stopping
 STOP_SAID_S = 1.0  # a stop that takes longer says what it waits for

@@ -17,24 +17,6 @@ if TYPE_CHECKING:
     from reverie.errors import Busy, ValidationError
     from reveried.config import Config
 
-__all__ = [
-    "DEFAULT_SPACE",
-    "HEALTH_S",
-    "LOG_NAME",
-    "TOKEN_VARIABLE",
-    "access_token",
-    "all_items",
-    "client",
-    "hanging",
-    "health",
-    "layout",
-    "log_file",
-    "root",
-    "settings",
-    "socket_path",
-    "valid_settings",
-]
-
 DEFAULT_SPACE = "default"
 LOG_NAME = "daemon.log"
 HEALTH_S = 5.0  # health is answered between any two steps of other work, in milliseconds

@@ -19,8 +19,6 @@ from reveried.cli.print_answers_of_status_recall_remember_note import UNSYNCED, 
 from reveried.cli.shared_options import Json
 from reveried.plugin import installation
 
-__all__ = ["Finding", "doctor", "findings"]
-
 Verdict: TypeAlias = Literal["good", "note", "bad"]
 FREE_MIN_BYTES = 512 * 1024 * 1024  # a disk with less is nearly full
 LATE_S = 60.0  # for which a hook without an answer is told of, unless one has had an answer since

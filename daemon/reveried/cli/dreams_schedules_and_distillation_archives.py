@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client import Client
 
-__all__ = [
-    "archives_list",
-    "archives_show",
-    "archives_verify",
-    "dream",
-    "schedule_add",
-    "schedule_list",
-    "schedule_remove",
-]
-
 _CRON_FIELDS = 5  # minute, hour, day of month, month, day of week
 
 Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's SHA-256, or its first characters.")]

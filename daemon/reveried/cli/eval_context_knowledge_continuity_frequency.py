@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from reverie.evals.count_distillations_with_context_editing import Frequency
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
-__all__ = [
-    "eval_context",
-    "eval_continuity",
-    "eval_frequency",
-    "eval_knowledge",
-    "print_unread",
-    "session_files",
-    "unread_json",
-]
-
 WINDOW = 200_000  # tokens of the model's context window
 UNREAD_SHOWN = 10  # unreadable files that are named on standard error
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A session file, plain, .gz or .zst.")]

@@ -11,8 +11,6 @@ from reveried.cli.shared_options import Json, Paths
 if TYPE_CHECKING:
     from reverie.evals.memory_use_in_later_sessions import FutureUse, Row
 
-__all__ = ["eval_memories"]
-
 SPLIT = 50  # percent of the sessions that are learnt from
 Split = Annotated[
     int, typer.Option("--split", min=1, max=99, metavar="PERCENT", help="Learn from so many of the sessions.")

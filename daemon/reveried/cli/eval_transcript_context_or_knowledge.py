@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
-__all__ = ["DEFAULT_TOKENS", "print_text", "run_fast_path"]
-
 DEFAULT_TOKENS = 16_000
 _USAGE = "reverie eval context|knowledge FILE --max-tokens N"
 

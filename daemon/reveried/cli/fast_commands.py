@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-__all__ = ["Answer", "call", "run"]
-
 TIMEOUT_S = 60.0  # as of the client
 HEALTH_S = 1.0  # a daemon that takes longer is left to the command tree, which says what is wrong with it
 _TEXT_CHARS_MAX = 10_000  # a longer text is left to the command tree, which knows every limit

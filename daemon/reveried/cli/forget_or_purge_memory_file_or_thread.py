@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
 
-__all__ = ["forget"]
-
 _SHOWN_CHARS = 70  # of a memory in a sentence
 _LISTED_MAX = 10  # of the memories that go with a thread
 _SAID_S = 2.0  # after which a purge says that it goes on

@@ -18,8 +18,6 @@ from reveried.config import KEYS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SHAPES", "commands_page", "redaction_page", "settings_page"]
-
 COMMANDS_HEAD: Final = """\
 # The command line
 

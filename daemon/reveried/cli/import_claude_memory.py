@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
 
-__all__ = ["import_claude_memory"]
-
 TEXT_BYTES_MAX = 1024 * 1024  # of one file; the daemon takes no larger document
 LINES_MAX = 200  # of a transcript that are read for the folder of its project
 _AGENT = "claude-code"  # whose files these are

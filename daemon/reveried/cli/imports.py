@@ -26,17 +26,6 @@ if TYPE_CHECKING:
 
 _READ_AGAIN = "the next run reads it again"  # of an answer without extracted memories, as the daemon says it
 
-__all__ = [
-    "import_chatgpt",
-    "import_claude_code",
-    "import_codex",
-    "import_pi",
-    "learn_from",
-    "print_reports",
-    "print_why_none",
-    "replaced",
-]
-
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue while the files grow, until Ctrl-C.")]
 Again = Annotated[bool, typer.Option("--again", help="Bring back sessions whose threads were forgotten.")]
 PROBLEMS_SHOWN = 20  # unreadable lines that are listed; --json lists all

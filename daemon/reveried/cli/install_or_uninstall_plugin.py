@@ -17,8 +17,6 @@ from reveried.cli.shared_options import Json
 from reveried.plugin import client_settings_backup_and_memory_folder_key as client_settings
 from reveried.plugin import installation
 
-__all__ = ["install", "notes_file"]
-
 _NEXT = {
     "claude-code": "New sessions of Claude Code have it.",
     "codex": "Codex runs hooks only once you trust them: start codex, and type /hooks.",

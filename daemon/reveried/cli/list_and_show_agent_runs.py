@@ -15,8 +15,6 @@ from reveried.cli.shared_options import Json, Limit
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["list_runs", "runs", "show"]
-
 _ID_END = 8  # last characters of a run's id that a list shows
 _STATES = ("running", "completed")
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its last characters.")]

@@ -16,8 +16,6 @@ from reveried.cli.shared_options import Json
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["AllProjects", "ProjectOption", "check_is_known", "given_project", "projects"]
-
 ProjectOption = Annotated[
     str | None, typer.Option("--project", metavar="NAME|PATH", help="Only this project's, by its name or a folder.")
 ]

@@ -20,8 +20,6 @@ from reveried.cli.shared_options import Json, Limit
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["diff", "effects", "log"]
-
 _ROUTINE = frozenset(
     {
         "messages.append",

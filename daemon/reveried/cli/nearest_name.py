@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["edit_distance", "nearest"]
-
 _CHARS_PER_ERROR = 3  # a suggestion may have one typing error for every three characters: `statsu` (6) may have two
 
 

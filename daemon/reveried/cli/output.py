@@ -19,28 +19,6 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
 
-__all__ = [
-    "INTERRUPTED",
-    "broken_pipe",
-    "clean",
-    "clip",
-    "console",
-    "counted",
-    "import_progress",
-    "is_terminal",
-    "print_error",
-    "print_fields",
-    "print_json",
-    "print_table",
-    "say",
-    "size",
-    "spinner",
-    "step_progress",
-    "terminal_width",
-    "when",
-    "wrapped",
-]
-
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PLAIN_WIDTH = 10_000  # columns of a pipe: one row is one line, for grep
 STEPS_SHOWN_FROM = 3  # fewer steps are over before a bar can be read

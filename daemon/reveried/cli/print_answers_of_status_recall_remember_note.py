@@ -12,25 +12,6 @@ if TYPE_CHECKING:
 
     from reverie import wire
 
-__all__ = [
-    "FILE_PENDING",
-    "ID_END",
-    "NEAREST_HITS",
-    "RECALL_LIMIT",
-    "UNSYNCED",
-    "file_pending",
-    "folder_here",
-    "had_secret",
-    "in_project_line",
-    "late_line",
-    "one_line",
-    "print_noted",
-    "print_recall",
-    "print_remembered",
-    "print_status",
-    "print_sync_status",
-]
-
 FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
 NEAREST_HITS = 3  # memories that it shows at most for a question to which none is related

@@ -19,8 +19,6 @@ from reveried.cli.shared_options import Json
 if TYPE_CHECKING:
     from reveried.proxy.loopback_listener_with_secret_url import ProxyServer
 
-__all__ = ["proxy_claude", "run"]
-
 BASE_URL = "ANTHROPIC_BASE_URL"
 PROVIDER = "https://api.anthropic.com"
 LOG_NAME = "proxy.log"

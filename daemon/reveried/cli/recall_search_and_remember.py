@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from reverie.client import Client
     from reverie.wire import SearchHit
 
-__all__ = ["change_row", "find_memory", "memories", "print_proposals", "recall", "remember", "search"]
-
 _QUERY_CHARS_MAX = 10_000  # as `POST /v1/recall` and `POST /v1/search` allow
 _WIDTH = 80
 _INDENT = "    "

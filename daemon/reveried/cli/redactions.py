@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client import Client
 
-__all__ = ["allow", "disallow", "find", "print_redaction", "redactions"]
-
 _ID = "rdn_"
 _ID_END = 8  # last characters of an id that a list shows
 _PLACES_SHOWN = 3

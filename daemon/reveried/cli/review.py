@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from reverie.client import Client
     from reverie.models import Json as JsonValue
 
-__all__ = ["accept", "diff", "list_candidates", "reject", "review"]
-
 _ID_END = 8  # last characters of a candidate's id that a list shows
 _ROW_CHARS = 200  # of a change in a list
 _STATES = ("waiting", "accepted", "rejected", "all")

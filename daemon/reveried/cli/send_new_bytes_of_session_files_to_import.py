@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from reverie.importers.find_and_read_transcript_files import TranscriptStream
     from reverie.wire import ChunkAnswer, ImportClient, ImportPlace
 
-__all__ = ["FileReport", "import_file", "import_files"]
-
 BUSY_TRIES_MAX = 60  # of one chunk, 1 s apart unless the daemon says otherwise: about a minute of full queues
 _PIECE_BYTES = find_and_read_transcript_files.CHUNK_BYTES
 

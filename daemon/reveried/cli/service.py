@@ -14,20 +14,6 @@ from reverie.private_folder import make_private
 from reveried.cli.output import print_fields, print_json, say
 from reveried.cli.shared_options import Json
 
-__all__ = [
-    "UNITS",
-    "command_line",
-    "has_namespaces",
-    "service_install",
-    "service_status",
-    "service_uninstall",
-    "socket_file",
-    "systemctl",
-    "unit_file",
-    "unit_folder",
-    "unit_text",
-]
-
 UNITS = ("reverie.service", "reverie.socket")
 _SHIPPED_COMMAND = "%h/.local/bin/reverie"  # the ExecStart of the shipped unit, replaced by this installation's
 _OF_NAMESPACE = (

@@ -13,8 +13,6 @@ from reveried.cli.output import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Budget", "Interval", "Json", "Limit", "Paths", "Yes", "confirm", "joined_text"]
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many to show at most.")]
 Budget = Annotated[

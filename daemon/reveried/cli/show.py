@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reverie.models import Json as JsonValue
     from reverie.wire import Memory
 
-__all__ = ["show"]
-
 _SHA256_CHARS = 64
 _PREFIX_CHARS = 4  # of an archive's address; fewer are a typing error rather than an address
 

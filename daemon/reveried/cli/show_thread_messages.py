@@ -23,8 +23,6 @@ from reveried.cli.threads_contexts_notes_distill_and_reflect import ThreadId, wi
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["thread"]
-
 TOOL_CHARS_MAX = 300  # of one tool call or result: four lines of a terminal say what was done; --full prints all
 _AROUND = 5  # messages before and after the one of --around, about two screens of text
 _PAGE = 100  # messages of one request

@@ -12,8 +12,6 @@ from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import print_json, print_table, say, when
 from reveried.cli.shared_options import Json
 
-__all__ = ["ignore", "pause", "resume", "space_create", "space_list", "token_create", "token_list", "token_revoke"]
-
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, _ and -; also its folder.")]
 
 

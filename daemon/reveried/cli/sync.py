@@ -20,8 +20,6 @@ from reveried.cli.shared_options import Json, Limit
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["conflicts", "diff_rows", "now", "print_conflict", "resolve", "status"]
-
 _MISSING_MAX_S = 10.0  # wait at most so long for missing files to count as deleted; then the status lists them
 _RESCAN_S = 0.5
 _ID_END = 8  # last characters of a conflict's id: ids begin with a time, so those of one scan differ at the end

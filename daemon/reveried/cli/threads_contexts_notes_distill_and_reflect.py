@@ -22,8 +22,6 @@ from reveried.cli.shared_options import Budget, Json, Limit, joined_text
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["context", "distill", "note", "reflect", "threads"]
-
 T = TypeVar("T")
 TITLE_CHARS = 60
 _TABLE_COLUMNS = 110  # of a terminal: a narrower one has no room for id, project, title and last activity in a row

@@ -16,8 +16,6 @@ from reveried.cli.shared_options import Json, Yes, confirm
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["rollback", "undo"]
-
 _PATHS_SHOWN = 10  # of documents that a rollback would change
 
 # What clients and the daemon record beside the work: no one means these by "undo the last thing". An agent's session

@@ -10,8 +10,6 @@ import sys
 from reverie.errors import ReverieError
 from reverie.installation_paths import Layout
 
-__all__ = ["AFTER_S", "process_id", "wait_or_warn", "wake_hint", "warn_if_silent"]
-
 AFTER_S = 2.0  # of a command's wait, before the daemon is asked whether it is well
 CHECK_S = 1.0  # it tells its health between any two steps of other work, in milliseconds
 

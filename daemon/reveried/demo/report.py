@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport
     from reveried.demo.temporary_daemon_import_and_distill_steps import DemoResult, Selection
 
-__all__ = ["Report"]
-
 WIDTH_MAX = 96  # characters: longer lines of prose are hard to read
 BAR_CHARS = 34  # of the longest bar; leaves room for name and value in 80 columns
 _BAR_NAME_CHARS = 22

@@ -11,8 +11,6 @@ import orjson
 
 from reveried.demo import texts_of_sample_coding_session as texts
 
-__all__ = ["SESSION", "Transcript", "sample"]
-
 SESSION = "7d1f6a52-0c44-4b7e-9a63-2f5f0e8b1c90"
 
 _START = datetime(2026, 3, 30, 8, 2, 11, tzinfo=UTC)

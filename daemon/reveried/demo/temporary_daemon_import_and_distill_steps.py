@@ -28,18 +28,6 @@ if TYPE_CHECKING:
     from reverie.evals.continuity import Report
     from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport
 
-__all__ = [
-    "DemoResult",
-    "Selection",
-    "TemporaryDaemon",
-    "context_budget",
-    "distill_threads",
-    "import_sessions",
-    "question_about",
-    "select_sessions",
-    "temporary_daemon",
-]
-
 BUDGET_MIN, BUDGET_MAX = 4_000, 16_000  # tokens of the new context
 SESSION_BYTES_MIN = 20 * 1024  # a shorter one has just begun or was abandoned: there is nothing to distill in it
 _SUBAGENT_PREFIX = "agent-"

@@ -2,31 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "CACHE",
-    "CHECK_PASSES",
-    "CORRECTION",
-    "DECISION",
-    "FAILS_FIRST",
-    "GREP",
-    "LINT_FAILS",
-    "NEXT_TASK",
-    "OPEN",
-    "PASSES",
-    "PREFERENCE",
-    "PRINTING",
-    "QUESTION",
-    "REPORT",
-    "REQUEST",
-    "SOUTH",
-    "STEPS",
-    "TEST_CLOCK_CHANGE",
-    "TIMES_BEFORE",
-    "TWICE",
-    "fails_south",
-    "harbours",
-]
-
 REQUEST = (
     "The harbour master of Port Ellery wrote: on 29 March our table printed high water an hour early. "
     "Find out why, fix it, and make sure that it cannot come back. I'm a teacher who keeps this table for the sailing "

@@ -12,8 +12,6 @@ from reverie.usecases.spaces_and_tokens import DEFAULT_SPACE
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Caller", "caller_of", "token_hash"]
-
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _CREDENTIAL_HINT = "reverie token create makes a token, and reverie token list shows the valid ones."
 

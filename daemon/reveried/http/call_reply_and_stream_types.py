@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reveried.services import Services
 
-__all__ = ["Call", "Reply", "Stream"]
-
 KEY_BYTES_MAX = 255
 
 T = TypeVar("T")

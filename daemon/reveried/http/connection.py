@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from reveried.http.request_struct_and_response_writer import Handler
     from reveried.server import OpenConnections
 
-__all__ = ["Connection"]
-
 GRACE_S = 0.02  # after a deadline; long enough for one pass of the event loop, which reads what has arrived
 READ_AHEAD = 16  # requests without a body that are queued before reading is paused
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -13,8 +13,6 @@ from reverie.errors import Busy, TooLarge, ValidationError
 from reveried.linux_peer_systemd_and_memory_calls import peer_of
 from reveried.log import logger
 
-__all__ = ["Admission", "Limits", "malformed"]
-
 ROOT_UID = 0
 KIB = 1024
 MIB = 1024 * KIB

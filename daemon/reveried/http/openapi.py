@@ -15,8 +15,6 @@ from reveried.http.call_reply_and_stream_types import KEY_BYTES_MAX
 if TYPE_CHECKING:
     from reveried.http.route_table_and_dispatch import Route, Table
 
-__all__ = ["openapi"]
-
 REFERENCES = "#/components/schemas/{name}"
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-__all__ = ["BUCKETS_S", "Metrics"]
-
 BUCKETS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0)  # seconds: from a read in memory to a distillation
 
 

@@ -16,18 +16,6 @@ from reveried import PROTOCOL
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-__all__ = [
-    "Flow",
-    "Handler",
-    "MethodNotAllowed",
-    "Request",
-    "Response",
-    "envelope_body",
-    "envelope_of",
-    "raw_response",
-    "send_error",
-]
-
 RETRY_AFTER_S = 1
 JOINED_BYTES_MAX = 64 * 1024  # up to this size head and body are one write; copying a larger body costs more
 BODILESS = frozenset({http.HTTPStatus.NO_CONTENT, http.HTTPStatus.NOT_MODIFIED})

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reveried.http.request_struct_and_response_writer import Request, Response
     from reveried.services import Services
 
-__all__ = ["Application", "Handler", "Route", "Table", "table"]
-
 JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})  # curl's -d sends the last one
 QUERY_FIELDS_MAX = 100
 SHOWN_CHARS = 80  # of an unknown path in the error message

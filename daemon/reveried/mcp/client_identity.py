@@ -33,21 +33,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.json_rpc_messages import Request
 
-__all__ = [
-    "BRIDGE",
-    "URIS_MAX",
-    "Client",
-    "McpState",
-    "author_of",
-    "client_of",
-    "create_thread",
-    "new_session",
-    "project_of",
-    "session_client",
-    "thread_id_of",
-    "thread_of",
-]
-
 BRIDGE = (
     "reverie-bridge"  # a header of `reverie mcp`: the id of its process, `;`, its parent's process id, `;`, its folder
 )

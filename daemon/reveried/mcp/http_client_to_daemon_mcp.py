@@ -13,8 +13,6 @@ from reveried import PROTOCOL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Answer", "ended_early", "events_of", "send"]
-
 TIMEOUT_S = 60.0  # as of the client; a stream has a comment line at least every 15 s
 _TOKEN = "REVERIE_TOKEN"  # noqa: S105 - the name of a variable
 _DOWN = "run `reverie up` in a terminal to start it, then call the tool again"

@@ -9,32 +9,6 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ELICITATION",
-    "HANDSHAKE_VERSIONS",
-    "HEADER_MISMATCH",
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "META",
-    "METHOD_NOT_FOUND",
-    "PARSE_ERROR",
-    "RESOURCE_NOT_FOUND",
-    "STATELESS_VERSIONS",
-    "UNSUPPORTED_VERSION",
-    "Request",
-    "RpcError",
-    "can_elicit",
-    "check_meta",
-    "client_name",
-    "encoded",
-    "failure",
-    "is_stateless",
-    "parsed",
-    "request_of",
-    "success",
-]
-
 HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # newest first
 STATELESS_VERSIONS = ("2026-07-28",)
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
 
-__all__ = ["PROMPTS", "prompt", "thread_ids"]
-
 CHARS_MAX = 24_000  # of what an earlier thread says: some 6,000 tokens
 COMPLETIONS = 100
 PROMPTS: tuple[dict[str, Any], ...] = (

@@ -28,22 +28,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
 
-__all__ = [
-    "BRIEF",
-    "DOCUMENT",
-    "INDEX",
-    "NOTES",
-    "STATE",
-    "TEMPLATES",
-    "Watch",
-    "changes",
-    "contents",
-    "listed",
-    "path_of",
-    "resource_page",
-    "uri_of",
-]
-
 STATE, NOTES, INDEX = "memory://working-state", "memory://notes", "memory://index"
 BRIEF = "memory://brief"
 DOCUMENT = "memory://documents/"

@@ -7,8 +7,6 @@ from typing import Any
 from reveried import __version__
 from reveried.mcp import json_rpc_messages
 
-__all__ = ["FRESH", "SERVER", "discovered", "initialized"]
-
 SERVER = {"name": "reverie", "title": "Reverie", "version": __version__}
 FRESH: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}  # of every list: the daemon may be another one next time
 _INSTRUCTIONS = (

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from reveried.mcp.client_identity import Client
     from reveried.mcp.json_rpc_messages import Request
 
-__all__ = ["Question", "agreed", "call_tool", "declined", "question_result", "result", "sentence"]
-
 _CURSOR_MAX = 2000
 _COMPLETED_MAX = 100
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from reveried.mcp.http_client_to_daemon_mcp import Answer
 
-__all__ = ["LINE_BYTES_MAX", "Bridge", "run", "serve"]
-
 LINE_BYTES_MAX = 8 * 1024 * 1024  # a memory file has at most a million bytes, which JSON may write as six million
 RETRY_S, RETRY_MAX_S = 0.5, 30.0  # until a stream that broke off is opened again
 _KEY_BYTES = 6

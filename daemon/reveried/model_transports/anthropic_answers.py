@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     import anthropic
 
-__all__ = ["connection_failure", "read_message", "status_failure", "unusable"]
-
 TOKENS_SANE = 10_000_000  # no context is this long: a provider that reports more is not believed
 OVERLOADED = 529
 SPEND_LIMIT_CODES = ("spend_limit", "credit", "billing")  # parts of the error's type or code

@@ -31,8 +31,6 @@ from reveried.model_transports.anthropic_client import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
-__all__ = ["BATCH_JOBS", "BatchItem", "BatchJob", "BatchResult", "BatchState", "ListedBatch"]
-
 T = TypeVar("T")
 LISTED = 100  # batches of an account, newest first, among which one is looked for
 

@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator
 
-__all__ = ["RESULTS_BYTES_MAX", "AnswerError", "client_of", "message_params"]
-
 BODY_BYTES_MAX = 8 * ANSWER_BYTES_MAX  # of a whole response: text with every character escaped, and thinking
 RESULTS_BYTES_MAX = 32 * BODY_BYTES_MAX  # of all results of a batch
 ERROR_BYTES_MAX = 64 * 1024
 CONNECT_S = 15.0
 
 
-class Addressed(Protocol):
+class _Addressed(Protocol):
     """A job that names its server, its key and its time limit."""
 
     @property
@@ -87,7 +85,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 @asynccontextmanager
-async def client_of(job: Addressed, *, body_bytes: int = BODY_BYTES_MAX) -> AsyncIterator[anthropic.AsyncAnthropic]:
+async def client_of(job: _Addressed, *, body_bytes: int = BODY_BYTES_MAX) -> AsyncIterator[anthropic.AsyncAnthropic]:
     """Yield a client that neither retries nor follows redirects, and reads bounded responses alone."""
     transport = _BoundedTransport(
         httpx2.AsyncHTTPTransport(verify=_ssl_context(), proxy=_proxy(job.base_url)), body_bytes

@@ -26,8 +26,6 @@ from reveried.model_transports.transport import request_tokens, timed_out
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["JOBS", "SendJob", "clear_caches"]
-
 
 class SendJob(msgspec.Struct, frozen=True):
     """A request to send: to which model, where, with which key, within how many seconds."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelRequest, Role
     from reveried.config_bounds_and_model_sections import Distiller
 
-__all__ = ["DEFAULT_MODELS", "KEY_VARIABLE", "Anthropic"]
-
 JOBS_MODULE = "reveried.model_transports.anthropic_process_jobs"
 DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MODELS: Final[Mapping[Role, str]] = {"cheap": "claude-haiku-5-5", "strong": "claude-opus-5-5"}

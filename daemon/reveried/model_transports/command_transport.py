@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelRequest, StopReason
 
-__all__ = ["MARKER", "CommandTransport", "prompt_text", "read_output"]
-
 MARKER: Final = "REVERIE_MODEL_CALL"
 """Set in the program's environment: hooks of an agent client that it runs must not feed its session back."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from reveried.model_transports.settle_token_usage_in_result_commit import Settlement
     from reveried.model_transports.transport import ModelTransport
 
-__all__ = ["TRIES", "Metered", "retry_pause"]
-
 TRIES = 6
 REJECTED_MAX = 3  # requests in a row that a provider may reject before it is left alone
 REJECTED_PAUSE_S = 900.0

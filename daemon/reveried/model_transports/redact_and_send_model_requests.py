@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reveried.model_transports.transport import ModelTransport
     from reveried.services import Services
 
-__all__ = ["Models", "asked", "one_at_a_time", "prepared", "reflection_bounds"]
-
 AT_ONCE = 2  # requests of the daemon; more would only meet a provider's limits sooner
 ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation, and one more of each at a retry
 

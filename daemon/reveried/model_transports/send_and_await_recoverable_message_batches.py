@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from reveried.commit_worker import Submit
     from reveried.model_transports.anthropic_transport import Anthropic
 
-__all__ = ["ITEMS_MAX", "Batches"]
-
 T = TypeVar("T")
 ITEMS_MAX: Final = 500  # requests of one batch
 ROLE: Final = "strong"  # what is scheduled is kept, so the strong model is asked

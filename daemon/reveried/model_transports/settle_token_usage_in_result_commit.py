@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.store import Write, Writer
     from reverie.usecases.token_usage_ledger import ReservedCall, UsedTokens
 
-__all__ = ["SETTLEMENTS", "Settlement", "Settlements", "settlements", "write_settlements"]
-
 T = TypeVar("T")
 Settlement: TypeAlias = "tuple[ReservedCall, UsedTokens | None]"
 

@@ -38,16 +38,6 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
-__all__ = [
-    "LEARNT_FROM",
-    "SpoolTransport",
-    "answer_to",
-    "learn_from_answers",
-    "remove_files_with",
-    "remove_left_behind",
-    "write_request",
-]
-
 LEARNT_FROM: ContextVar[tuple[str, str] | None] = ContextVar("learnt_from", default=None)
 """Space and thread that are being learnt from; they go into the request file, which is the transport's alone."""
 

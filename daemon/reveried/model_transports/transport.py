@@ -17,8 +17,6 @@ from reverie.language_model.requests_and_answers import message_text
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
-__all__ = ["COMES_LATER", "NOT_SENT", "ModelTransport", "request_tokens", "timed_out"]
-
 COMES_LATER: Final = "comesLater"
 """A detail of ModelFailed that is true where the answer is still to come: whoever can, waits instead of deciding."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reveried.config import Config
     from reveried.model_transports.transport import ModelTransport
 
-__all__ = ["chosen_models"]
-
 
 def chosen_models(
     config: Config,

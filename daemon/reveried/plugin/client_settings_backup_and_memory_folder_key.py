@@ -23,19 +23,6 @@ from reverie.private_folder import make_private
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = [
-    "add_memory_folder",
-    "diff",
-    "forget",
-    "note",
-    "noted",
-    "read",
-    "remove_memory_folder",
-    "target",
-    "text_of",
-    "write",
-]
-
 
 def target(settings: Path) -> Path:
     """Return the file that settings are in, behind any links."""

@@ -25,17 +25,6 @@ from reveried.plugin import client_settings_backup_and_memory_folder_key as clie
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "CLIENTS",
-    "Change",
-    "Place",
-    "install",
-    "place_of",
-    "settings_without_plugin",
-    "uninstall",
-    "untrusted_hooks",
-]
-
 CLIENTS: Final = ("claude-code", "codex")
 _PROGRAMS: Final = {"claude-code": "claude", "codex": "codex"}  # as a person starts them
 _PLUGIN: Final = f"{NAME}@{NAME}"

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from reverie.context.cap_model_request_messages_by_stable_cut import Capped
     from reveried.proxy.http_request_heads_and_proxy_responses import RequestHead
 
-__all__ = ["ClaudeRequests"]
-
 # Bytes of a request: half of what fills a window of 200,000 tokens, after which it is compacted.
 LARGE_BYTES: Final = 256 * 1024
 PREPARED_S: Final = 30.0  # between two messages to the daemon that a compaction may follow

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from reveried.proxy.connect_to_provider import Upstream
 
-__all__ = ["BODY_BYTES_MAX", "ClientConnection", "Handler"]
-
 HEAD_BYTES_MAX: Final = 64 * 1024
 BODY_BYTES_MAX: Final = 32 * 1024 * 1024  # of a body that is looked at; a larger one is passed on as it arrives
 PENDING_BYTES_MAX: Final = 1024 * 1024  # of a body that waits for the provider's connection

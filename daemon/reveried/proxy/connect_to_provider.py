@@ -18,8 +18,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Upstream", "upstream"]
-
 P = TypeVar("P", bound=asyncio.Protocol)
 
 _PORTS: Final = {"http": 80, "https": 443}

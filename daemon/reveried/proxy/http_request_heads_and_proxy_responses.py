@@ -8,8 +8,6 @@ from typing import Final
 
 import orjson
 
-__all__ = ["RequestHead", "error_response", "response"]
-
 _OF_CONNECTION: Final = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization", b"te", b"upgrade", b"expect", b"host"}
 )

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from reveried.proxy.connect_to_provider import Upstream
     from reveried.proxy.http_request_heads_and_proxy_responses import RequestHead
 
-__all__ = ["ProxyServer"]
-
 HOST: Final = "127.0.0.1"
 SECRET_BYTES: Final = 24  # of the first part of every path
 CONNECTIONS_MAX: Final = 256

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from reveried.proxy.loopback_listener_with_secret_url import ProxyServer
 
-__all__ = ["in_thread", "no_proxy_for_loopback", "run_client", "serve"]
-
 _FORWARDED: Final = (
     signal.SIGTERM,
     signal.SIGHUP,

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["ROUTES"]
-
 
 async def begin(call: Call) -> Reply:
     """Begin a run of an agent."""

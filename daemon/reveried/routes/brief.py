@@ -16,8 +16,6 @@ from reveried.http.route_table_and_dispatch import Route
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["ROUTES"]
-
 
 async def get_brief(call: Call) -> Reply:
     """Return the brief of a project: its lines, or the text that agents are shown."""

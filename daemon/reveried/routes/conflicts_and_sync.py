@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
-__all__ = ["ROUTES"]
-
 
 async def _resolve_conflict(
     services: Services,

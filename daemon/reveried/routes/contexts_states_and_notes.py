@@ -17,8 +17,6 @@ from reveried.routes.pagination import record_page
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["ROUTES"]
-
 
 async def context(call: Call) -> Reply:
     """Return the request fragment to splat into a call of the model, and what each tier costs; or one plain text."""

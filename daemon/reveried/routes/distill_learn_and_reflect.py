@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reveried.services import Services
     from reveried.start_await_and_cancel_background_jobs import Progress
 
-__all__ = ["CHECK_ROUTES", "ROUTES", "require_thread"]
-
 SPOOL_WAITS_S = (
     1.0  # a person answers a spool, or another machine at night: that its folder can be written is what counts
 )

@@ -26,8 +26,6 @@ from reveried.routes.purge_for_delete_requests import purge
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["ROUTES"]
-
 _ETAG = lazy_regex(r'"([0-9a-f]{64})"|(\*)')
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.start_await_and_cancel_background_jobs import Progress
 
-__all__ = ["ROUTES"]
-
 
 async def start(call: Call) -> Reply:
     """Dream about what changed since the last dream; a dry run decides and writes nothing."""

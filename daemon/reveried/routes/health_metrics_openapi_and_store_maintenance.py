@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
-__all__ = ["ROUTES"]
-
 COUNTED_KINDS = {
     "threads": Kind.THREAD,
     "memories": Kind.MEMORY,

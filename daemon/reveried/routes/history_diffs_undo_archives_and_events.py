@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reveried.event_wakeups import Subscription
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["EVENT_ROUTES", "ROUTES"]
-
 BATCH = 256  # events in one chunk
 HEARTBEAT_S = 15.0  # a comment line after so long without events
 

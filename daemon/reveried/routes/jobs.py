@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.start_await_and_cancel_background_jobs import Progress
 
-__all__ = ["ROUTES", "start_job"]
-
 
 async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:
     """Start a job; reply with 202 and its id, or with `?wait=true` with its result.

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reveried.mcp.json_rpc_messages import Request
     from reveried.mcp.resources_and_change_notifications import Change
 
-__all__ = ["ROUTES"]
-
 SESSION, VERSION, METHOD, NAME = "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"
 KEY_BYTES = 9  # of the random part of the id of a session, and of a question
 QUESTION_S = 600.0  # for the user's answer, after which nothing is done

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Write
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["CANDIDATE_ROUTES", "ROUTES", "SEARCH_ROUTES"]
-
 T = TypeVar("T")
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from reverie.store import Key, Reader, StoredRecord
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["record_page"]
-
 R = TypeVar("R", bound="StoredRecord")
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from reverie.store import PendingPurge
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["purge"]
-
 
 async def purge(call: Call, target: PendingPurge) -> wire.Purged:
     """Run a purge for its caller. An agent's token may delete, and not remove the history: nothing restores that."""

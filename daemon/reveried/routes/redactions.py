@@ -19,8 +19,6 @@ from reveried.http.route_table_and_dispatch import Route
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["ROUTES"]
-
 
 async def list_redactions(call: Call) -> Reply:
     """Return the values that were replaced, without the values, those first that were found last."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
-__all__ = ["HOOK_ROUTES", "ROUTES"]
-
 _IN_THE_TEXT: Final = ("summary", "excerpts")
 """Parts that the hooks of a compaction would show, and that need not be shown again."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
-__all__ = ["PROJECT_ROUTES", "ROUTES"]
-
 TOKEN_BYTES = 32  # as many random bits as its SHA-256 has
 TOKEN_PREFIX = "rvt_"  # noqa: S105 - begins every token, so that people and scanners of secrets recognise one
 

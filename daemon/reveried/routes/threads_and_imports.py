@@ -25,8 +25,6 @@ from reveried.routes.purge_for_delete_requests import purge
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
 
-__all__ = ["IMPORT_ROUTES", "ROUTES"]
-
 
 async def create(call: Call) -> Reply:
     """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from reverie.tools.memory_tool_commands_and_reply_texts import MemoryCommand
 
-__all__ = ["ROUTES"]
-
 TRIES = 5  # of a change while others change the same file
 SERVER_ERROR = 500  # statuses from here on are errors of the daemon, which no other command would avoid
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from reverie.sync.file_stamp_or_refusal import Refusal
     from reveried.sync_service.in_memory_folder_state import Guard
 
-__all__ = ["Condition", "announcement", "folder_condition", "sync_status"]
-
 _FULL_HINT: Final = "free some space on its disk; what waits is then written by itself"
 _READ_ONLY_HINT: Final = "make it writable again (its mount, owner and mode); what waits is then written by itself"
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-__all__ = ["JoinedWrites"]
-
 
 @dataclass(slots=True)
 class _Pass:

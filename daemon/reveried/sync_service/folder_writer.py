@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from reveried.sync_service.in_memory_folder_state import Baselines, CommitResult, DirtySet, ScanResult
     from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
-__all__ = ["FolderWriter"]
-
 FAILURES_MAX = 8  # writes of one pass that are tried in a row while the folder is full or read-only
 
 

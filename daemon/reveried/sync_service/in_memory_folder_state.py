@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.usecases.projections import Listing
     from reveried.sync_service.late_writes_into_replaced_files import LateWrite
 
-__all__ = ["Baselines", "CommitResult", "DirtySet", "FileIndex", "Guard", "ScanResult", "SyncOutcome", "WriteResult"]
-
 
 class Baselines:
     """The baselines of one folder, path by path, and those of them that the store does not have yet.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reverie.sync.open_and_verify_root_folder import Root
     from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch
 
-__all__ = ["LateWrite", "LateWrites"]
-
 
 @dataclass(frozen=True, slots=True)
 class LateWrite:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reverie.sync.open_and_verify_root_folder import KnownRoot
     from reveried.sync_service.late_writes_into_replaced_files import LateWrites
 
-__all__ = ["RootBinding"]
-
 
 class RootBinding:
     """The configured path of a space's folder and its open root. Blocks; one caller at a time, except for `problem`."""

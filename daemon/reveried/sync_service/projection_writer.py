@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from reverie.sync.open_and_verify_root_folder import Root
     from reverie.usecases.projections import Listing
 
-__all__ = ["ProjectionWriter"]
-
 JOURNAL = PurePosixPath(".reverie/written.json")  # SHA-256 of what was written, or about to be, by path
 JOURNAL_BYTES_MAX = 16 * 1024 * 1024  # by far more than ours, which is two paths with two digests each: 359 bytes
 # Bytes of a projection that is read and compared. `long-term-memory.json` has about 290 for a memory of one line, so

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reveried.sync_service.in_memory_folder_state import CommitResult
     from reveried.sync_service.scan_plan_and_apply import SpaceFolder
 
-__all__ = ["announce", "left_out_lines", "log_failure", "log_notices", "recorded_failure", "retry_parts"]
-
 
 async def announce(folder: SpaceFolder, submit: Submit) -> None:
     """Announce a folder's condition by an event and in the log, if it differs from the last announced one."""

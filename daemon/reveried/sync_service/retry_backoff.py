@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["Backoff"]
-
 RETRY_S: Final = 1.0  # seconds before the first retry of what failed, doubled each time
 # Seconds between two retries from then on: so long may a folder that can be read or written again, such as one on a
 # mount that is back, wait for its sync. Set by hand.

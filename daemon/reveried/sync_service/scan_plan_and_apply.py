@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from reveried.config import Sync
     from reveried.sync_service.folder_status import Condition
 
-__all__ = ["SpaceFolder"]
-
 RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
 
 

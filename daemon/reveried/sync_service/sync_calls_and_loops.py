@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from reveried.config import Config
     from reveried.sync_service.in_memory_folder_state import ScanResult, WriteResult
 
-__all__ = ["SyncService"]
-
 PASSES_MAX = 8  # of one call, while a person saves again and again or the store changes; the next event tries again
 PARTS_AT_ONCE = 4  # parts of a plan submitted to the writer together, so that one flush of the store serves them
 SHUTDOWN_MAX_S = 20.0  # seconds that `close` waits for blocking work

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reveried.sync_service.scan_plan_and_apply import SpaceFolder
     from reveried.watcher import Watcher
 
-__all__ = ["MOST_S", "RECORD_S", "REST_TIMES", "SETTLED_S", "SyncLoop", "UpkeepTimers"]
-
 # The loop; all times in seconds.
 DEBOUNCE_MOST: Final = 10  # the debounce ends after so many times its length, while changes go on and on
 UNWATCHED_S: Final = 2.0  # period of full scans where the file system reports no events

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from reverie.client import AsyncClient
 
-__all__ = ["memory_service", "thread_of"]
-
 USERS_MAX: Final = 256  # whose memory is kept; that of others is read again
 _AGENT: Final = "google-adk"
 _NO_SESSION: Final = "__unknown_session_id__"  # of events that are added without a session, as in ADK's own service

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from reverie.client import AsyncClient
 
-__all__ = ["SessionStore"]
-
 SESSIONS_MAX: Final = 256  # whose lines are known without reading them again
 DELETED_MAX: Final = 10_000  # deleted sessions that may begin anew; one before these is as if a person had deleted it
 _CLIENT: Final = "claude-code"  # whose lines these are: the SDK runs Claude Code

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from reverie.client.http_protocol_and_server_sent_events import Call
 
-__all__ = ["RecentlyUsed", "StoredValue", "ThreadValues", "thread_id", "value_message"]
-
 _FIELD: Final = "value"  # of the first block of a message
 
 V = TypeVar("V")

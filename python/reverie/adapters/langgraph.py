@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from reverie.client import Client
     from reverie.client.http_protocol_and_server_sent_events import Call
 
-__all__ = ["store"]
-
 _AGENT: Final = "langgraph"
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from reverie.adapters.json_values_in_threads_and_recently_used_map import StoredValue
     from reverie.client import AsyncClient
 
-__all__ = ["Session"]
-
 _AGENT: Final = "openai-agents"
 _ID: Final = lazy_regex(r"[a-zA-Z0-9_-]+")
 _NAME: Final = lazy_regex(r"[a-zA-Z0-9_-]{1,128}")

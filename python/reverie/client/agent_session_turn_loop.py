@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from reverie.client.caller_tools_and_result_blocks_of_session import RunnableTool, Tool
     from reverie.client.http_protocol_and_server_sent_events import Call
 
-__all__ = ["AsyncSession", "Content", "Face", "Loop", "Session", "SessionOptions", "Settings", "Turn"]
-
 T = TypeVar("T")
 Content = str | list[dict[str, Any]]
 """What a person says: a text, or content blocks in Anthropic form."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reverie.client.agent_session_turn_loop import AsyncSession, SessionOptions
     from reverie.client.http_protocol_and_server_sent_events import Call
 
-__all__ = ["AsyncClient"]
-
 T = TypeVar("T")
 
 CONNECT_S = 5.0  # as long as the daemon's queue of new connections may be full

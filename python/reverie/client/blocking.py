@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reverie.client.agent_session_turn_loop import Session, SessionOptions
     from reverie.client.http_protocol_and_server_sent_events import Call
 
-__all__ = ["Client"]
-
 T = TypeVar("T")
 
 CONNECT_S = 60.0  # connecting blocks only while the listening socket's queue is full

@@ -12,8 +12,6 @@ from reverie.errors import ValidationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["RunnableTool", "Tool", "Toolbox", "failure", "result_block"]
-
 
 @runtime_checkable
 class RunnableTool(Protocol):

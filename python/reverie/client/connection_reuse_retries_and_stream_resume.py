@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client.http_protocol_and_server_sent_events import Head
 
-__all__ = ["ApiCalls", "AsyncFace", "BlockingFace", "Connection", "Core", "Network", "run_to_end"]
-
 T = TypeVar("T")
 P = ParamSpec("P")
 

@@ -20,27 +20,6 @@ from reverie.thread_safe_typed_decoding import from_json
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-__all__ = [
-    "LINE",
-    "LINE_MAX_BYTES",
-    "REST",
-    "BadAnswer",
-    "Call",
-    "EventParser",
-    "Head",
-    "call_bytes",
-    "check_head",
-    "decoder",
-    "discard",
-    "error_of",
-    "get",
-    "read_body",
-    "read_head",
-    "read_piece",
-    "request",
-    "target",
-]
-
 LINE = -1  # asks `read` for the bytes up to and including the next newline
 REST = -2  # asks `read` for the bytes until the other end closes
 LINE_MAX_BYTES = 65_536  # twice the daemon's limit for a whole request head; the heads it sends are far shorter

@@ -10,35 +10,6 @@ from reverie.client.http_protocol_and_server_sent_events import Call, get, reque
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "accept_candidate",
-    "append_entry",
-    "candidate",
-    "candidates",
-    "change_memory",
-    "conflict",
-    "conflicts",
-    "delete_document",
-    "delete_folder",
-    "document",
-    "documents",
-    "forget",
-    "index",
-    "insert_lines",
-    "memories",
-    "memory",
-    "memory_history",
-    "move_document",
-    "patch_document",
-    "put_document",
-    "recall",
-    "reject_candidate",
-    "remember",
-    "resolve",
-    "sync_now",
-    "sync_status",
-]
-
 
 def documents(
     *, limit: int = wire.LIMIT_DEFAULT, after: str | None = None, prefix: str | None = None

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from reverie.client.aio import AsyncClient
     from reverie.client.blocking import Client
 
-__all__ = ["AsyncMemoryTool", "MemoryTool"]
-
 Text = TypeVar("Text")  # a text, or one that is awaited
 
 

@@ -11,27 +11,6 @@ from reverie.client.http_protocol_and_server_sent_events import Call, discard, g
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "allow_redactions",
-    "change_privacy",
-    "compact_conversation",
-    "complete_run",
-    "disallow_redactions",
-    "end_session",
-    "prepare_compaction",
-    "privacy",
-    "put_run_file",
-    "put_working_memory",
-    "redactions",
-    "run",
-    "run_context",
-    "run_file",
-    "runs",
-    "sessions",
-    "start_run",
-    "start_session",
-]
-
 
 def start_run(
     *,

@@ -14,42 +14,6 @@ if TYPE_CHECKING:
 
     from reverie.models import NoteCategory
 
-__all__ = [
-    "add_note",
-    "append",
-    "brief",
-    "brief_text",
-    "call_tool",
-    "change_brief_line",
-    "change_thread",
-    "context",
-    "context_text",
-    "create_thread",
-    "delete_note",
-    "delete_thread",
-    "digest",
-    "distill",
-    "entries",
-    "learn",
-    "messages",
-    "model_requests",
-    "notes",
-    "projects",
-    "reflect",
-    "rewind",
-    "search",
-    "send_chunk",
-    "set_working_state",
-    "sort_projects",
-    "start_distill",
-    "start_import",
-    "summaries",
-    "thread",
-    "threads",
-    "tools",
-    "working_state",
-]
-
 
 def create_thread(
     *,

@@ -17,8 +17,6 @@ from reverie.models import Add, Candidate, Change, Memory, MemoryType, Skip
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["candidates_to_add", "decide_episodes"]
-
 # Overlap (0 to 1) of title and summary from which two episodes are one. On one day fewer common words are enough: most
 # likely it is the same work, described twice. "Fixed the login timeout: raised the session timeout of the login page to
 # 30 minutes and added a test" and "Login timeout fixed: raised the session timeout of the login page to 30 minutes"

@@ -14,8 +14,6 @@ from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["UPDATES_KEPT", "apply", "document_of", "happened_on"]
-
 UPDATES_KEPT = 20  # sources of earlier updates that a memory's provenance lists
 
 _DOCUMENTS = {

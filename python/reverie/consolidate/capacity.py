@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reverie.consolidate.statements import Statement
     from reverie.consolidate.working_set import Item, WorkingSet
 
-__all__ = ["REDUCTION_MAX", "WINDOW_TOKENS", "shrink", "similarity_to_merge", "tier"]
-
 WINDOW_TOKENS = 1_000_000  # of the models that all memories are meant to fit into
 _SELECTIVE_FROM = 0.30  # shares of the window, from seed 003
 _HEAVY_CUT_FROM = 0.50

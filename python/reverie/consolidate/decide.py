@@ -33,8 +33,6 @@ from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Decision", "Proposal", "decide"]
-
 _SHOWN_CHARS = 160  # of the words that a proposal quotes
 # Types in which `Subject: value` replaces another value; of a procedure "To run the tests of the project app: `make`".
 _KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE, MemoryType.PROCEDURE})

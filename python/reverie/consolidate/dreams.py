@@ -30,8 +30,6 @@ from reverie.sentence_word_analysis import analyze, strip_markers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["BATCH_MIN", "Archive", "DreamBatch", "DreamPlan", "Source", "counted_sources", "plan_oldest"]
-
 ARCHIVE_VERSION = 1  # of an archive's JSON
 # Memories that a dream takes at least. With fewer a backlog shrinks slower than it grows: an import of one long
 # session brings about that many in a day.

@@ -27,20 +27,6 @@ if TYPE_CHECKING:
 
     from reverie.consolidate.decide import Decision
 
-__all__ = [
-    "REJECTED",
-    "Forgotten",
-    "ForgottenStatement",
-    "Nearness",
-    "episode_text",
-    "hold_large_deletion",
-    "lines_without",
-    "spoken",
-    "statement_key",
-    "statements_in",
-    "stems_in_order",
-]
-
 DELETIONS_MAX: Final = 0.20  # share of the memories that a consolidation may delete by itself
 _DELETIONS_ALLOWED: Final = 1  # one is always allowed: of four memories one that is over is 25 %
 

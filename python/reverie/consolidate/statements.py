@@ -15,8 +15,6 @@ from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze, count_negations, normalize, subject_of
 from reverie.text_caches import text_cache
 
-__all__ = ["MERGED_CHARS_MAX", "Relation", "Statement", "is_generic", "merged", "overlap", "parse_statement", "relate"]
-
 MERGED_CHARS_MAX = 480  # of a merged statement; about 80 words, more than anybody reads as one bullet
 # Words that change nothing: "always run the tests" and "please run the tests" are the same statement.
 _FILLERS = frozenset("a an the also always just please so very then each every".split())  # noqa: SIM905

@@ -13,8 +13,6 @@ from reverie.models import Memory, MemoryType
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-__all__ = ["NOW", "Item", "WorkingSet", "scope_of", "stated_at"]
-
 NOW = "9999"  # sorts after every time: a candidate without one is stated in this run
 _POSTINGS_MAX = 1000  # items; a word that more of them have finds too much, as a stop word does
 _SIMILAR_MAX = 64  # items that one statement is compared with, the most similar of those found

@@ -31,17 +31,6 @@ if TYPE_CHECKING:
     from reverie.models import Dropped, Passage
 
 
-__all__ = [
-    "BETAS",
-    "assemble",
-    "place_cache_breakpoints",
-    "placement",
-    "request_messages",
-    "system_blocks",
-    "tail_cost",
-    "with_edge_notices",
-]
-
 BETAS: Final = ("context-management-2025-06-27",)
 
 SQUEEZE: Final = ("recall", "index", "digest", "bootstrap", "summary", "notes", "state")

@@ -8,19 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from reverie.models import Dropped, Message, Note, Passage
 
-__all__ = [
-    "SHARES",
-    "Ceilings",
-    "Context",
-    "Limits",
-    "Parts",
-    "Placement",
-    "RecallLine",
-    "ceilings",
-    "hard_limit",
-    "target",
-]
-
 Placement: TypeAlias = Literal["system", "late"]
 
 AFTER_DISTILLATION: Final = 35_000

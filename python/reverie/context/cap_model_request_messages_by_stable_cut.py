@@ -26,8 +26,6 @@ from reverie.thread_safe_typed_decoding import from_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Cap", "Capped", "CutNeeded", "Facts", "Read", "TooSmall"]
-
 KEPT_SHARE: Final = 4  # a quarter of the room is for the messages behind a new cut, a quarter for the text
 TEXT_TOKENS: Final = (1_000, 16_000)  # of the text, at least and at most
 ROOM_MIN: Final = 4_000  # beside system prompt, tools and system messages

@@ -21,8 +21,6 @@ from reverie.models import Dropped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FittedConversation", "fit_conversation", "floor_cost"]
-
 _LEAST: Final = 30
 """Tokens of a tool result that is trimmed to the least: its first and last line, and a notice of the gap."""
 

@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Message
 
-__all__ = [
-    "Blocks",
-    "Unit",
-    "is_notice",
-    "is_turn_finished",
-    "is_user_speech",
-    "make_unit",
-    "open_turn_start",
-    "split_units",
-    "tail_start",
-    "without_thinking",
-]
-
 Blocks: TypeAlias = tuple[dict[str, Any], ...]
 
 _THINKING: Final = ("thinking", "redacted_thinking")

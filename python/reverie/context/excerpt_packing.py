@@ -18,8 +18,6 @@ from reverie.models import Dropped, Passage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["HEADING", "ExcerptCache", "pack_excerpts", "total_tokens"]
-
 HEADING: Final = "## Excerpts (verbatim, oldest first)"
 
 _ROUNDS: Final = 6

@@ -12,8 +12,6 @@ from typing import Final
 
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["neutralize_markup"]
-
 # The tags of Claude Code, Codex and the chat formats: `<system-reminder>`, `</environment_context>`, `<|im_start|>`.
 _TAG: Final = lazy_regex(
     r"<(?P<tag>/?\s*(?:system(?:[_-]\w+)*|assistant|human|user[_-]\w[\w-]*|(?:user_)?instructions|environment_context"

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
     from reverie.context.assembly_inputs_and_token_ceilings import Limits
 
-__all__ = [
-    "PLACEHOLDER",
-    "clear",
-    "cleared_cost",
-    "edits_on_server",
-    "server_edits",
-    "takes_late_system",
-    "tool_uses_to_clear",
-]
-
 PLACEHOLDER: Final = "[old tool result cleared; call the tool again if it is needed]"
 
 _NAME: Final = lazy_regex(r"claude-(?P<family>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["assistant_blocks", "notice_block", "text_block", "user_blocks"]
-
 _ID: Final = lazy_regex(r"[a-zA-Z0-9_-]+")
 _NAME: Final = lazy_regex(r"[a-zA-Z0-9_-]{1,128}")
 

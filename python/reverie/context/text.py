@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 
     from reverie.context.assembly_inputs_and_token_ceilings import Context
 
-__all__ = [
-    "BEGINNING",
-    "TEXT_TIERS",
-    "WAITING",
-    "block_text",
-    "content_blocks",
-    "largest_count",
-    "render",
-    "text_of",
-    "text_of_tokens",
-]
-
 WAITING: Final = "[… nothing new was said since …]"
 """Closes a conversation that ends with the assistant: the API refuses a list whose last turn is the assistant's."""
 

@@ -13,8 +13,6 @@ from reverie.text_caches import text_cache
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["BLOCK", "MEDIA", "MESSAGE", "block_cost", "compact", "content_cost", "message_cost"]
-
 MESSAGE: Final = 4
 """Tokens added for every message."""
 

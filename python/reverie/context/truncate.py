@@ -10,8 +10,6 @@ from reverie.context.token_cost import BLOCK, content_cost
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["fits_in", "result_text", "shorten", "trim_result", "truncate_text"]
-
 _MARK_TOKENS: Final = 14
 """Room for the line `[… N tokens trimmed …]` and the seams beside it."""
 

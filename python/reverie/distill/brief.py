@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from reverie.distill.commands import Run
     from reverie.distill.steps import Step, Trace
 
-__all__ = ["thread_brief"]
-
-
 _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, a longer one is a list or a log
 _WORDS_MIN: Final = 3  # of a quote
 _FINDING_CHARS_MIN: Final = 40

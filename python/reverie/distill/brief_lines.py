@@ -24,16 +24,6 @@ if TYPE_CHECKING:
 
     from reverie.models import BriefLine, ThreadBrief
 
-__all__ = [
-    "SECTIONS",
-    "VERSION",
-    "ChosenLine",
-    "MemoryLine",
-    "PreparedThread",
-    "choose",
-    "prepare",
-]
-
 VERSION: Final = 4
 """Changes with what is extracted: the lines of older versions are made anew."""
 

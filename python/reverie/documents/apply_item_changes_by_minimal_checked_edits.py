@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from reverie.documents.parser import ParsedSource
     from reverie.match_and_edit_markdown_blocks import Block
 
-__all__ = ["EditState", "edit_items", "inserted", "start_of_body"]
-
 _NEEDS_SEPARATION: Final = frozenset({"breaks_out", "not_one_block"})
 _ITEMS_TRIED: Final = 4  # of the last items, before which a new one is tried: what is left open is mostly near the end
 

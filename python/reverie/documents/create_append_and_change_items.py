@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reverie.documents.parser import ParsedSource
     from reverie.match_and_edit_markdown_blocks import Block
 
-__all__ = ["append_entry", "apply_changes", "is_listed", "new_document", "with_blocks_of"]
-
 _LINE_ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 _MEMORY_LIST: Final = "MEMORY.md"
 _LIST_MARKS: Final = ("- ", "* ", "+ ")

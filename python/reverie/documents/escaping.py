@@ -12,21 +12,6 @@ from reverie.match_and_edit_markdown_blocks import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "bullet",
-    "clean",
-    "ending_of",
-    "escaped",
-    "escaped_heading",
-    "escaped_tag",
-    "one_line",
-    "tag",
-    "unescaped",
-    "unescaped_heading",
-    "unescaped_tag",
-    "untagged",
-]
-
 _TAG_BYTES_MAX: Final = 64  # the parser takes no longer word as a tag
 _NOT_TAG: Final = lazy_regex(r"[^\w\-/.]+")
 # A last word that may parse as a tag. Which letters beyond ASCII do is up to the parser, so all are escaped.

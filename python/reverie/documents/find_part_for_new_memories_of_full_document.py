@@ -14,8 +14,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["PART_BYTES_MAX", "PART_ITEMS_MAX", "is_full", "next_part", "numbered", "open_part", "parts_of", "room"]
-
 PART_BYTES_MAX: Final = 32 * 1024
 """Bytes from which on a document is full: some 8,000 tokens, which an agent can load beside other things."""
 PART_ITEMS_MAX: Final = 128

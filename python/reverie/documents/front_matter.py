@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from reverie.documents.item_and_change_types import Wording
 
-__all__ = ["FrontMatter", "change_whole_file", "front_matter_of", "session_of"]
-
 _KEY: Final = lazy_regex(r"(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
 _ENTRY: Final = lazy_regex(r"[ \t]*-[ \t]+(.*)$")
 _COMMENT: Final = lazy_regex(r"(?:^|[ \t])#.*$")

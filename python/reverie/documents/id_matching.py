@@ -10,8 +10,6 @@ from reverie.match_and_edit_markdown_blocks import align
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["match_ids"]
-
 
 def match_ids(
     before: Mapping[str, Sequence[tuple[str, str]]], after: Mapping[str, Sequence[str]]

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind
     from reverie.models import MemoryType
 
-__all__ = ["Add", "Change", "ChangedDocument", "Delete", "Item", "ParsedDocument", "Update", "Wording"]
-
 
 class Item(NamedTuple):
     """One memory in a document: the bytes `start` to before `end`, which are `text`, line ending included.

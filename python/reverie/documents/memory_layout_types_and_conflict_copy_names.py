@@ -16,20 +16,6 @@ from reverie.path_validation import SEGMENT_BYTES_MAX
 if TYPE_CHECKING:
     from reverie.documents.front_matter import FrontMatter
 
-__all__ = [
-    "DocumentKind",
-    "conflict_copy",
-    "copied_path",
-    "copy_name",
-    "is_conflict_copy",
-    "kind_of",
-    "kind_with_front_matter",
-    "stem_of",
-    "type_by_name",
-    "type_of_blocks",
-    "type_of_whole",
-]
-
 
 class DocumentKind(StrEnum):
     """The way in which memories are written in a document."""

@@ -27,20 +27,6 @@ if TYPE_CHECKING:
 
     from reverie.documents.front_matter import FrontMatter
 
-__all__ = [
-    "ITEMS_MAX",
-    "ParsedSource",
-    "has_too_many_items",
-    "header_texts",
-    "ids_of_items",
-    "is_updated_line",
-    "items_by_id",
-    "parse_document",
-    "parse_items",
-    "parse_source",
-    "summary_of",
-]
-
 ITEMS_MAX: Final = 40_000
 """Memories of one document: as many as one commit can replace by others."""
 

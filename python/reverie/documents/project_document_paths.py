@@ -10,15 +10,13 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PERSON", "folder_of", "in_project", "memory_project", "moved_to_project"]
-
 PERSON: Final = ""
 """The project of a memory that is of no project but of the person: it is recalled everywhere."""
 
 _EPISODES: Final = lazy_regex(r"episodes/(?P<project>.+)-\d{4}-\d{2}(?:-\d+)?\.md")
 
 
-class OfProject(Protocol):
+class _OfProject(Protocol):
     """The fields of a memory that its project is computed from."""
 
     @property
@@ -27,7 +25,7 @@ class OfProject(Protocol):
     def provenance(self) -> Mapping[str, Any]: ...
 
 
-def memory_project(memory: OfProject) -> str:
+def memory_project(memory: _OfProject) -> str:
     """Return the name of the project that a memory belongs to, `PERSON` for none.
 
     Older releases recorded it with the provenance alone, as the folder's name: `My App` counts as `my-app`.

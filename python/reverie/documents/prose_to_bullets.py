@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["count_items", "entry_with_bullets", "prose_note", "with_bullets"]
-
 _PARAGRAPHS: Final = lazy_regex(r"\n[ \t]*\n")
 _ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 # A line that is code, a table, a quote, HTML, a heading or a rule: what of it is one memory, only its author knows.

@@ -17,17 +17,6 @@ from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 if TYPE_CHECKING:
     from reverie.match_and_edit_markdown_blocks import Block
 
-__all__ = [
-    "day_of",
-    "heading_of",
-    "section",
-    "section_of_update",
-    "short_summary",
-    "updated_line",
-    "updated_wording",
-    "with_summaries",
-]
-
 _HEADINGS: Final = {"user": "User Facts", "project": "Project Facts"}
 _MONTH: Final = lazy_regex(r"episodes/(?:.+-)?(\d{4}-\d{2})(?:-\d+)?\.md")
 _FIELD_ORDER: Final = {"Summary": 0, "Date": 1, "Problem": 2, "Task": 2, "Solution": 3, "Lesson": 4}

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reverie.documents.item_and_change_types import Item
     from reverie.documents.parser import ParsedSource
 
-__all__ = ["DocumentVersion", "revert_change"]
-
 DocumentVersion: TypeAlias = "tuple[str, Sequence[str]]"
 """One version of a document: its text, and the ids of its items."""
 

@@ -13,8 +13,6 @@ from reverie.sentence_word_analysis import strip_markers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["WORDS_MAX", "SummaryInput", "at_most", "masked", "sentence", "shortened", "summary_line", "unmasked"]
-
 WORDS_MAX: Final = 10  # words of a summary line, as seed 004 section 3 has it
 _CHARS_MAX: Final = 120  # of a summary in a language without spaces, and of one with a long address in it
 _TOPICS_MAX: Final = 10  # of a summary that somebody gives as a list

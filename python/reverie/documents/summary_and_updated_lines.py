@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reverie.documents.parser import ParsedSource
     from reverie.match_and_edit_markdown_blocks import Block
 
-__all__ = ["copy_header", "patch_text", "refresh_header", "update_header", "written_summary"]
-
 _SUMMARY: Final = lazy_regex(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
 _DATE: Final = lazy_regex(r"\d{4}-\d{2}-\d{2}")
 

@@ -18,8 +18,6 @@ from reverie.sentence_word_analysis import strip_markers
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-__all__ = ["BYTES_MAX", "LINES_MAX", "DocumentEntry", "flat", "newest_first", "ordered", "update_memory_list"]
-
 LINES_MAX: Final = 200  # of the whole file: what Claude Code loads
 BYTES_MAX: Final = 25_000
 _FIRST_FACTS: Final = ("user", "preferences", "project", "mistakes", "procedures", "skills", "observations")

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from reverie.embedding.wordpiece_tokenizer import WordPiece
 
-__all__ = ["Bert", "StaticTable"]
-
 TOKENS_MAX: Final = 128  # of a text, its marks of beginning and end included: what such models were trained on
 BATCH: Final = 16  # texts of like length at once
 _EMBEDDINGS: Final = "embeddings."

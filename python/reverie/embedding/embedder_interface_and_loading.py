@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from importlib.machinery import ModuleSpec
 
-__all__ = ["Embedder", "configured", "folder_of", "open_embedder"]
-
 WEIGHTS: Final = "model.safetensors"
 HASHED_BYTES: Final = 1_000_000  # of the weights, from both ends: they tell two models apart
 _TABLE_NAMES: Final = ("embeddings", "embedding.weight")

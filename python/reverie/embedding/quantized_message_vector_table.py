@@ -11,8 +11,6 @@ from reverie.errors import EmbedderFailed
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-__all__ = ["INSTALL", "Vectors", "numpy", "unit_rows"]
-
 INSTALL: Final = "pip install 'reverie[embed]'"
 MAGIC: Final = b"RVVECTR1"
 DIGEST_BYTES: Final = 32

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["json_object", "read_file", "tensors_of"]
-
 FILE_BYTES_MAX: Final = 100_000_000  # of a file beside the weights, and of the weights' header
 WEIGHTS_BYTES_MAX: Final = 2_000_000_000  # of the file, and of the numbers as float32: a large BERT has 1.3 GB
 _CHUNK_BYTES: Final = 1 << 24

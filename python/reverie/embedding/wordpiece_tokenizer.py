@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["WordPiece", "check_table"]
-
 DIMENSIONS_MAX: Final = 8192  # several times what any such model has
 WORD_CHARS: Final = 100  # a longer word is unknown, as in the models' training
 _CJK: Final = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
     from reverie.models import Candidate, Entry, Message
 
-__all__ = ["context_of", "context_text", "knowledge_text"]
-
 
 def context_text(path: Path, max_tokens: int) -> str:
     """Return the context after the transcript at `path` as text: every tier, within `max_tokens` in any encoding.

@@ -28,26 +28,6 @@ if TYPE_CHECKING:
     from reverie.context import Context
     from reverie.evals.transcript_cuts import Cut, Line
 
-__all__ = [
-    "BUDGETS",
-    "CLIENT",
-    "REVERIE",
-    "TAIL",
-    "TALK",
-    "TIERS",
-    "Mean",
-    "Report",
-    "Row",
-    "Scores",
-    "TierRow",
-    "continuity",
-    "mean_over_sessions",
-    "names_in_context",
-    "plain_tail",
-    "score",
-    "talk_alone",
-]
-
 BUDGETS: Final = (4_000, 8_000, 16_000, 32_000)
 
 REVERIE: Final = "reverie"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from reverie.evals.continuity import Report, Row, TierRow
 
-__all__ = ["svg"]
-
 _WORDS: Final = {
     "workingState": "working state",
     "digest": "thread digest",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reverie.context.conversation_units_open_turn_and_tail_start import Unit
     from reverie.models import Json, Message
 
-__all__ = ["ABSOLUTE_CAP", "BESIDE", "DISTIL_AT", "Frequency", "frequency", "one_thread"]
-
 DISTIL_AT: Final = 0.70
 """Share of the window at which a thread is distilled."""
 

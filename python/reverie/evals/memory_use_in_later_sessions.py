@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from reverie.models import CommandUse
     from reverie.store import MemoryRecord
 
-__all__ = ["CONTRADICTED_COST", "WRITTEN_COST", "FutureUse", "Row", "Session", "future_use", "measured", "read_session"]
-
 CONTRADICTED_COST: Final = 2.0
 WRITTEN_COST: Final = 0.2
 _WINDOW: Final = 1_000_000  # tokens, by which the capacity tier is chosen

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Json
 
-__all__ = ["GRAMS_MIN", "TURNS", "Cut", "Line", "find_cuts", "names", "read_lines", "word_sequences", "words_beside"]
-
 TURNS: Final = 20
 """Replies after the cut that count as the work that continues."""
 

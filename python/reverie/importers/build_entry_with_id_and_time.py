@@ -15,8 +15,6 @@ from reverie.models import Entry
 if TYPE_CHECKING:
     from reverie.models import EntryKind, Json, Role
 
-__all__ = ["abbreviated", "new_entry", "rfc3339_utc", "with_time"]
-
 _FORM: Final = lazy_regex(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z", re.ASCII)
 _RFC3339: Final = lazy_regex(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["conversations"]
-
 _PART: Final = lazy_regex(r"conversations(?:-\d+)?\.json", re.ASCII)
 _ID: Final = lazy_regex(r"[\w.-]{1,128}", re.ASCII)
 _ZIP_BEGIN: Final = b"PK\x03\x04"

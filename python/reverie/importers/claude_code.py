@@ -26,8 +26,6 @@ from reverie.models import Entry, EntryKind, Json, Role
 if TYPE_CHECKING:
     from reverie.importers.parse_and_repair_json_line import Problem
 
-__all__ = ["entry_of", "is_command", "json_object_of"]
-
 _COMMAND = lazy_regex(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
 # Lists, since a foreign value may be one that cannot be looked up by its hash.
 _TYPED: Final = ["user", "assistant"]

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reverie.importers.parse_and_repair_json_line import Problem
     from reverie.models import Entry, Json, Role
 
-__all__ = ["entry_of", "is_line", "json_object_of"]
-
 Block: TypeAlias = dict[str, Any]
 
 _TYPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})

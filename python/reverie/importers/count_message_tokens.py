@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Json
 
-__all__ = ["IMAGE_TOKENS", "compact", "message_tokens", "with_token_counts"]
-
 IMAGE_TOKENS: Final = 1600
 """An estimate for any image or document given as data: about what one picture of 1.15 megapixels costs the API."""
 

@@ -18,21 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = [
-    "bad_entry",
-    "folder_of",
-    "is_of_subagent",
-    "is_record",
-    "is_understood",
-    "json_object_of",
-    "model_named_in",
-    "program_of",
-    "read_line",
-    "request_tokens_of",
-    "stated_remote",
-]
-
-
 _IDS = ("sessionId", "uuid", "leafUuid", "messageId")
 _REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `context_window_usage_and_distillation_due`
 

@@ -33,17 +33,6 @@ from reverie.models import Entry, EntryKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "CURRENT",
-    "belongs_to_tree",
-    "is_mark",
-    "is_prompt",
-    "marked_ranges",
-    "rewind_mark",
-    "rewound_positions",
-    "undo_mark",
-]
-
 CURRENT: Final = "chatgpt-current"
 _NOTICE: Final = "[Request interrupted by user"
 _NEVER: Final = -1

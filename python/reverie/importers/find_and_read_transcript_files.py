@@ -29,20 +29,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry
 
-__all__ = [
-    "CHUNK_BYTES",
-    "FILES_MAX",
-    "UNPACKED_BYTES_MAX",
-    "Identity",
-    "find_transcripts",
-    "oldest_first",
-    "open_transcript",
-    "read_chunks",
-    "read_entries",
-    "read_identity",
-    "skip_imported",
-]
-
 CHUNK_BYTES: Final = 4 * 1024 * 1024
 FILES_MAX: Final = 100_000
 """Session files in one call of `discover`."""

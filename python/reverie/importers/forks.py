@@ -9,8 +9,6 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["HEAD_BYTES", "parents"]
-
 HEAD_BYTES: Final = 1 << 18  # of a transcript; Codex's first line has all of its instructions
 _LINES: Final = 50
 

@@ -16,8 +16,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["glued_parts"]
-
 _PADDING: Final = b"\0 \t\r\n"
 _PAD: Final = lazy_regex(r"[\0 \t\r\n]*")
 _MARK: Final = re.compile(rb'["{}]')  # noqa: TID251 - bytes

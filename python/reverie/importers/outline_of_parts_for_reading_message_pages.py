@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Message
 
-__all__ = ["PART_MESSAGES", "OutlinePart", "is_continued", "messages_of_part", "outline"]
-
 PART_MESSAGES: Final = 32  # messages of a part at least; a page reads one part more than it shows
 
 

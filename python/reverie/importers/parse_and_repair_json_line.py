@@ -15,8 +15,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["DEPTH_MAX", "HEAD_BYTES", "LINE_BYTES_MAX", "Problem", "Unreadable", "load", "parse", "text_of"]
-
 DEPTH_MAX: Final = 200
 """Objects and lists inside one another. The JSON writer stops at 254, and a stored record adds levels of its own."""
 

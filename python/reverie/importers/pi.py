@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from reverie.importers.parse_and_repair_json_line import Problem
     from reverie.models import Entry, Json
 
-__all__ = ["entry_of", "is_line", "json_object_of"]
-
 Block: TypeAlias = dict[str, Any]
 
 _NAMES: Final = ("id", "parentId")

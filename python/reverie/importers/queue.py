@@ -18,8 +18,6 @@ from reverie.models import Entry, EntryKind, Json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["is_queue_operation", "is_typed", "queued_words", "withdrawn"]
-
 _TYPE: Final = "queue-operation"
 _NEWS: Final = lazy_regex(r"\s*<([a-z][\w-]*)[ >]")
 _COMMAND: Final = lazy_regex(r"\s*/[\w:.-]+(?:\s|$)")  # a command is a line of its own as well; "/etc/hosts" is none

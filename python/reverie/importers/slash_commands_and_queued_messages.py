@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry
 
-__all__ = ["typed_asides", "with_asides"]
-
 _NAME: Final = lazy_regex(r"<command-name>\s*/?([^\s<]*)")
 _ARGUMENTS: Final = lazy_regex(r"<command-args>(.*?)</command-args>", re.DOTALL)
 # Commands to the client itself, which say nothing about the work; what is typed behind `/compact` does.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from reverie.errors import ReverieError
     from reverie.models import Entry
 
-__all__ = ["ChunkPlan", "PartialLine", "plan_chunk", "why_not"]
-
 _BOM: Final = b"\xef\xbb\xbf"
 # The mark of UTF-32LE begins with that of UTF-16LE, so it is looked for first.
 _MARKS: Final = (

@@ -10,8 +10,6 @@ from reverie import compression_and_text_deltas
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Unpacked", "unpacked"]
-
 _PACKED_BYTES: Final = 64 * 1024
 _ROOM_BYTES: Final = 1024 * 1024  # of one step of zstd
 _GZIP: Final = b"\x1f\x8b"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Memory
 
-__all__ = ["ConsolidationPage", "Nearby", "memory_pages", "neighbourhood"]
-
 NEIGHBOURS: Final = 12  # memories that are shown for each candidate
 KNOWN_MAX: Final = 60  # memories that an extraction is shown
 PAGE_TOKENS: Final = 40_000  # of memories and candidates; with the prompt a request stays far below 100,000

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from reverie.language_model.extraction_request_and_checked_answer import WrongMemory
     from reverie.models import Memory, Tier
 
-__all__ = ["DELETED_SHARE_MAX", "PageChanges", "consolidate_request", "consolidated"]
-
 OUTPUT_TOKENS: Final = 16_000
 DELETED_SHARE_MAX: Final = 0.20  # of all memories of the space; more waits for a person
 _GROUNDED_MIN: Final = 0.6  # share of an UPDATE's words that the memories and candidates of its page have

@@ -34,18 +34,6 @@ if TYPE_CHECKING:
     from reverie.models import Memory
     from reverie.redact import Redactor
 
-__all__ = [
-    "CONTENT_CHARS_MAX",
-    "UNSAFE",
-    "Extracted",
-    "WrongMemory",
-    "clean_tags",
-    "extract_request",
-    "extracted",
-    "time_of",
-    "why_waiting",
-]
-
 CONTENT_CHARS_MAX: Final = 1_000
 FIELD_CHARS_MAX: Final = 1_200
 TITLE_CHARS_MAX: Final = 120

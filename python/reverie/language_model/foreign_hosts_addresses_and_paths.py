@@ -22,8 +22,6 @@ from reverie.sentence_word_analysis import strip_markers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["foreign_address", "listed_names", "one_spelling", "without_json_escapes"]
-
 # `evil[.]example`, `evil (dot) example`, `mole[at]evil.example`, `https[:]//evil.example`
 _DISGUISED: Final = (
     (lazy_regex(r"\s?[\[({]\s?(?:\.|dot|punkt|punto|point)\s?[\])}]\s?"), "."),

@@ -6,8 +6,6 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-__all__ = ["CONSOLIDATE", "EXTRACT", "REFLECT", "STATE", "SUMMARY", "prompt"]
-
 EXTRACT: Final = "extract-5"
 CONSOLIDATE: Final = "consolidate-2"
 STATE: Final = "state-2"

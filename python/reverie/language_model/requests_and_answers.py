@@ -17,25 +17,6 @@ from reverie.thread_safe_typed_decoding import convert
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "ANSWER_BYTES_MAX",
-    "REQUEST_TOKENS_MAX",
-    "ModelAnswer",
-    "ModelMessage",
-    "ModelRequest",
-    "Outcome",
-    "Purpose",
-    "ReflectionBounds",
-    "Role",
-    "StopReason",
-    "ToolDefinition",
-    "ToolResult",
-    "ToolUse",
-    "message_text",
-    "new_request",
-    "tokens_used",
-]
-
 Purpose: TypeAlias = Literal["extract", "consolidate", "state", "summary", "reflect", "check"]
 Role: TypeAlias = Literal["cheap", "strong"]
 """One of the two configured models: `cheap` for frequent and urgent requests, `strong` for lasting results."""

@@ -23,8 +23,6 @@ from reverie.thread_safe_typed_decoding import convert
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelAnswer, Outcome
 
-__all__ = ["answer_schema", "read_answer", "read_outcome", "visible", "visible_value"]
-
 T = TypeVar("T")
 
 _FENCED: Final = lazy_regex(r"```[A-Za-z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)

@@ -16,21 +16,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "FOREIGN",
-    "PAGES_MAX",
-    "PAGE_TOKENS",
-    "Page",
-    "Quotable",
-    "SourceEntry",
-    "Speaker",
-    "clip",
-    "newest_page",
-    "pages_of",
-    "plain",
-    "words_of_quote",
-]
-
 Speaker: TypeAlias = Literal["person", "agent", "other", "call", "result", "file", "paste"]
 """Who says an entry: "other" is another agent or a task in the background, "paste" stands inside a person's words."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelMessage, Outcome, ToolDefinition
 
-__all__ = ["CALLS_MAX", "FACTS_HEADING", "read_turn", "turn_request"]
-
 OUTPUT_TOKENS: Final = 8_000
 FACTS_HEADING: Final = "# Existing facts"  # the instructions end here, and words of the person begin
 CALLS_MAX: Final = 40  # of one turn

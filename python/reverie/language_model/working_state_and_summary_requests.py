@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from reverie.language_model.thread_text_in_pages import Page, SourceEntry
 
-__all__ = ["ModelSummary", "StateWork", "answered_summary", "summary_request"]
-
 STATE_SOURCE_TOKENS: Final = 6_000  # of the newest messages: a working state has to be there within a second
 STATE_OUTPUT_TOKENS: Final = 700
 SUMMARY_SOURCE_TOKENS: Final = 70_000

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Json
 
-__all__ = [
-    "K1",
-    "VERSION",
-    "B",
-    "content_text",
-    "document_units",
-    "is_number_of",
-    "is_of_tools",
-    "message_text",
-    "message_unit",
-    "said_in",
-    "section_of",
-]
-
 VERSION: Final = 5
 """Raise it when an entry or document gives other units, terms or groups than before: saved indexes are built again."""
 

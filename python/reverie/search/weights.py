@@ -16,8 +16,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["days_asked_about", "surroundings_for"]
-
 CANDIDATES: Final = 40  # the best messages, looked at with two neighbours on either side
 WINDOW: Final = 1.5  # what the words around a message count beside those in it: an answer has few words of its question
 STATEMENT_WINDOW: Final = 0.5  # for a statement, which has its words in one place

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reverie.store.check import CheckReport
     from reverie.store.store import Store
 
-__all__ = ["Backup", "backup", "move_backup", "refuse_target", "restore"]
-
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _NO_LINKS = frozenset((errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK))
 _NOT_THERE = frozenset(

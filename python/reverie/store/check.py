@@ -29,8 +29,6 @@ from reverie.store.record_kinds_and_rules import SYSTEM_SPACE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["CheckReport", "check", "main", "run_check"]
-
 SOUND, RECORDS, FILE = 0, 1, 3  # exit statuses; argparse uses 2 for a wrong command line
 _STATUSES = (SOUND, RECORDS, FILE)
 _FILE_KINDS = ("page", "store")  # kinds of problem that make a file unsafe to open

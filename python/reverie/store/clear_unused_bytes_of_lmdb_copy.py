@@ -16,8 +16,6 @@ import mmap
 import os
 import struct
 
-__all__ = ["clear_unused_bytes", "repeat_meta_page"]
-
 _META_PAGES = 2
 _TRANSACTION = struct.Struct("<Q")  # number of the commit that wrote a meta page
 _TRANSACTION_AT = 144  # bytes from the beginning of a meta page: the head has 16, all other fields of a meta page 128

@@ -28,22 +28,6 @@ from reverie.store.redact_encode_and_checksum_records import HASH_BYTES, decode_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "ChecksumView",
-    "CollectionChecksum",
-    "VerifiedCollections",
-    "checksum_key",
-    "collection_kind",
-    "collection_name",
-    "collection_prefix",
-    "header_key",
-    "records",
-    "root_key",
-    "spaces",
-    "stored_checksum",
-    "walk_collection",
-]
-
 PARTS_MAX = 4096  # collections of single threads that are known to be whole: half a megabyte
 _KIND_BYTES = 2  # of a collection's prefix behind the space: its kind and, of versions, the kind that they are of
 _BATCH = 4096  # keys looked up at a time while a collection is walked; keeps their list small

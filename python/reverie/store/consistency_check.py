@@ -46,8 +46,6 @@ from reverie.store.store_header_and_migrations import Header
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PROBLEMS_MAX", "ConsistencyCheck", "Problem"]
-
 PROBLEMS_MAX = 10_000  # problems reported; with more, the store is to be restored and not mended
 
 

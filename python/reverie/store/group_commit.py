@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from reverie.store.lmdb_env import Environment
     from reverie.store.store_header_and_migrations import Header
 
-__all__ = ["Done", "Failed", "GroupCommit", "Write"]
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 

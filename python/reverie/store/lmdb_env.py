@@ -27,18 +27,6 @@ from reverie.store.lock_and_rollback_guard import sync_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "MAPS_LOCK",
-    "MAP_BYTES",
-    "NO_ROOM",
-    "READERS_MAX",
-    "Environment",
-    "commit_error",
-    "lmdb_options",
-    "translated_error",
-    "translated_errors",
-]
-
 MAP_BYTES = 1 << 30  # bytes of address space, not of disk: the file grows as it is written
 MAPS_LOCK = threading.Lock()  # held while a map gets another address: other memory may be at the old one at once
 READERS_MAX = 512  # slots in LMDB's table of readers; each open snapshot takes one

@@ -24,18 +24,6 @@ from reverie.private_folder import make_private
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = [
-    "DRAFT",
-    "RollbackGuard",
-    "RollbackGuardFile",
-    "StoreLock",
-    "needs_check",
-    "remove_draft",
-    "sync_folder",
-    "truncated_at",
-    "wrong_flags",
-]
-
 DRAFT = "restoring"
 """The folder in a store's folder where a restore makes the new store ready."""
 

@@ -11,26 +11,6 @@ from reverie.models import MemoryType
 from reverie.store.record_kinds_and_rules import Key, Kind
 from reverie.store.typed_record_base_and_operation_records import FailureRecord, StoredRecord
 
-__all__ = [
-    "AccessCursor",
-    "AccessRecord",
-    "ArchiveEntryRecord",
-    "ArchiveRecord",
-    "ArchivesCursor",
-    "BaselineRecord",
-    "CandidateRecord",
-    "ConflictRecord",
-    "DocumentRecord",
-    "DreamRecord",
-    "ForgottenRecord",
-    "ListedCursor",
-    "MemoriesCursor",
-    "MemoryRecord",
-    "PendingChange",
-    "RegionRecord",
-    "RetiredRecord",
-]
-
 T = TypeVar("T")
 
 CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]

@@ -10,36 +10,6 @@ from msgspec import field
 from reverie.store.record_kinds_and_rules import Key, Kind
 from reverie.store.typed_record_base_and_operation_records import FailureRecord, StoredRecord
 
-__all__ = [
-    "BackupEntry",
-    "BackupsCursor",
-    "BatchEntry",
-    "BatchedCall",
-    "BatchesCursor",
-    "CompactionCursor",
-    "FingerprintRecord",
-    "FingerprintsCursor",
-    "IdentityRecord",
-    "LedgerRecord",
-    "MovedThreadsCursor",
-    "PendingPurge",
-    "PrivacyCursor",
-    "ProjectRecord",
-    "ProjectsCursor",
-    "PurgesCursor",
-    "RedactedPlace",
-    "RedactionRecord",
-    "RedactionsCursor",
-    "RootCursor",
-    "ScheduleRecord",
-    "SessionRecord",
-    "SessionsCursor",
-    "SpaceRecord",
-    "SpendRecord",
-    "TokenRecord",
-    "VersionsCursor",
-]
-
 
 class IdentityRecord(StoredRecord, frozen=True, kw_only=True):
     """The random id of this store; a restored backup keeps it. Key: `KEY`, in the system space."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from reverie.store.read_and_write_transactions import WriteTransaction
     from reverie.store.write_records_and_log_operation import Writer
 
-__all__ = ["STEP_RECORDS", "THREAD_KINDS", "Rules", "Step", "expired", "prune", "purge_thread", "superseded"]
-
 STEP_RECORDS = 500  # records looked at in one write, so that it stays well under 20 ms and agents do not wait
 _DAY_MS = 24 * 60 * 60 * 1000
 

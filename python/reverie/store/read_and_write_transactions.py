@@ -45,8 +45,6 @@ from reverie.store.typed_record_base_and_operation_records import StoredRecord, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ReadTransaction", "Snapshot", "WriteTransaction"]
-
 R = TypeVar("R", bound=StoredRecord)
 
 _KEPT_BYTES_MIN = 2048  # of a text that is kept after it was opened: a write reads the document that it changes again

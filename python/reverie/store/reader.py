@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from reverie.store.read_and_write_transactions import ReadTransaction
     from reverie.store.redact_encode_and_checksum_records import Sealed
 
-__all__ = ["Reader", "Version"]
-
 R = TypeVar("R", bound=StoredRecord)
 V = TypeVar("V")  # a typed record, or its JSON object
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from reverie.store.reader import Reader
     from reverie.store.record_kinds_and_rules import Key
 
-__all__ = ["RecordCache"]
-
 R = TypeVar("R", bound=StoredRecord)
 V = TypeVar("V")
 

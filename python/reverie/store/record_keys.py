@@ -13,22 +13,6 @@ if TYPE_CHECKING:
 
     import lmdb
 
-__all__ = [
-    "backward",
-    "decode_key",
-    "encode_key",
-    "encode_number",
-    "forward",
-    "key_text",
-    "kind_prefix",
-    "prefix_end",
-    "record_key",
-    "record_name",
-    "space_prefix",
-    "split_key",
-    "versions_prefix",
-]
-
 # Type tags of the FoundationDB tuple layer. No tag is 0x00 or 0xFF: the end of a text (0x00) sorts before anything
 # that may follow it, and `prefix_end` can close a range with 0xFF.
 TEXT = 0x02

@@ -9,21 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-__all__ = [
-    "BLOB_BYTES_MIN",
-    "EVENTS_MAX",
-    "FORMAT",
-    "KEY_BYTES_MAX",
-    "RESERVED_CODES",
-    "RULES",
-    "SPACE_BYTES_MAX",
-    "SYSTEM_SPACE",
-    "Key",
-    "Kind",
-    "Rule",
-    "rule_by_code",
-]
-
 Key: TypeAlias = tuple[str | int, ...]
 
 FORMAT = 1  # version of the records on disk; changing it needs a migration

@@ -26,37 +26,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.redact import Taken
 
-__all__ = [
-    "EDIT",
-    "HASH_BYTES",
-    "IN_BLOB",
-    "TOMBSTONE",
-    "EditHead",
-    "RawRecord",
-    "Redactor",
-    "Sealed",
-    "blob_reference",
-    "decode_record",
-    "edit_head",
-    "edited_text",
-    "encode_record",
-    "fast_bodies",
-    "fast_body",
-    "fast_sealed",
-    "from_ms",
-    "open_sealed",
-    "record_body",
-    "record_json",
-    "seal",
-    "seal_own",
-    "sealed_body",
-    "sealed_edit",
-    "sealed_text",
-    "to_ms",
-    "tombstone",
-    "verified_sealed",
-]
-
 HASH_BYTES = 16  # the beginning of a SHA-256: chance damage passes once in 2^128
 VERSION = 1  # of the sealed form
 INLINE, IN_BLOB, TOMBSTONE = 0, 1, 2  # the body is JSON, the address and size of a blob, or empty: a deletion

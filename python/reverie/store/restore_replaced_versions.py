@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from reverie.store.typed_record_base_and_operation_records import ChangeRecord
     from reverie.store.write_records_and_log_operation import Writer
 
-__all__ = ["undo_operation"]
-
 
 def undo_operation(
     writer: Writer, operation: int, *, leave: Collection[Kind] = (), keep: Collection[tuple[Kind, Key]] = ()

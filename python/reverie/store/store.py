@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from reverie.store.redact_encode_and_checksum_records import Redactor
 
-__all__ = ["Store"]
-
 
 class Store:
     """An open store. One thread at a time may commit; any number of threads may read meanwhile."""

@@ -27,18 +27,6 @@ if TYPE_CHECKING:
     from reverie.store.lmdb_env import Environment
     from reverie.store.lock_and_rollback_guard import RollbackGuard
 
-__all__ = [
-    "MIGRATIONS",
-    "Header",
-    "Migration",
-    "m001_first_form",
-    "m002_packed_records",
-    "m003_briefs_and_doubts",
-    "m004_redactions",
-    "opened_header",
-]
-
-
 Migration: TypeAlias = Callable[["lmdb.Transaction[bytes]"], None]
 
 

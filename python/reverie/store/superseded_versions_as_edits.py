@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from reverie.store.read_and_write_transactions import WriteTransaction
     from reverie.store.redact_encode_and_checksum_records import Redactor
 
-__all__ = ["EDITS_MAX", "keep_version", "rebase_version", "rewrite_record", "shorten_versions", "successor"]
-
 EDITS_MAX = 64  # edits between two whole texts; applying one takes some 20 µs
 _STEP_VERSIONS = 25  # looked at in one write, so that it stays well under 20 ms
 

@@ -11,26 +11,6 @@ from reverie.models import CommandUse, EntryKind, Json, Role, ThreadBrief, Worki
 from reverie.store.record_kinds_and_rules import Key, Kind
 from reverie.store.typed_record_base_and_operation_records import StoredRecord
 
-__all__ = [
-    "BriefRecord",
-    "ClearedRecord",
-    "DigestRecord",
-    "DistillationRecord",
-    "DroppedLineRecord",
-    "EntryRecord",
-    "FactorRecord",
-    "ImportRecord",
-    "LearntRecord",
-    "NoteRecord",
-    "OutlineRecord",
-    "PassageRecord",
-    "RunFileRecord",
-    "RunRecord",
-    "ThreadRecord",
-    "UsageRecord",
-    "WorkingStateRecord",
-]
-
 
 class UsageRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The API's last token count of a thread's context (`tokens`), and our own count at that time (`live`)."""

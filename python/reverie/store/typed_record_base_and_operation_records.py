@@ -44,21 +44,6 @@ if TYPE_CHECKING:
     from reverie.redact import Taken
     from reverie.store.redact_encode_and_checksum_records import Redactor, Sealed
 
-__all__ = [
-    "ChangeRecord",
-    "EventRecord",
-    "FailureRecord",
-    "IdempotencyRecord",
-    "OperationRecord",
-    "StoredRecord",
-    "decoded",
-    "open_sealed_as",
-    "same_record",
-    "seal_record",
-    "seal_records",
-    "unknown_fields",
-]
-
 R = TypeVar("R", bound="StoredRecord")
 
 _ENCODER = msgspec.json.Encoder()

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from reverie.store.read_and_write_transactions import WriteTransaction
     from reverie.store.redact_encode_and_checksum_records import RawRecord, Redactor
 
-__all__ = ["Writer"]
-
 
 class _Change:
     """The change of one key by one write: its versions before and after, None for an absent record."""

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.open_and_verify_root_folder import Root
 
-__all__ = [
-    "READ_FLAGS",
-    "SWAP_FOLDER",
-    "DisplacedFile",
-    "OrphanedSave",
-    "SwapName",
-    "digest_at",
-    "digest_of",
-    "open_swap_folder",
-    "read_all",
-    "recover",
-]
-
 SWAP_FOLDER: Final = ".reverie/swap"
 READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 SAVE_BYTES_MAX: Final = 64 * 1024 * 1024

@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from reverie.sync.find_merge_base_of_save import MergeBase
     from reverie.sync.sync_input_types import PathState, ScanContext, StoredDocument
 
-__all__ = ["decide", "is_unchanged_in_store", "written_again"]
-
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.open_and_verify_root_folder import Root
 
-__all__ = ["FileSlot", "copy_metadata", "link", "mapped_errors", "open_regular_file", "open_slot", "rename_new"]
-
 _OPTIONAL_ATTRIBUTE_ERRORS: Final = frozenset({errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.EINVAL})
 _USER_ATTRIBUTES: Final = "user."
 _PERMISSION_BITS: Final = 0o777

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Limits", "Reason", "Refusal", "Stamp", "classify", "refusal", "refusal_of_error"]
-
 Reason: TypeAlias = Literal[
     "symlink",
     "fifo",

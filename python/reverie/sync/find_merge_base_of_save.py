@@ -23,8 +23,6 @@ from reverie.sync.sync_input_types import Save, Version, sha256
 if TYPE_CHECKING:
     from reverie.sync.sync_input_types import Baseline, PathState, Rules
 
-__all__ = ["MergeBase", "is_earlier_version", "is_unrecorded_write", "merge_base"]
-
 
 @dataclass(frozen=True, slots=True)
 class MergeBase:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.open_and_verify_root_folder import Root
 
-__all__ = ["FolderNames", "Walk"]
-
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 _SUFFIXES: Final = tuple(DOCUMENT_SUFFIXES)
 _IGNORED_FAULTS: Final = frozenset({"hidden", "temporary"})

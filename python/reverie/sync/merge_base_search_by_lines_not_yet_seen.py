@@ -36,16 +36,6 @@ from reverie.text_caches import text_cache
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "Candidate",
-    "Found",
-    "find_base",
-    "have_common_lines",
-    "lines_beyond",
-    "lines_only_in",
-    "without_unsure_lines",
-]
-
 _DISTINCTIVE_WORDS = 4
 """Words from which on a line is distinctive: two people do not write four equal words in a row by chance."""
 

@@ -20,8 +20,6 @@ from reverie.private_folder import make_private
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SPACE_FILE", "KnownRoot", "Root", "RootProblem"]
-
 SPACE_FILE: Final = ".reverie/space.json"
 """The file by which a folder is known as the root of a space; its `store` is the one that writes the projections."""
 FORMAT: Final = 1  # of the space file

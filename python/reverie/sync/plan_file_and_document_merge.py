@@ -22,20 +22,6 @@ if TYPE_CHECKING:
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.sync_input_types import PathState, ScanContext, StoredDocument
 
-__all__ = [
-    "MergedText",
-    "applied",
-    "conflict_plan",
-    "converge",
-    "disk_writes",
-    "if_changed",
-    "merge_save",
-    "relocated",
-    "three_way_merge",
-    "with_notice",
-    "without_lines",
-]
-
 _SUMMARY: Final = lazy_regex(r"^> Summary:[^\n]*", re.MULTILINE)
 _SHOWN_MAX: Final = 20  # texts of which it is kept when they came to disk: far more than come within two seconds
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from reverie.sync.rename_detection import Rename
     from reverie.sync.sync_input_types import PathState
 
-__all__ = ["OlderFiles", "RecentSaves", "reconcile"]
-
 _SAVES_MAX: Final = 200  # in one scan; with more, as at first start, lines that move between them are not followed
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from reverie.redact import Redactor, Span
 
-__all__ = ["RedactionView", "has_marker"]
-
 _MARKER = lazy_regex(r"\[REDACTED:[^\[\]\s]*\]")
 _BOM = "\ufeff"
 _CANDIDATES_MAX = 50

@@ -30,21 +30,6 @@ if TYPE_CHECKING:
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.sync_input_types import ScanContext
 
-__all__ = [
-    "Rename",
-    "copy_plan",
-    "copy_renames",
-    "edited_renames",
-    "exact_plan",
-    "exact_renames",
-    "has_baseline_file",
-    "is_copy",
-    "is_missing",
-    "is_saved_over",
-    "rename_plan",
-    "similar_pairs",
-]
-
 PAIRS_MAX: Final = 1_000
 """Pairs of missing and new files compared in one scan; with more, an edited rename is a deletion and a new file.
 

@@ -15,22 +15,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.redaction_view import RedactionView
 
-__all__ = [
-    "Answer",
-    "Baseline",
-    "DiskWrite",
-    "LeftOut",
-    "PathState",
-    "Rules",
-    "Save",
-    "ScanContext",
-    "StoredDocument",
-    "Version",
-    "is_own_write",
-    "lines_of",
-    "sha256",
-]
-
 Answer: TypeAlias = Literal["deletions", "older", "put_back"]
 """What a person decided: missing files were deleted on purpose; older files too count as they are; the store's texts
 are written over older files, and missing files again."""

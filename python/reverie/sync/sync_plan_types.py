@@ -24,20 +24,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.sync_input_types import Baseline
 
-__all__ = [
-    "ConflictCopy",
-    "ConflictRegion",
-    "Delete",
-    "Move",
-    "Plan",
-    "Put",
-    "Remove",
-    "SaveNotice",
-    "Stop",
-    "StopReason",
-    "Write",
-]
-
 StopReason: TypeAlias = Literal["mass_deletion", "older_files"]
 
 

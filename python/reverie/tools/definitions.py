@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = ["FORMATS", "LISTED", "TOOLS", "Format", "Tool", "definitions", "input_schema", "tool_named"]
-
-
 Format: TypeAlias = Literal["anthropic", "openai", "mcp"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 

@@ -8,33 +8,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from reverie.models import PATCHES_MAX, STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, NoteCategory
 
-__all__ = [
-    "ListedFile",
-    "MemoryAppendInput",
-    "MemoryDeleteInput",
-    "MemoryDeleteOutput",
-    "MemoryListInput",
-    "MemoryListOutput",
-    "MemoryPatchInput",
-    "MemoryPatchOutput",
-    "MemoryReadInput",
-    "MemoryWriteInput",
-    "MemoryWriteOutput",
-    "NoteInput",
-    "NoteOutput",
-    "ReadThreadInput",
-    "RecallInput",
-    "RecallOutput",
-    "RecalledMemory",
-    "RememberInput",
-    "SearchInput",
-    "StateSourcesOutput",
-    "TextPatch",
-    "WorkingStateGetInput",
-    "WorkingStateOutput",
-    "WorkingStateSetInput",
-]
-
 LINE_MAX = 10_000_000  # of a line's number; a memory file has at most a million bytes
 
 FactType: TypeAlias = Literal["fact", "preference", "mistake", "procedure", "skill", "observation"]

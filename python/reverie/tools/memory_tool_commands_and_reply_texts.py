@@ -18,24 +18,6 @@ from reverie.thread_safe_typed_decoding import convert
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = [
-    "Create",
-    "Delete",
-    "Insert",
-    "MemoryCommand",
-    "MemoryToolError",
-    "Rename",
-    "StrReplace",
-    "View",
-    "command_of",
-    "inserted",
-    "is_folder",
-    "relative",
-    "replaced",
-    "view_file",
-    "view_folder",
-]
-
 ROOT: Final = "/memories"
 LINES_MAX: Final = 999_999
 _NUMBER_WIDTH: Final = 6

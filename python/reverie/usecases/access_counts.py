@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["AccessCounts"]
-
 R = TypeVar("R")
 
 BATCH_MEMORIES: Final = 256  # memories in one write: a few milliseconds of the writer

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from reverie.git_repositories import Checkout
     from reverie.store import Reader, RunFileRecord, Writer
 
-__all__ = ["Watch", "join", "watch"]
-
 
 class Watch(NamedTuple):
     """The files to look for at a run's end: since when, in which watched folders, by which agent, without which.

@@ -19,8 +19,6 @@ from reverie.usecases.sync_snapshot_and_commit import WHO
 if TYPE_CHECKING:
     from reverie.store import Reader
 
-__all__ = ["PART_CHARS", "ReadPart", "ReadVersion", "ReadVersions", "has_words_of_person", "part_of", "text_to_write"]
-
 PART_CHARS = 32_000  # of one result of memory_read, about 8,000 tokens
 PARTS_MAX = 1_000  # files that agents have read in part
 CHARS_MAX = 16_000_000  # of all texts in memory together; a memory file has a few thousand

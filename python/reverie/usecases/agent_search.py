@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["HIT_TOKENS", "hits_text", "thread_text"]
-
 HIT_TOKENS: Final = 150  # of a hit on average; the first one may have nearly twice as many as the last
 PAGE_TOKENS: Final = 4_000  # of the messages of `read_thread` together
 HEAD: Final = (

@@ -43,18 +43,6 @@ if TYPE_CHECKING:
     from reverie.models import Memory
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "SortJob",
-    "SortPlan",
-    "commit",
-    "decide",
-    "folders",
-    "same_repositories",
-    "set_projects",
-    "snapshot",
-    "threads_of",
-]
-
 _ENTRIES_READ: Final = 50  # of a thread; the first message of a session names its folder
 _NAMES_READ: Final = 4  # of the names that a folder may give: `cli`, `devenv-cli`, …
 _NONE: Mapping[str, str] = MappingProxyType({})

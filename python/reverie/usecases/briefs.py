@@ -48,24 +48,6 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 V = TypeVar("V")
 
-__all__ = [
-    "SESSIONS_MAX",
-    "Brief",
-    "BriefCache",
-    "Line",
-    "ThreadJob",
-    "ThreadPlan",
-    "brief_answer",
-    "candidate_of",
-    "change_line",
-    "commit_thread",
-    "find_line",
-    "line_id",
-    "plan_thread",
-    "snapshot_thread",
-    "text_of",
-]
-
 _SECTION: Final[dict[MemoryType, Literal["wish", "mistake", "command", "finding"]]] = {
     MemoryType.PREFERENCE: "wish",
     MemoryType.MISTAKE: "mistake",

@@ -33,23 +33,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reverie.usecases.origins import FoundOrigins, Origins
 
-__all__ = [
-    "Screened",
-    "accept",
-    "candidate_answer",
-    "change_set",
-    "get",
-    "keep_waiting",
-    "page",
-    "paths_of",
-    "proposal",
-    "quarantined",
-    "refused",
-    "reject",
-    "repeating",
-    "screen",
-]
-
 _ID_CHARS = 26  # hex digits of the hash in a candidate's id
 _CANDIDATE_FIELDS = tuple(field.name for field in dataclasses.fields(Candidate))
 _SHOWN_CHARS = 160  # of a forgotten statement that a candidate's `why` quotes

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Key, Reader
 
-__all__ = ["EstimatedTokens"]
-
 _STEP: Final = 2_000  # memories of one call, some 20 ms: recall waits for it
 _COUNTED: Final = 16  # of so many memories one is counted in tokens; the bytes of the others give theirs
 _BEHIND_MAX: Final = 2_000  # operations that are followed; behind more, all memories are read again

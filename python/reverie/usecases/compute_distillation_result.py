@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
     from reverie.usecases.passed_command_counts import CommandCounts
 
-__all__ = ["decide"]
-
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
 SUMMARY_TOKENS = 5_000  # its ceiling in a context (seed 001)
 ARCHIVE_VERSION = 1

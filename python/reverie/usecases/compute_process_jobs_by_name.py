@@ -31,8 +31,6 @@ from reverie.usecases.distill import DistillJob
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["JOBS", "clear_caches"]
-
 T = TypeVar("T")
 
 

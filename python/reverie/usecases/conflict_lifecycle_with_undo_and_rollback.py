@@ -24,21 +24,6 @@ if TYPE_CHECKING:
     from reverie.store import OperationRecord, Reader, Writer
     from reverie.sync.sync_plan_types import ConflictCopy
 
-__all__ = [
-    "Keep",
-    "both_texts",
-    "close_deleted",
-    "conflict_answer",
-    "conflict_page",
-    "follow_moves",
-    "get",
-    "open_",
-    "open_conflicts",
-    "resolve",
-    "restore",
-    "revert",
-]
-
 Keep: TypeAlias = Literal["file", "store", "both"]
 
 

@@ -45,24 +45,6 @@ if TYPE_CHECKING:
     from reverie.models import Candidate, Json, Tier
     from reverie.store import Key, Reader, Writer
 
-__all__ = [
-    "DocumentText",
-    "MemoryPlan",
-    "MemorySnapshot",
-    "archive_record",
-    "changes_answer",
-    "commit",
-    "empty_plan",
-    "forgotten_statements",
-    "misnamed_archives",
-    "name_archives",
-    "remove_thread_archives",
-    "replace_archive",
-    "save_archive",
-    "snapshot",
-    "snapshot_of",
-]
-
 _NEVER = AccessRecord()
 _NO_ACCESS: Final[tuple[Key | None, AccessRecord]] = (None, _NEVER)
 _PART_STATEMENTS: Final = 256  # forgotten statements that are in this process at one time

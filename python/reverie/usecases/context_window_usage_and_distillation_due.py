@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from reverie.store import ThreadRecord
 
-__all__ = ["after_append", "context_use", "edit_names", "is_full", "live_tokens", "tokens_of"]
-
 USAGE_TOKENS_MAX = 1_000_000_000  # a larger number in a usage is a mistake, not a window
 LEARN_TOKENS_MIN = 200  # of our count between two usages; a shorter stretch is mostly overhead of messages
 LEARN_TOKENS_MAX = 50_000  # weight of all earlier stretches, so that a factor keeps following its model

@@ -47,20 +47,6 @@ if TYPE_CHECKING:
     from reverie.models import Entry
     from reverie.store import Reader
 
-__all__ = [
-    "ContextJob",
-    "Placement",
-    "Room",
-    "TextJob",
-    "clear_caches",
-    "decide",
-    "decide_text",
-    "forgotten_in",
-    "messages_of",
-    "snapshot",
-    "text_with_requests",
-]
-
 CHARS_OF_TOKEN = 3  # characters of a token at least in nearly every text, so that the tiers fill the size asked for
 FILLED = 0.7  # share of the characters asked for, below which a text that left something out is made once more
 ENLARGED_MAX = 4  # then for so many times the tokens at most

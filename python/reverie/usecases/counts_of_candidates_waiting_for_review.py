@@ -11,8 +11,6 @@ from reverie.store import CandidateRecord, Kind
 if TYPE_CHECKING:
     from reverie.store import Reader
 
-__all__ = ["WaitingCandidates"]
-
 BEHIND_MAX: Final = 2_000  # operations; further behind, reading all candidates again is faster
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import ArchiveRecord, Reader, Writer
 
-__all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "distillation_of", "last_own", "past_answer", "snapshot"]
-
 
 class Bounds(msgspec.Struct):
     """Bounds of the preserved tail and of the text that one distillation may read, in tokens or messages."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reverie.distill.distiller import Extractive
     from reverie.models import Distillation, Entry, Message, Passage, Summary
 
-__all__ = ["DistillationCache", "Written", "next_seq", "open_turn", "sized_context"]
-
 LATER_SHARE: Final = 2  # of the ceiling of a summary: what rules say of the messages behind a written one
 _CACHED_SIZES: Final = 8  # of one thread; a distillation of 32,000 tokens takes about 300 KB
 

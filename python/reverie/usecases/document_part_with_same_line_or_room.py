@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reverie.documents import Item, Wording
     from reverie.store import Reader
 
-__all__ = ["PartIndex", "part_index"]
-
 _HASHES_BYTES = 1_000_000  # of lines: those of the part that is written to are looked at after each write
 _LINES_MAX = 1 << 15  # of all documents whose lines are kept: some 3 MB
 _INDEXES_MAX = 16  # spaces that are written to in turn; of each state only the newest is needed

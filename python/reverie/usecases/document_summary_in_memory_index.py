@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.documents.parser import ParsedSource
     from reverie.store import Reader
 
-__all__ = ["index_summary"]
-
 VERSIONS_MAX: Final = 50  # read to find who wrote a summary line, or the summary that an earlier same text had
 _OF_MEMORIES: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
 

@@ -28,25 +28,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Version, Writer
 
-__all__ = [
-    "TEXT_BYTES_MAX",
-    "PatchedDocument",
-    "append",
-    "at_operation",
-    "check_storable",
-    "delete",
-    "document_answer",
-    "get",
-    "patched",
-    "put",
-    "readable_path",
-    "require_version",
-    "text_answer",
-    "versions",
-    "writable_path",
-    "write_text",
-]
-
 _SUMMARY = lazy_regex(r"^.*Summary:.*$", re.MULTILINE)
 TEXT_BYTES_MAX = 1024 * 1024  # of one document; a longer text is no memory that an agent could read
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Writer
 
-__all__ = ["Mark", "clear", "mark", "marks"]
-
 _NAMES_MIN: Final = 2  # that memory and objection share; one alone, such as a file, is in too many sentences
 _SHA: Final = lazy_regex(r"\b[0-9a-f]{7,40}\b")
 _SHA_CHARS: Final = 7  # by which two forms of a commit's id are compared

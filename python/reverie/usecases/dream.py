@@ -32,20 +32,6 @@ if TYPE_CHECKING:
     from reverie.store import ArchiveRecord, Reader, Writer
     from reverie.usecases.dream_changes_by_model import ModelChanges
 
-__all__ = [
-    "DreamJob",
-    "DreamPlan",
-    "commit",
-    "commit_failure",
-    "decide",
-    "dream_answer",
-    "failure_answer",
-    "get",
-    "last_dream",
-    "snapshot",
-    "unwritten_answer",
-]
-
 Position: TypeAlias = tuple[int, str]
 """The place of a memory among those that wait: the operation that wrote it, and its id."""
 

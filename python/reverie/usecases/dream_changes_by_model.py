@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelRequest, Outcome
     from reverie.models import Change, Memory, Tier
 
-__all__ = ["ModelChanges", "archive_with", "asked_pages", "model_changes"]
-
 NEAR: Final = 4  # memories that are shown beside each one that the dream reads
 
 

@@ -31,22 +31,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "FOLDERS_MAX",
-    "counts",
-    "find",
-    "is_project_unknown",
-    "join",
-    "known",
-    "left_without_folders",
-    "make_known",
-    "named",
-    "of_thread",
-    "register",
-    "require",
-    "separate",
-]
-
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
 _IN_FOLDERS: Final = frozenset({"claude-code", "codex", "pi"})
 _NAMES_MAX: Final = 10_000  # of the names tried for one project

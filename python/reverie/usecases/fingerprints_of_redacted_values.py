@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Store, Writer
 
-__all__ = ["SLOTS", "FingerprintKeeper"]
-
 SLOTS: Final = 4096  # as many as the redactor keeps; the newest one takes the slot of the oldest
 
 

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 
     from reverie.store import MemoryRecord, Reader, Writer
 
-__all__ = [
-    "forget",
-    "forgotten_statement",
-    "keys_of",
-    "recall_to_mind",
-    "record_key",
-    "statement_of",
-]
-
 
 def record_key(words: str, project: str) -> str:
     """Return the key of a forgotten statement in the store, by the hash of its words and its project."""

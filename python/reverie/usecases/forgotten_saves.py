@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.store import Writer
     from reverie.sync.sync_plan_types import Plan
 
-__all__ = ["WHY", "hold_saves", "move_to_review"]
-
 WHY = "folder.author"
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from reverie.store import CandidateRecord, Reader, Writer
 
-__all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotten", "hold_if_forgotten"]
-
 _SAID_CHARS: Final = 80  # of an agent's words in an error
 _MARK: Final = lazy_regex(r"^(?:[\s>#*+|-]|\d+[.)]\s|\[[ x]\])+")  # of a heading, quote, list or table
 _BETWEEN_WORDS: Final = lazy_regex(r"[-_]|(?<=[^\W\d_A-Z])(?=[A-Z])")

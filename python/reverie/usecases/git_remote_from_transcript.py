@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry
 
-__all__ = ["remote_of"]
-
 _FOLDER_INPUTS: Final = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 """Names that the clients give to the input of a call that says in which folder its command runs."""
 

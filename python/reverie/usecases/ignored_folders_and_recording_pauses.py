@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from reverie.models import Entry
     from reverie.store import Reader, Writer
 
-__all__ = ["change_ignored", "in_pause", "is_ignored", "is_paused", "pause", "recordable", "resume", "settings"]
-
 IGNORED_MAX: Final = 1_000  # folders
 PAUSES_MAX: Final = 1_000  # the oldest are forgotten: lines of that time are in the store, or their files are gone
 

@@ -19,8 +19,6 @@ from reverie.usecases import sessions
 if TYPE_CHECKING:
     from reverie.store import Reader, Writer
 
-__all__ = ["import_id", "is_forgotten", "leave_mark", "refusal", "thread_id", "title_of"]
-
 _CHARS_MAX: Final = 80  # two thirds of a wide terminal's line, beside a project and a time
 _WORDS_MIN: Final = 3  # `yes`, `ok go on` and `hi` say nothing about a thread; `fix lint errors` does
 _WIDE_CHARS_MIN: Final = 5  # letters of a script without spaces that say as much as three words

@@ -42,21 +42,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "ChunkJob",
-    "ChunkPlan",
-    "Opening",
-    "TranscriptChunk",
-    "begin",
-    "commit",
-    "decide",
-    "line_identity",
-    "model_of",
-    "position",
-    "position_answer",
-    "snapshot",
-]
-
 PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
 
 

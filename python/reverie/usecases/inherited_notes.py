@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["Seed", "notes_of", "put", "snapshot"]
-
 NOTES_TOKENS = 2_000  # the ceiling of the notes in a context
 NOTES_MAX = 100
 THREADS_MAX = 5  # of the agent, by the time of their last message

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reverie.usecases.model_requests_and_plan_for_memories import Worked
 
-__all__ = ["Extracted", "LearnJob", "LearnPlan", "commit", "decide", "extract", "snapshot"]
-
 
 class Extracted(msgspec.Struct):
     """The candidates of a thread's entries up to `last_seq`, redacted, with why each is from outside, else None."""

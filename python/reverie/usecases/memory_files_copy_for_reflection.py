@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.usecases.consolidation_snapshot_and_commit import DocumentText
 
-__all__ = ["Block", "Folder", "Refused"]
-
 READ_CHARS: Final = 30_000  # of one file in one result; the rest is read on from an offset
 EPISODE_CHARS_MAX: Final = 6_000
 _NEW: Final = "new-"  # ids of blocks that are no memory yet

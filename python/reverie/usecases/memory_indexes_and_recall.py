@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from reverie.models import MemoryType
     from reverie.store import Reader, Snapshot, Store
 
-__all__ = ["MemoryIndex", "Recall", "operation_checksum"]
-
 T = TypeVar("T")
 
 BEHIND_MIN: Final = 2_000  # operations; applying as many is always faster than building the index again

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.usecases.saved_search_index import SavedIndex
 
-__all__ = ["STEP_ENTRIES", "MessageIndex", "are_kept", "ms_of", "new_index"]
-
 STEP_ENTRIES: Final = 500  # read in one step, about 30 ms
 STEP_OPERATIONS: Final = 500  # an operation is read in 10 µs
 BUFFER_MAX: Final = 20_000  # messages in memory while an index is built; about 30 MB

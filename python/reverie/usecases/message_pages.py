@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from reverie.models import Entry, Message
     from reverie.store import OutlineRecord, Reader, ThreadRecord
 
-__all__ = ["PageJob", "entries", "page", "snapshot_page"]
-
 ENTRIES_BYTES_MAX: Final = 4_000_000  # sealed bytes of a page of entries; a larger one ends before its limit
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.full_text_index import Filter
     from reverie.store import Reader, Store
 
-__all__ = ["SimilarMessages"]
-
 STEP_ENTRIES: Final = 32  # embedded at once: with a small BERT model about half a second of one core
 STEP_OPERATIONS: Final = 2_000
 TEXT_CHARS: Final = 2_000  # of a message: what a model reads of it

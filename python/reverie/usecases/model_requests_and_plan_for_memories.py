@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.screening import Origin
 
-__all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
-
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
 _SPEAKERS: Final[dict[str, Speaker]] = {"user": "person", "assistant": "agent"}  # others in their role are "other"
 _LISTING_TOOLS: Final = frozenset({"Glob", "LS"})

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reverie.consolidate.forgotten import ForgottenStatement
     from reverie.models import Delete, Memory
 
-__all__ = ["held_updates", "turns"]
-
 _SHOWN_CHARS: Final = 160  # of the forgotten statement that a proposal quotes
 _LOSES_WORDS: Final = "it would change words that the person said"
 _TURNED: Final = "it would say the opposite of the memory, or deny less"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["below", "delete_folder", "insert", "move", "moved_paths"]
-
 
 def below(reader: Reader, folder: str) -> list[DocumentRecord]:
     """Return the documents below a folder, by path.

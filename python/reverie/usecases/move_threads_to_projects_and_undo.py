@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from reverie.store import OperationRecord, Reader, Writer
 
-__all__ = ["move_threads", "moved_threads", "undo"]
-
 
 def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tuple[str, str | None, str | None]]:
     """Set the project of threads; return (thread, project before, after) of each that changed, None for no project.

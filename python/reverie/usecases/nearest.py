@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
     from reverie.usecases.memory_indexes_and_recall import MemoryIndex, Recall
 
-__all__ = ["NearestMemories"]
-
 _NEAREST: Final = 16  # memories of one search: what a candidate covers, extends or replaces shares most of its words
 _SAME: Final = 8  # of the search for the same words in another type
 # Share of the words of the shorter one that a candidate has in common with a memory that it can say something about:

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
     from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork
 
-__all__ = ["Reflection", "reflect"]
-
 PAGE_TOKENS: Final = 40_000  # of the record; with prompt, facts and index a first request has some 80,000 at most
 PAGES_MAX: Final = 4  # of one run; the entries behind them are read by the next one
 FACTS_TOKENS: Final = 20_000  # of facts that are shown whole

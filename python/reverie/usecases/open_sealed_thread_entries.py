@@ -27,22 +27,6 @@ if TYPE_CHECKING:
     from reverie.models import Message
     from reverie.store import Reader
 
-__all__ = [
-    "ENTRY_NAMES",
-    "OpenedEntries",
-    "SealedEntry",
-    "active_messages",
-    "conversation_entry",
-    "entry_of",
-    "entry_record",
-    "is_withdrawn",
-    "messages_of",
-    "opened_entry",
-    "sealed_after",
-    "speech_entry",
-    "spoken_messages",
-]
-
 QUEUED_MAX: Final = 100  # entries after queued words, by which they have left the queue
 CACHE_BYTES: Final = 8_000_000  # sealed bytes of all cached entries together: the last few hundred turns of one thread
 CACHED_ENTRY_BYTES: Final = 200_000  # a larger entry is opened each time: a few of them would empty the cache

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "casefolded"]
-
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
 WHY: Final[dict[str, str]] = {

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Reader
 
-__all__ = ["CommandCounts", "counted", "snapshot"]
-
 
 class CommandCounts(msgspec.Struct):
     """Commands that passed in a thread so far (`own`), and in the other threads of its project."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from reverie.models import Candidate, Message
     from reverie.store import RunFileRecord
 
-__all__ = ["context_answer", "context_text", "decide"]
-
 HISTORY_MESSAGES: Final = 20  # of a session, the last ones (seed 003)
 HISTORY_CHARS: Final = 500  # of each of them
 _WRITE_TOOL: Final = lazy_regex(r"write|create", re.IGNORECASE)

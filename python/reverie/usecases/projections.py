@@ -35,27 +35,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "INDEX",
-    "LIST",
-    "MEMORIES",
-    "WHY_LISTED",
-    "ListedDocument",
-    "Listing",
-    "ProjectListings",
-    "archive_paths",
-    "archives",
-    "document_of",
-    "holds_only",
-    "index_answer",
-    "index_text",
-    "memory_entries",
-    "needs_relisting",
-    "purged_archives",
-    "relist",
-    "texts",
-]
-
 LIST = "MEMORY.md"
 INDEX = "MEMORY-INDEX.json"
 MEMORIES = "memory/long-term-memory.json"

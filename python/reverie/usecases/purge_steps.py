@@ -47,23 +47,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import Key, Writer
 
-__all__ = [
-    "begin",
-    "compacted",
-    "cover_copies",
-    "erase",
-    "files_gone",
-    "finish",
-    "forget_answers",
-    "name_archives",
-    "needs_compaction",
-    "remove_blocks",
-    "rewrites",
-    "with_text",
-    "without_names",
-    "without_words",
-]
-
 WHY = "purge"
 BATCH = 50  # records in one write, so that agents' writes wait for milliseconds
 ANSWERS = 200  # stored answers looked at in one write

@@ -40,20 +40,6 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import Reader
 
-__all__ = [
-    "Findings",
-    "Matcher",
-    "Sources",
-    "document_of",
-    "engine_part",
-    "findings",
-    "json_or_text",
-    "lines_without",
-    "naming",
-    "pending",
-    "sources",
-]
-
 _WORD = lazy_regex(r"\w{3,}")
 _ESCAPE = lazy_regex(r"\\[bfnrt]")  # in JSON: no part of the word behind it
 _TEXT_CHARS_MIN = 12  # of a memory's whole text to be searched for: a shorter one is part of many others

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["RestoredBaselines", "add", "listed", "plan_baselines"]
-
 _KEPT = 1_000  # the newest backups; many more are made by a script, which removes the old ones
 
 

@@ -34,19 +34,6 @@ if TYPE_CHECKING:
     from reverie.redact import Taken
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "Found",
-    "Place",
-    "RedactRules",
-    "allowed",
-    "forget_fingerprints",
-    "forget_purged",
-    "listed",
-    "note",
-    "noted",
-    "redaction_id",
-]
-
 RECORDS_MAX: Final = 5_000  # values in one space: some 2 MB
 PLACES_MAX: Final = 50  # threads, memories and documents of one value
 SEQS_MAX: Final = 50  # entries of one thread

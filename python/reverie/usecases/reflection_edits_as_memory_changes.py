@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from reverie.usecases.memory_files_copy_for_reflection import Block
     from reverie.usecases.screening import Origin
 
-__all__ = ["Reflected", "plan_of"]
-
 UNQUOTED: Final = "it quotes no words of the thread"
 FOREIGN: Final = "most of its words are in the output of a tool alone"
 _WORD: Final = lazy_regex(r"\w{4,}")

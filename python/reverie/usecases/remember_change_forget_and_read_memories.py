@@ -31,22 +31,6 @@ if TYPE_CHECKING:
     from reverie.full_text_memory_recall import Hit
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "RememberedMemory",
-    "change",
-    "edit_block",
-    "forget",
-    "get",
-    "history",
-    "memory_answer",
-    "memory_of",
-    "recall_answer",
-    "record_of",
-    "remember",
-    "remove",
-    "wording",
-]
-
 _WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale
 
 

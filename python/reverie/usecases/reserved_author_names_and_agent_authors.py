@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ANY_AGENT", "OWN_AUTHORS", "PERSONS", "agent_author", "is_agent"]
-
 PERSONS: Final = frozenset({"owner", "person"})
 """Authors of what a person did: by a call without an agent's token, or by a save in the folder."""
 

@@ -12,8 +12,6 @@ from reverie.store import DistillationRecord, EntryRecord, ThreadRecord
 if TYPE_CHECKING:
     from reverie.store import ChangeRecord, Writer
 
-__all__ = ["reset_counters"]
-
 
 def reset_counters(writer: Writer, undone: ChangeRecord) -> None:
     """Set the counters of a thread to its newest remaining distillation; `undone` is the change that was reverted."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import OperationRecord, Reader, Writer
 
-__all__ = ["rewind", "undo_rewind"]
-
 
 def rewind(
     space: str,

@@ -14,8 +14,6 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from reverie.models import Candidate
 
-__all__ = ["harm_of_file"]
-
 # Another machine, whatever is said of it: "https://…", "ann@…", "203.0.113.7", "collect.evil.example".
 _FILE: Final = (
     r"(?!\S*\.(?:py|[jt]sx?|json|toml|ya?ml|lock|txt|csv|log|html?|css|cfg|ini|xml|sql|java|go|rs|rb|sh|md)\b)"

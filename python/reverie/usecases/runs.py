@@ -29,29 +29,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "FILE_BYTES_MAX",
-    "RunJob",
-    "RunPlan",
-    "answer",
-    "begin",
-    "commit",
-    "due",
-    "erase",
-    "file_answer",
-    "file_key",
-    "file_record",
-    "files_of",
-    "get",
-    "get_file",
-    "of_thread",
-    "put_file",
-    "put_working_memory",
-    "shown",
-    "snapshot",
-    "texts",
-]
-
 FILE_BYTES_MAX = 10_000_000  # of a file; a larger one is noted without its content
 _BINARY_HEAD = 8192  # bytes in which a NUL says that a file is binary, as git does
 

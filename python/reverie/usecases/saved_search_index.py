@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
-__all__ = ["SavedIndex", "are_there", "segments_to_merge"]
-
 FORMAT: Final = 1  # of the manifest
 MANIFEST: Final = "manifest.json"
 SUFFIX: Final = ".segment"

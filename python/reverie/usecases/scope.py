@@ -11,8 +11,6 @@ from reverie.models import MemoryType
 if TYPE_CHECKING:
     from reverie.models import Candidate
 
-__all__ = ["concerns_person", "holds_everywhere"]
-
 # How the agent talks to the person, whatever the project is.
 _TALK: Final = lazy_regex(
     r"\b(?:answers?|repl(?:y|ies)|respond|explain\w*|apologi\w+|summari[sz]e|tone|concise|terse|verbose|emojis?"

@@ -50,19 +50,6 @@ if TYPE_CHECKING:
     from reverie.models import Change, Message
     from reverie.redact import Redactor
 
-__all__ = [
-    "Origin",
-    "decide",
-    "decide_screened",
-    "edited",
-    "plan_changes",
-    "plan_decision",
-    "readable_of",
-    "screen_readable",
-    "screened",
-    "tier_of",
-]
-
 
 class Origin(NamedTuple):
     """The thread that candidates were read from, None for a run without one, and the name of its project.

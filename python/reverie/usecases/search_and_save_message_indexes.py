@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reverie.usecases.message_vectors import SimilarMessages
 
-__all__ = ["MessageSearch", "within"]
-
 GATE_HITS: Final = 10  # looked at for an answer: the best by score may not be the most relevant
 PAUSE_S: Final = 0.002  # between two steps, in which other requests and threads get their turn
 LARGEST: Final = 300_000  # messages of a segment that is not merged any more: a merge of more takes much memory

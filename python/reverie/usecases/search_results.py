@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from reverie.full_text_memory_recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]
-
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
 GAP: Final = 12  # entries looked through for a neighbour that says something, as the index does

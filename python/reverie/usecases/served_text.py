@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Message
 
-__all__ = ["tool_names", "without_recalled"]
-
 # Text that was served to an agent begins with one of these; each is followed by memories to the end of its block.
 _SERVED: Final = (
     FRAME,

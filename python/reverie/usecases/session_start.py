@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reverie.models import WorkingState
     from reverie.store import NoteRecord, Reader
 
-__all__ = ["LastSession", "goes_on", "last_lines", "last_session", "last_threads", "note_lines", "open_notes"]
-
 THREADS_MAX: Final = 30  # of a project, the newest, whose notes are read
 LAST_MAX: Final = 3  # threads that are looked at for one with a task
 TASK_CHARS: Final = 240

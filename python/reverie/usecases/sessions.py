@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["answer", "begin", "end", "find", "known"]
-
 SESSIONS_MAX: Final = 200  # of a space; those that were heard of last
 
 

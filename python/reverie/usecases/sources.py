@@ -14,8 +14,6 @@ from reverie.store import MemoriesCursor, MemoryRecord
 if TYPE_CHECKING:
     from reverie.store import Writer
 
-__all__ = ["note", "threads_of", "without_thread"]
-
 _ALSO: Final = "also"  # in a provenance: the threads that said the same again, oldest first
 _ALSO_MAX: Final = 8  # each is one more session that has to be purged before the memory goes
 

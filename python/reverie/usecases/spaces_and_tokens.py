@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["DEFAULT_SPACE", "create_space", "create_token", "revoke_token", "space_names", "tokens"]
-
 DEFAULT_SPACE: Final = "default"
 """The space of callers without a token. It is always there, and has no record."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, ThreadRecord
 
-__all__ = ["current_index"]
-
 _LINE: Final = lazy_regex(r"- (?P<path>.+?) \((?P<size>[\d.]+(?:B|KB|MB))\)(?:: (?P<summary>.*))?")
 
 

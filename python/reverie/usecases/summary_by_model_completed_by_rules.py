@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from reverie.models import Message, Section, Summary
     from reverie.redact import Redactor
 
-__all__ = ["SummaryWork"]
-
 
 class SummaryWork(NamedTuple):
     """The request for a summary, the lines by rules that it shows, numbered from 1, and the lines that stand anyway."""

@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reverie.sync.sync_plan_types import ConflictCopy, Delete, Move, SaveNotice
 
-__all__ = [
-    "WHO",
-    "WHY",
-    "baselines",
-    "commit",
-    "first_puts",
-    "known_root",
-    "older_version",
-    "path_state",
-    "reset_baselines",
-    "save_baselines",
-    "split_plan",
-    "unrecorded_baselines",
-    "with_bases",
-]
-
 WHO = "person"  # the author of every operation that commits saved files
 WHY = "files.edited"
 PART_BYTES = 128 * 1024  # of text in one commit, unless one group of paths has more

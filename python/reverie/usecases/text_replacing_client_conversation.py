@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Json, Message
 
-__all__ = ["HEADING", "REQUEST_TOKENS", "TIERS", "CompactionJob", "decide", "last_requests"]
-
 TIERS: Final = ("digest", "workingState", "notes", "summary", "excerpts", "tail")
 REQUESTS_SHARE: Final = 8  # of the size: the person's last requests have an eighth at most
 EARLIER_SHARE: Final = 3  # of the size: a summary that the conversation begins with has a third at most

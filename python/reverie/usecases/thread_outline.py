@@ -22,23 +22,6 @@ if TYPE_CHECKING:
     from reverie.models import Entry
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "PENDING_MAX",
-    "OutlineJob",
-    "OutlinePlan",
-    "commit_steps",
-    "complete_part",
-    "is_repeat",
-    "last_part",
-    "number_of_part",
-    "opened_entries",
-    "part_of",
-    "pending",
-    "plan_outline",
-    "sealed_entries",
-    "snapshot_outline",
-]
-
 PENDING_MAX: Final = 256  # entries behind the outline that a page joins by itself; more are outlined first
 STEP_PARTS: Final = 200  # parts written in one commit, which must stay under 20 ms
 

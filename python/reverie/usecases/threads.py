@@ -34,24 +34,6 @@ if TYPE_CHECKING:
     from reverie.models import Json, NoteCategory
     from reverie.store import Reader, Sealed, Writer
 
-__all__ = [
-    "Deletion",
-    "add_note",
-    "after_append",
-    "append",
-    "change",
-    "create",
-    "delete_note",
-    "delete_step",
-    "entries_of",
-    "get",
-    "is_turn_open",
-    "newest_page",
-    "note_answer",
-    "page",
-    "thread_answer",
-]
-
 PURGE_BATCH = 500  # records deleted in one write; more would delay the agents' writes that wait behind it
 TURN_ENTRIES = 32  # one reply of a transcript is one entry for each of its calls, and one for each result
 

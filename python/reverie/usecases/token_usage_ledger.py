@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Store, Writer
 
-__all__ = [
-    "Ceilings",
-    "ReservedCall",
-    "UsedTokens",
-    "model_spend",
-    "record_use",
-    "reserve",
-    "session_cost",
-    "settle",
-    "spend",
-]
-
 CALLS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyCalls."
 TOKENS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyTokens."
 

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from reverie.store import Key, Reader, Writer
     from reverie.usecases.write_documents_and_memories import Author
 
-__all__ = ["rollback", "undo"]
-
 # Documents are merged; memories and conflicts follow from them. All other kinds are restored by the store itself.
 _MERGED = (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT)
 _ROLLED_BACK: dict[Kind, type[StoredRecord]] = {

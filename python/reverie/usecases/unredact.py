@@ -45,27 +45,6 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Key, Reader, Writer
 
-__all__ = [
-    "Line",
-    "Lines",
-    "ReadJob",
-    "ReadPlan",
-    "Retaken",
-    "again",
-    "commit",
-    "decide",
-    "derived",
-    "documents_again",
-    "forget_made_of_entries",
-    "from_files",
-    "is_marked_beside",
-    "marked",
-    "marked_documents",
-    "sources",
-    "versions_again",
-    "versions_with",
-]
-
 WHY: Final = "redaction.restore"
 MARKER: Final = lazy_regex(r"\[REDACTED:[^\[\]\s]*\]")
 _MARKED: Final = b"[REDACTED:"

@@ -34,21 +34,6 @@ if TYPE_CHECKING:
     from reverie.models import Entry, Message
     from reverie.store import Reader, ThreadRecord, Writer
 
-__all__ = [
-    "Checkpoint",
-    "StateJob",
-    "StatePlan",
-    "commit",
-    "decide",
-    "from_distiller",
-    "read_after",
-    "snapshot",
-    "state_answer",
-    "stored",
-    "versions",
-    "with_fields",
-]
-
 CHECKSUM_BYTES = 4
 
 

@@ -40,17 +40,6 @@ if TYPE_CHECKING:
     from reverie.documents import Item, ParsedDocument
     from reverie.store import Reader, Writer
 
-__all__ = [
-    "Author",
-    "NewText",
-    "blocks_of",
-    "no_new_ids",
-    "note_file_texts",
-    "put_texts",
-    "sha256",
-    "with_unrecorded_texts",
-]
-
 RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
 _FILE_TEXTS = 20  # the last texts of a deleted document that its file may have: far more than a pass leaves unwritten
 _RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first

@@ -9,21 +9,6 @@ from reverie.wire.base_structs_pages_and_errors import Count, Id, ListQuery, Rep
 from reverie.wire.memories_recall_changes_and_candidates import Change, Proposal, ProposedMemory
 from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
 
-__all__ = [
-    "CreateRun",
-    "PutRunFile",
-    "PutWorkingMemory",
-    "Run",
-    "RunContext",
-    "RunEnd",
-    "RunFile",
-    "RunFileSource",
-    "RunFileText",
-    "RunOmitted",
-    "RunResult",
-    "RunsQuery",
-]
-
 _ENTRIES_MAX = 1000
 
 RunState: TypeAlias = Literal["running", "completed"]

@@ -7,32 +7,6 @@ from msgspec import UNSET, Meta, Struct
 
 from reverie.models import Json
 
-__all__ = [
-    "ABSENT",
-    "LIMIT_DEFAULT",
-    "LIMIT_MAX",
-    "PROTOCOL",
-    "PROTOCOL_HEADER",
-    "BackupFile",
-    "Count",
-    "Cursor",
-    "ErrorEnvelope",
-    "Id",
-    "ListQuery",
-    "NoQuery",
-    "OperationId",
-    "Page",
-    "PageLimit",
-    "PurgeQuery",
-    "Purged",
-    "Reply",
-    "Request",
-    "Sequence",
-    "SequenceQuery",
-    "TokenBudget",
-    "WaitQuery",
-]
-
 PROTOCOL = 1
 PROTOCOL_HEADER = "Reverie-Protocol"
 LIMIT_DEFAULT = 100  # items of one page

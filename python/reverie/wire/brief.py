@@ -7,8 +7,6 @@ from msgspec import Meta
 from reverie.wire.base_structs_pages_and_errors import Count, Reply, Request
 from reverie.wire.memories_recall_changes_and_candidates import Memory
 
-__all__ = ["Brief", "BriefLine", "BriefLineChanged", "BriefQuery", "ChangeBriefLine"]
-
 BriefKind = Literal["wish", "mistake", "command", "finding", "decision", "names", "last"]
 
 

@@ -17,35 +17,6 @@ from reverie.wire.base_structs_pages_and_errors import (
 )
 from reverie.wire.spaces_tokens_projects_and_privacy import Folder, ProjectText
 
-__all__ = [
-    "AppendEntry",
-    "Conflict",
-    "ConflictRegion",
-    "ConflictText",
-    "DeleteDocumentQuery",
-    "Document",
-    "DocumentDeleted",
-    "DocumentQuery",
-    "DocumentText",
-    "DocumentsMoved",
-    "DocumentsQuery",
-    "IndexAnswer",
-    "IndexQuery",
-    "InsertLines",
-    "LeftOutLines",
-    "MoveDocument",
-    "Patch",
-    "PatchAnswer",
-    "PatchDocument",
-    "PutDocument",
-    "Resolve",
-    "Resolved",
-    "SyncNow",
-    "SyncOutcome",
-    "SyncRefusal",
-    "SyncStatus",
-]
-
 Summary = Annotated[str, Meta(min_length=1, max_length=200)]
 Keep: TypeAlias = Literal["file", "store", "both"]
 

@@ -8,8 +8,6 @@ from reverie.models import Json
 from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request, TokenBudget
 from reverie.wire.memories_recall_changes_and_candidates import Change, Proposal
 
-__all__ = ["CreateSchedule", "DreamAnswer", "DreamOptions", "DreamRecord", "Failure", "Schedule", "StartDream"]
-
 
 class DreamOptions(Request):
     """The options of a scheduled dream."""

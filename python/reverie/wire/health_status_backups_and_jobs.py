@@ -10,23 +10,6 @@ from reverie.wire.documents_conflicts_and_sync import SyncStatus
 from reverie.wire.dreams import DreamRecord, Schedule
 from reverie.wire.sessions_and_hooks import LateHooks
 
-__all__ = [
-    "BackupMade",
-    "Compacted",
-    "CreateBackup",
-    "DistillationSupport",
-    "DistillerChecked",
-    "Health",
-    "Job",
-    "JobAccepted",
-    "JobState",
-    "ModelChecked",
-    "ModelInUse",
-    "ModelSpend",
-    "Status",
-    "TokenSpend",
-]
-
 JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 
 

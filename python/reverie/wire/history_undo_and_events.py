@@ -7,21 +7,6 @@ from msgspec import Meta, field
 from reverie.models import Json
 from reverie.wire.base_structs_pages_and_errors import SEQUENCE_MAX, Count, OperationId, Reply, Request
 
-__all__ = [
-    "Archive",
-    "Difference",
-    "DifferenceAnswer",
-    "DifferenceQuery",
-    "DocumentVersion",
-    "Event",
-    "EventsQuery",
-    "Operation",
-    "OperationChange",
-    "Rollback",
-    "RollbackAnswer",
-    "UndoAnswer",
-]
-
 
 class OperationChange(Reply):
     """One change of an operation: the record's kind and key, and its versions before and after; None means absent.

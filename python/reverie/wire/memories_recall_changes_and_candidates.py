@@ -8,36 +8,6 @@ from reverie.models import Json
 from reverie.wire.base_structs_pages_and_errors import Count, ListQuery, Page, Purged, Reply, Request, TokenBudget
 from reverie.wire.spaces_tokens_projects_and_privacy import Folder, ProjectText
 
-__all__ = [
-    "RECALL_LIMIT_DEFAULT",
-    "RECALL_LIMIT_MAX",
-    "AddChange",
-    "Candidate",
-    "CandidateDecided",
-    "CandidateQuery",
-    "CandidateState",
-    "Change",
-    "ChangeMemory",
-    "CreateMemory",
-    "DeleteChange",
-    "KeepChange",
-    "Memory",
-    "MemoryChanges",
-    "MemoryDeleted",
-    "MemoryKind",
-    "MemoryPage",
-    "MemoryQuery",
-    "MemoryVersion",
-    "PendingChange",
-    "ProposedMemory",
-    "RecallAnswer",
-    "RecallHit",
-    "RecallRequest",
-    "RememberedMemory",
-    "SkipChange",
-    "UpdateChange",
-]
-
 RECALL_LIMIT_DEFAULT = 10
 RECALL_LIMIT_MAX = 100
 _TAGS_MAX = 50

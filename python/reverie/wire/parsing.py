@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["parse", "parse_query", "plain"]
-
 T = TypeVar("T")
 
 _LOCATION = lazy_regex(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)

@@ -7,16 +7,6 @@ from msgspec import Meta, field
 from reverie.wire.base_structs_pages_and_errors import Count, ListQuery, Page, Reply, Request
 from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
 
-__all__ = [
-    "AllowRedactions",
-    "Allowed",
-    "RedactedPlace",
-    "Redaction",
-    "RedactionsPage",
-    "RedactionsQuery",
-    "UnrestoredPlace",
-]
-
 
 class RedactedPlace(Reply):
     """Where a value was replaced: the entries of a thread by their numbers, a memory by its id, a document by its path.

@@ -7,18 +7,6 @@ from msgspec import Meta, field
 from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request
 from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
 
-__all__ = [
-    "SEARCH_LIMIT_DEFAULT",
-    "SEARCH_LIMIT_MAX",
-    "Neighbour",
-    "SearchAnswer",
-    "SearchHit",
-    "SearchPlace",
-    "SearchRequest",
-    "SearchThread",
-    "SearchedMessage",
-]
-
 SEARCH_LIMIT_DEFAULT = 10
 SEARCH_LIMIT_MAX = 100
 _TIME_CHARS = 64

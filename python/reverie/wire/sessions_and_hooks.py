@@ -7,18 +7,6 @@ from msgspec import Meta, field
 from reverie.wire.base_structs_pages_and_errors import Id, ListQuery, Reply, Request
 from reverie.wire.spaces_tokens_projects_and_privacy import AbsolutePath, ProjectText
 
-__all__ = [
-    "HOOK_MAX_BYTES",
-    "AgentClient",
-    "HookQuery",
-    "LateCompaction",
-    "LateHooks",
-    "Session",
-    "SessionSource",
-    "SessionsQuery",
-    "StartSession",
-]
-
 HOOK_MAX_BYTES = 16 * 1024 * 1024  # of a hook's input, which has the whole of a prompt
 
 AgentClient = Literal["claude-code", "codex"]

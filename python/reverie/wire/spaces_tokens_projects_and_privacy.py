@@ -6,22 +6,6 @@ from msgspec import Meta, field
 
 from reverie.wire.base_structs_pages_and_errors import Count, Id, ListQuery, Reply, Request
 
-__all__ = [
-    "ABSOLUTE_PATH",
-    "AbsolutePath",
-    "ChangePrivacy",
-    "CreateSpace",
-    "CreateToken",
-    "Folder",
-    "Privacy",
-    "Project",
-    "ProjectText",
-    "ProjectsQuery",
-    "ProjectsSorted",
-    "Space",
-    "Token",
-]
-
 # No path has a zero byte: the system's calls refuse it. Each text of a request that may be a path has one of these.
 ABSOLUTE_PATH = r"^/[^\x00]*$"
 _NAME_OR_PATH = r"^[^\x00]+$"

@@ -8,18 +8,6 @@ from reverie.models import Json
 from reverie.wire.base_structs_pages_and_errors import ABSENT, Reply, Request, TokenBudget
 from reverie.wire.memories_recall_changes_and_candidates import MemoryChanges
 
-__all__ = [
-    "DistillAnswer",
-    "DistillRequest",
-    "ModelMessage",
-    "ModelRequest",
-    "ModelRequests",
-    "ModelRequestsQuery",
-    "PastDistillation",
-    "SummaryText",
-    "TailSize",
-]
-
 
 class DistillRequest(Request):
     """`POST /v1/threads/{id}/distill`."""

@@ -18,34 +18,6 @@ from reverie.wire.base_structs_pages_and_errors import (
 )
 from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
 
-__all__ = [
-    "CHUNK_MAX_BYTES",
-    "MESSAGES_MAX",
-    "AppendMessages",
-    "Appended",
-    "ChangeThread",
-    "ChunkAnswer",
-    "ChunkQuery",
-    "Cleared",
-    "ContextUse",
-    "CreateThread",
-    "DeleteThreadQuery",
-    "DistilledNow",
-    "ImportClient",
-    "ImportPlace",
-    "MessageIn",
-    "MessagesQuery",
-    "Problem",
-    "RewindThread",
-    "Rewound",
-    "StartImport",
-    "StoredEntry",
-    "StoredMessage",
-    "Thread",
-    "ThreadDeleted",
-    "ThreadsQuery",
-]
-
 MESSAGES_MAX = 1000  # in one append
 _EDITS_MAX = 100  # in one append
 _TITLE_CHARS = 500

@@ -6,8 +6,6 @@ from msgspec import field
 
 from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request
 
-__all__ = ["CallTool", "ToolAnswer", "ToolFormat", "ToolMemory", "ToolRecall", "ToolsQuery"]
-
 ToolFormat = Literal["anthropic", "openai", "mcp"]
 """The API whose form the definitions of `GET /v1/tools` have."""
 
