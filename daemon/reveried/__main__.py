@@ -7,7 +7,7 @@ import os
 import sys
 
 from reverie.errors import ReverieError
-from reveried.linux_peer_systemd_and_memory_calls import require_linux
+from reveried.linux import require_linux
 
 try:
     require_linux()

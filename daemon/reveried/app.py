@@ -22,62 +22,56 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
-from reverie.installation_paths import Layout
+from reverie.ids import ID_RANDOM_BYTES, new_id
+from reverie.places import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
-from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.access_counts import AccessCounts
-from reverie.usecases.fingerprints_of_redacted_values import FingerprintKeeper
-from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.fingerprints import FingerprintKeeper
+from reverie.usecases.message_search import MessageSearch
 from reverie.usecases.nearest import NearestMemories
-from reverie.usecases.search_and_save_message_indexes import MessageSearch
+from reverie.usecases.recall import Recall
 from reveried import __version__, log
 from reveried.actions import purge
-from reveried.actions.begin_runs_and_learn_at_end import complete_due
-from reveried.actions.compact_store_file import compact_when_quiet
-from reveried.actions.learn_memories_from_thread import learn_from_spool
-from reveried.actions.scheduled_dreams_and_learning import register_scheduled_jobs
-from reveried.actions.sessions_and_privacy_settings import resume_following
-from reveried.actions.undo_rollback_and_retention import prune_daily
-from reveried.actions.update_search_indexes import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
-from reveried.actions.write_counted_accesses import write_accesses, write_accesses_regularly
-from reveried.background_working_states import BackgroundState
+from reveried.actions.accesses import write_accesses, write_accesses_regularly
+from reveried.actions.compact import compact_when_quiet
+from reveried.actions.indexing import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
+from reveried.actions.learn import learn_from_spool
+from reveried.actions.runs import complete_due
+from reveried.actions.schedules import register_scheduled_jobs
+from reveried.actions.sessions import resume_following
+from reveried.actions.undo import prune_daily
 from reveried.clock import clock_of, text_of
-from reveried.commit_worker import Worker
-from reveried.compute_process import SMALL_JOBS, Compute
+from reveried.compute import SMALL_JOBS, Compute
 from reveried.config import Config, load
-from reveried.event_wakeups import Events
-from reveried.http.connection_limits import Admission, Limits
+from reveried.http.limits import Admission, Limits
+from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
-from reveried.http.request_duration_histogram import Metrics
-from reveried.http.route_table_and_dispatch import Application
-from reveried.linux_peer_systemd_and_memory_calls import activated_sockets, limit_kept_memory, notify
+from reveried.http.route import Application
+from reveried.jobs import Jobs
+from reveried.linux import activated_sockets, limit_kept_memory, notify
 from reveried.log import logger
-from reveried.model_transports.transport_choice import chosen_models
+from reveried.models.choice import chosen_models
 from reveried.process_lock import ProcessLock
-from reveried.restart_failed_loops import start_supervised
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
 from reveried.session_texts import warm
-from reveried.start_await_and_cancel_background_jobs import Jobs
 from reveried.stop_note import StopNote
-from reveried.stored_tokens_spaces_and_schedules import (
-    StoredCallers,
-    StoredSchedules,
-    begin_redactions,
-    spaces_of,
-    store_id,
-)
-from reveried.sync_service import SyncService
+from reveried.stored import StoredCallers, StoredSchedules, begin_redactions, spaces_of, store_id
+from reveried.supervise import start_supervised
+from reveried.sync import SyncService
+from reveried.wakeups import Events
+from reveried.worker import Worker
+from reveried.working_states import BackgroundState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
     from reverie.embedding import Embedder
     from reveried.clock import Clock
-    from reveried.model_transports.redact_and_send_model_requests import Models
+    from reveried.models.ask import Models
 
 EXIT_FAILED = 1
 EXIT_CONFIG = 78  # EX_CONFIG, a damaged store or invalid settings: RestartPreventExitStatus of the unit names it

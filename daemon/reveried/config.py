@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie.errors import ValidationError
-from reverie.installation_paths import SOCKET_PATH_BYTES_MAX
+from reverie.places import SOCKET_PATH_BYTES_MAX
 from reveried.config_schema import BY_NAME, KEYS, Config, Key, Sync, unknown_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reverie.installation_paths import Layout
+    from reverie.places import Layout
 
 __all__ = [
     "CONFIG_BYTES_MAX",

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
+from reverie.decode import convert
 from reverie.errors import ValidationError
-from reverie.thread_safe_typed_decoding import convert
-from reveried.config_bounds_and_model_sections import (
+from reveried.config_sections import (
     DAY_MAX,
     LIST_MAX,
     TEXT_MAX,

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import private_folder
 from reverie.errors import Conflict, Starting, ValidationError
-from reverie.installation_paths import SOCKET_PATH_BYTES_MAX
+from reverie.places import SOCKET_PATH_BYTES_MAX
 from reveried.http.connection import Connection
-from reveried.http.request_struct_and_response_writer import send_error
+from reveried.http.message import send_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from reveried.http.connection_limits import Admission
-    from reveried.http.request_struct_and_response_writer import Handler, Request, Response
+    from reveried.http.limits import Admission
+    from reveried.http.message import Handler, Request, Response
 
 BACKLOG = 1024  # connections that the kernel queues before they are accepted
 ACCEPTED_AT_ONCE = 256  # connections that are accepted before the requests of others go on

@@ -5,41 +5,41 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
-from reverie.usecases.agent_read_versions_and_write_merge import ReadVersions
+from reverie.ids import ID_RANDOM_BYTES, new_id
+from reverie.usecases.agent_writes import ReadVersions
 from reverie.usecases.briefs import BriefCache
-from reverie.usecases.counts_of_candidates_waiting_for_review import WaitingCandidates
 from reverie.usecases.projections import ProjectListings
-from reveried.actions.agent_trust_for_files_written_by_tool_calls import OpenCalls
-from reveried.actions.client_hooks import SessionMemory
-from reveried.background_working_states import BackgroundState, StateCache
+from reverie.usecases.waiting import WaitingCandidates
+from reveried.actions.hooks import SessionMemory
+from reveried.actions.trust import OpenCalls
+from reveried.follower import Follower
 from reveried.mcp.client_identity import McpState
 from reveried.session_texts import SessionTexts
-from reveried.transcript_follower import Follower
+from reveried.working_states import BackgroundState, StateCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.installation_paths import Layout
+    from reverie.places import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access_counts import AccessCounts
-    from reverie.usecases.fingerprints_of_redacted_values import FingerprintKeeper
-    from reverie.usecases.memory_indexes_and_recall import Recall
+    from reverie.usecases.fingerprints import FingerprintKeeper
+    from reverie.usecases.message_search import MessageSearch
     from reverie.usecases.nearest import NearestMemories
+    from reverie.usecases.recall import Recall
     from reverie.usecases.redactions import RedactRules
-    from reverie.usecases.search_and_save_message_indexes import MessageSearch
-    from reveried.commit_worker import Submit, Worker
-    from reveried.compute_process import Compute
+    from reveried.compute import Compute
     from reveried.config import Config
-    from reveried.event_wakeups import Events
-    from reveried.http.authentication import Caller
-    from reveried.http.connection_limits import Admission
-    from reveried.http.request_duration_histogram import Metrics
-    from reveried.model_transports.redact_and_send_model_requests import Models
+    from reveried.http.auth import Caller
+    from reveried.http.limits import Admission
+    from reveried.http.metrics import Metrics
+    from reveried.jobs import Jobs
+    from reveried.models.ask import Models
     from reveried.scheduler import Scheduler
-    from reveried.start_await_and_cancel_background_jobs import Jobs
-    from reveried.sync_service import SyncService
+    from reveried.sync import SyncService
+    from reveried.wakeups import Events
+    from reveried.worker import Submit, Worker
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Busy, ReverieError
 from reverie.store import ThreadRecord
-from reverie.usecases import find_register_and_join_projects
-from reveried.actions import contexts_states_and_notes
-from reveried.actions.find_projects_set_visibility_and_sort_threads import thread_project
-from reveried.execute_use_cases import read
+from reverie.usecases import projects
+from reveried.actions import contexts
+from reveried.actions.projects import thread_project
+from reveried.execute import read
 from reveried.log import logger
 from reveried.start_texts import StartTexts
 
@@ -134,7 +134,7 @@ class SessionTexts:
             room = CHARS_MAX - _HEAD_CHARS[part]
             begin, rest = rest, ""
             try:
-                text = await contexts_states_and_notes.context_text(
+                text = await contexts.context_text(
                     services,
                     *key,
                     tiers=_TIERS[part],
@@ -182,7 +182,7 @@ async def warm(services: Services, spaces: list[str]) -> None:
     def newest(reader: Reader) -> list[ThreadRecord]:
         by_project: dict[str, ThreadRecord] = {}
         for _, thread in reader.records(ThreadRecord):
-            project = find_register_and_join_projects.of_thread(thread)
+            project = projects.of_thread(thread)
             if project is not None and thread.message_count:
                 last = by_project.get(project)
                 by_project[project] = thread if last is None or last.updated_at < thread.updated_at else last

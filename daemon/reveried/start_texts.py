@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.neutralize_markup import neutralize_markup
-from reverie.count_and_truncate_tokens import count
+from reverie.context.markup import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.lazy_regex import lazy_regex
+from reverie.tokenizer import count
 from reverie.usecases import projections, session_start
-from reveried.actions import briefs, contexts_states_and_notes
-from reveried.actions.find_projects_set_visibility_and_sort_threads import index_entries
-from reveried.execute_use_cases import read
+from reveried.actions import briefs, contexts
+from reveried.actions.projects import index_entries
+from reveried.execute import read
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ async def _last_session(services: Services, space: str, project: str) -> LastSes
     """Return the last session of a project that had a task; a greeting is none."""
     threads = await read(services, space, partial(session_start.last_threads, project=project))
     for thread in [thread for thread in threads if thread.message_count][: session_start.LAST_MAX]:
-        plan = await contexts_states_and_notes.state(services, space, thread.id)
+        plan = await contexts.state(services, space, thread.id)
         last = session_start.last_session(thread, plan.state)
         if last.task or last.steps:
             return last

@@ -28,8 +28,8 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.inotify_c import InotifyConstants
 
-from reverie.path_validation import segment_error
-from reverie.sync.check_and_recover_displaced_files import SWAP_FOLDER
+from reverie.paths import segment_error
+from reverie.sync.displaced import SWAP_FOLDER
 from reveried.log import logger
 
 if TYPE_CHECKING:

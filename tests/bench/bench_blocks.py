@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie import _native, match_and_edit_markdown_blocks
+from reverie import _native, markdown_blocks
 from support.edit_history import COMMON
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def bench_parse() -> None:
     for name, data in documents.items():
         size = sum(map(len, data))
         speed(f"parse, {name}, binding", size, partial(parse_all, data))
-    speed("parse, 100,000 items, face", len(facts), lambda: match_and_edit_markdown_blocks.parse(facts))
+    speed("parse, 100,000 items, face", len(facts), lambda: markdown_blocks.parse(facts))
 
 
 def bench_align() -> None:

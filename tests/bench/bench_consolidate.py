@@ -30,19 +30,19 @@ from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.text_caches import clear_text_caches
-from reverie.usecases import consolidation_snapshot_and_commit, screening
-from reverie.usecases.consolidation_snapshot_and_commit import DocumentText, MemorySnapshot
-from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases import consolidation, screening
+from reverie.usecases.consolidation import DocumentText, MemorySnapshot
+from reverie.usecases.memories import record_of
 from reverie.usecases.nearest import NearestMemories
-from reverie.usecases.remember_change_forget_and_read_memories import record_of
-from reveried.compute_process import GC_THRESHOLDS
+from reverie.usecases.recall import Recall
+from reveried.compute import GC_THRESHOLDS
 from support.filled_store import WIDE_WINDOW, commit_plan, fill, mixed_candidates, plan_of_mixed_changes
 from support.stores import SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
+    from reverie.usecases.consolidation import MemoryPlan
 
 T = TypeVar("T")
 
@@ -138,7 +138,7 @@ def candidates_among(store: Store, size: int) -> None:
 
     def read() -> MemorySnapshot:
         with store.reader(SPACE) as reader:
-            return consolidation_snapshot_and_commit.snapshot(reader, window=WIDE_WINDOW)
+            return consolidation.snapshot(reader, window=WIDE_WINDOW)
 
     _, first, _ = timed(find)
     rows: list[tuple[float, ...]] = []

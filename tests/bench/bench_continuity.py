@@ -27,17 +27,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.context import tail_start
 from reverie.distill.distiller import Extractive
-from reverie.evals.count_distillations_with_context_editing import one_thread
-from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.evals.frequency import one_thread
+from reverie.importers.find import read_entries
+from reverie.importers.join import main_line
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Store, Write, seal
-from reverie.store.lmdb_env import lmdb_options
+from reverie.store.env import lmdb_options
 from reverie.usecases import threads, working_state
-from reverie.usecases.open_sealed_thread_entries import entry_record
-from reverie.usecases.remember_change_forget_and_read_memories import record_of
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reverie.usecases.entries import entry_record
+from reverie.usecases.memories import record_of
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file
 from support.transcripts import thread_entries

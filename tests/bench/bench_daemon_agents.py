@@ -26,8 +26,8 @@ import lmdb
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.store.lmdb_env import lmdb_options
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reverie.store.env import lmdb_options
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, request, running_daemon
 from support.session import session_file
 

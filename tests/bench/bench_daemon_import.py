@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.importers.find_and_read_transcript_files import find_transcripts
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reverie.importers.find import find_transcripts
+from reveried.cli.send_sessions import import_file
 
 if TYPE_CHECKING:
     from support.daemon import Daemon

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.documents import Update, Wording, apply_changes, parse_document, refresh_header
-from reverie.match_and_edit_markdown_blocks import parse
+from reverie.markdown_blocks import parse
 from support.edit_history import COMMON
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.context import Limits, render
-from reverie.evals.context_or_knowledge_text_after_transcript import context_of
+from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import BUDGETS, CLIENT, REVERIE, TAIL, TALK, Report, continuity
-from reverie.evals.count_distillations_with_context_editing import frequency, one_thread
-from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.evals.frequency import frequency, one_thread
+from reverie.importers.find import read_entries
+from reverie.importers.join import main_line
 from support.shared import SHARED, load_program
 
 GOAL_POINTS = 1.0

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DigestRecord, ForgottenRecord, ThreadRecord, Write
-from reverie.usecases import consolidation_snapshot_and_commit, contexts
+from reverie.usecases import consolidation, contexts
 from support.stores import AT, SPACE, opened, write
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def decided_context(reader: Reader) -> None:
     )
 
 
-def consolidation_snapshot(reader: Reader) -> consolidation_snapshot_and_commit.MemorySnapshot:
+def consolidation_snapshot(reader: Reader) -> consolidation.MemorySnapshot:
     """Return what a consolidation is decided from."""
-    return consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
+    return consolidation.snapshot(reader, window=200_000)
 
 
 def median_ms(store: Store, work: Callable[[Reader], object]) -> float:

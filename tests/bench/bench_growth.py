@@ -22,8 +22,8 @@ from reverie import wire
 from reverie.client import Client
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.store.backup_and_restore import backup
-from reveried.actions.compact_store_file import QUIET_S
+from reverie.store.backup import backup
+from reveried.actions.compact import QUIET_S
 from support.daemon import running_daemon
 
 MEMORIES = 10_000

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 import orjson
 
 from reverie.importers import plan_chunk
-from reverie.importers.count_message_tokens import with_token_counts
-from reverie.importers.find_and_read_transcript_files import CHUNK_BYTES, find_transcripts, read_chunks
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.find import CHUNK_BYTES, find_transcripts, read_chunks
+from reverie.importers.join import main_line
+from reverie.importers.message_tokens import with_token_counts
 from reverie.redact import Redactor
-from reverie.store.redact_encode_and_checksum_records import seal
+from reverie.store.codec import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

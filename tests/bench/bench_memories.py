@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.distill import steps as parse_messages_into_steps
 from reverie.distill.distiller import Extractive
-from reverie.importers.find_and_read_transcript_files import oldest_first
+from reverie.importers.find import oldest_first
 from reverie.models import MemoryType, Message
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.shared import SHARED, real_sessions, shared_files
 

@@ -19,7 +19,7 @@ from support.asking_model import Asking, question
 from support.fault_model_server import FaultModelServer, answer
 
 if TYPE_CHECKING:
-    from reveried.model_transports.transport import ModelTransport
+    from reveried.models.transport import ModelTransport
 
 REQUESTS = 200
 

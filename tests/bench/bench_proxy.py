@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from support.daemon import environment, running_daemon
 from support.prose import paragraph
 from support.upstream import body_of, chunked, provider, read_message
@@ -128,16 +128,16 @@ def first_bytes(daemon: Daemon) -> None:
 
 def compactions(daemon: Daemon) -> None:
     """Print how long the proxy takes to compact a large conversation, which asks the provider for nothing."""
-    messages = conversation(TOKENS, count_and_truncate_tokens.count)
+    messages = conversation(TOKENS, tokenizer.count)
     body = json.dumps({"model": "m", "messages": [*messages, {"role": "user", "content": ASKED}]}).encode()
     with provider(lambda *_: None) as models, ExitStack() as stack:
         side = Side(started(stack, daemon, models.url))
         texts = {body_of(side.ask(body)) for _ in range(COMPACTIONS)}
         side.peer.close()
         assert models.requests == []
-    made = count_and_truncate_tokens.count(json.loads(texts.pop())["content"][0]["text"])
+    made = tokenizer.count(json.loads(texts.pop())["content"][0]["text"])
     first, *later = side.times
-    tokens = sum(count_and_truncate_tokens.count(json.dumps(message)) for message in messages)
+    tokens = sum(tokenizer.count(json.dumps(message)) for message in messages)
     print(
         f"{tokens:,} tokens compacted to {made:,}: first "
         f"{first / 1000:.2f} s, then p50 {statistics.median(later) / 1000:.2f} s, min {min(later) / 1000:.2f} s; "

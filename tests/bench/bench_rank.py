@@ -20,7 +20,7 @@ import tantivy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie.full_text_index import Filter, Index, IndexEntry
+from reverie.text_index import Filter, Index, IndexEntry
 from support.made_memories import FREQUENT, SHARED, memories, queries
 
 if TYPE_CHECKING:

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie.git_repositories import Checkout
+from reverie.git import Checkout
 from reverie.models import MemoryType
 from reverie.redact import Redactor
 from reverie.store import Store, Write
-from reverie.usecases import find_register_and_join_projects
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
+from reverie.usecases import projects
+from reverie.usecases.put import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.figure_table import print_table
 from support.http_checks import cpu_seconds
@@ -85,7 +85,7 @@ def build(home: Path, size: int) -> list[str]:
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
         for number in range(PROJECTS):
             checkout = Checkout("", (f"{home}/project{number}",), is_repository=False)
-            store.commit([find_register_and_join_projects.register("default", "bench", checkout)], at=AT)
+            store.commit([projects.register("default", "bench", checkout)], at=AT)
         for number in range(0, size, BULLETS):
             part = records[number : number + BULLETS]
             name = f"project-{number}" if number else "mistakes"

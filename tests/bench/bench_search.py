@@ -36,10 +36,10 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.search import weights
 from reverie.store import Kind, Store, ThreadRecord
-from reverie.usecases import search_results
-from reverie.usecases.message_index_of_one_space import new_index
-from reverie.usecases.open_sealed_thread_entries import speech_entry
-from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
+from reverie.usecases import search as usecase_search
+from reverie.usecases.entries import speech_entry
+from reverie.usecases.message_index import new_index
+from reverie.usecases.message_search import MessageSearch, within
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.shared import SHARED, real_sessions
 from support.unrelated import UNRELATED
@@ -47,7 +47,7 @@ from support.unrelated import UNRELATED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reverie.full_text_index import Index
+    from reverie.text_index import Index
 
 GRID = {
     "WINDOW": (1.0, 1.5, 2.0),
@@ -245,7 +245,7 @@ def print_ranks(store: Store, questions: list[dict[str, Any]]) -> None:
     def found(query: str) -> list[tuple[str, int]]:
         with store.reader("default") as reader:
             ask = partial(ours.messages, "default", query, within=everything)
-            shown = search_results.message_hits(reader, query, ask, 10)
+            shown = usecase_search.message_hits(reader, query, ask, 10)
         return [(hit.thread.id, hit.message.seq) for hit in shown if hit.thread and hit.message]
 
     sides = {

@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.bench_search import Asked, Said, conversations, index_of, line, shares
 from reverie import search
 from reverie.embedding import Embedder, Vectors, configured
-from reverie.embedding.quantized_message_vector_table import numpy
+from reverie.embedding.table import numpy
 from reverie.errors import EmbedderFailed
-from reverie.full_text_index import Filter, Hit
+from reverie.text_index import Filter, Hit
 
 WEIGHTS = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0)
 NEARS = (50, 100, 200)

@@ -27,8 +27,8 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads
-from reverie.usecases.open_sealed_thread_entries import entry_record
-from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
+from reverie.usecases.entries import entry_record
+from reverie.usecases.message_search import MessageSearch, within
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.figure_table import print_table
 from support.http_checks import cpu_seconds

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie.full_text_memory_recall import SearchIndex
 from reverie.models import Memory, MemoryType
+from reverie.text_recall import SearchIndex
 from support.corpus import by_id
 from support.shared import SHARED
 from support.unrelated import UNRELATED

@@ -25,7 +25,7 @@ from reverie.models import MemoryType
 from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord, Sealed, Store, Write, Writer, seal
 from reverie.store.check import check
-from reverie.store.lmdb_env import lmdb_options
+from reverie.store.env import lmdb_options
 from support.stores import AT
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie import atomic_no_symlink_file_io
-from reverie.sync.scan_and_read_files import FileContent, read_file, scan
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Written, write_file
+from reverie import files as reverie_files
+from reverie.sync.scan import FileContent, read_file, scan
+from reverie.sync.swap import Written, write_file
 from support.spaces import open_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 FILES = 10_000
 FILE_BYTES = 2000
@@ -102,7 +102,7 @@ def write(root: Root, paths: list[str]) -> None:
         outcome.displaced.settle()
         settled.append(time.perf_counter() - began)
         began = time.perf_counter()
-        atomic_no_symlink_file_io.write_atomic(root.real / path, content.data)
+        reverie_files.write_atomic(root.real / path, content.data)
         replaced.append(time.perf_counter() - began)
     for title, times in (("exchange", exchanged), ("atomic write", replaced), ("settle", settled)):
         middle, worst = statistics.median(times) * 1e3, max(times) * 1e3

@@ -25,7 +25,7 @@ import rs_bpe.bpe
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from support.vocabulary import oracle
 
 if TYPE_CHECKING:
@@ -132,15 +132,13 @@ def generated_lines(encoding: str, seed: int, count: int) -> list[str]:
     return ["".join(words[at : at + 12]) + "\n" for at in range(0, len(words), 12)]
 
 
-def count_repeatedly(
-    title: str, texts: Sequence[str], encoding: count_and_truncate_tokens.Encoding, goal: float
-) -> None:
+def count_repeatedly(title: str, texts: Sequence[str], encoding: tokenizer.Encoding, goal: float) -> None:
     """Report how much faster than the other tokenizer we count the same texts again and again."""
     encode = oracle(encoding).encode_ordinary
 
     def ours() -> None:
         for text in texts:
-            count_and_truncate_tokens.count(text, encoding)
+            tokenizer.count(text, encoding)
 
     def theirs() -> None:
         for text in texts:
@@ -155,14 +153,14 @@ def count_repeatedly(
 
 
 def count_once(
-    title: str, warm: Sequence[str], texts: Sequence[str], encoding: count_and_truncate_tokens.Encoding, goal: float
+    title: str, warm: Sequence[str], texts: Sequence[str], encoding: tokenizer.Encoding, goal: float
 ) -> None:
     """Time counting each text once, after a warm-up with others."""
     encode = oracle(encoding).encode_ordinary
 
     def ours(some: Sequence[str]) -> None:
         for text in some:
-            count_and_truncate_tokens.count(text, encoding)
+            tokenizer.count(text, encoding)
 
     def theirs(some: Sequence[str]) -> None:
         for text in some:
@@ -178,7 +176,7 @@ def count_once(
     report(f"{encoding} {title}", other / our, goal, f"{size(texts) / 1e6 / our:.0f} MB/s")
 
 
-def unsplit(encoding: count_and_truncate_tokens.Encoding) -> None:
+def unsplit(encoding: tokenizer.Encoding) -> None:
     """Time 200 KB in one piece, beside rs_bpe, whose merging takes linear time."""
     counter = getattr(rs_bpe.bpe.openai, encoding)()
     pick = random.Random(2)
@@ -191,7 +189,7 @@ def unsplit(encoding: count_and_truncate_tokens.Encoding) -> None:
         "random Han": "".join(chr(pick.randrange(0x4E00, 0x9FA0)) for _ in range(66_666)),
     }
     for title, text in hostile.items():
-        ours, theirs = partial(count_and_truncate_tokens.count, text, encoding), partial(counter.count, text)
+        ours, theirs = partial(tokenizer.count, text, encoding), partial(counter.count, text)
         pairs = [(timed(ours), timed(theirs)) for _ in range(ROUNDS)]
         ratio = statistics.median(our / other for our, other in pairs)
         speed = f"{min(our for our, _ in pairs) * 1e3:.1f} ms"
@@ -219,21 +217,21 @@ def many() -> None:
 
     pairs = [
         (
-            wall(lambda: count_and_truncate_tokens.count_many(texts)),
-            wall(lambda: [count_and_truncate_tokens.count(text) for text in texts]),
+            wall(lambda: tokenizer.count_many(texts)),
+            wall(lambda: [tokenizer.count(text) for text in texts]),
         )
         for _ in range(ROUNDS)
     ]
     print(f"count_many to count, wall time: {statistics.median(one / all_ for all_, one in pairs):.2f}x")
     text = "".join(english())
     full, early = (
-        timed(lambda: count_and_truncate_tokens.count(text)),
-        timed(lambda: count_and_truncate_tokens.fits(text, len(text) // 100)),
+        timed(lambda: tokenizer.count(text)),
+        timed(lambda: tokenizer.fits(text, len(text) // 100)),
     )
     print(f"count to fits with a limit far below, {len(text) / 1e6:.1f} MB: {full / early:.0f}x")
 
 
-def bench(encoding: count_and_truncate_tokens.Encoding) -> None:
+def bench(encoding: tokenizer.Encoding) -> None:
     """Measure every goal for one encoding."""
     prose, sources = english(), code("*.py")
     count_repeatedly("seen, English, 32 KB texts", cut(prose, TEXT), encoding, 15)
@@ -243,7 +241,7 @@ def bench(encoding: count_and_truncate_tokens.Encoding) -> None:
     unsplit(encoding)
 
 
-def bench_unseen(encoding: count_and_truncate_tokens.Encoding) -> None:
+def bench_unseen(encoding: tokenizer.Encoding) -> None:
     """Measure texts counted for the first time, before any other measurement."""
     pick = random.Random(3)
     corpora = {
@@ -261,7 +259,7 @@ def bench_unseen(encoding: count_and_truncate_tokens.Encoding) -> None:
 
 
 if __name__ == "__main__":
-    for name in get_args(count_and_truncate_tokens.Encoding):
+    for name in get_args(tokenizer.Encoding):
         load(name)
         bench_unseen(name)
         bench(name)

@@ -14,14 +14,14 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import state_text as render_and_trim_working_state
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.distiller import Extractive
 from reverie.distill.sentences import clip
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
-from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.find import read_entries
+from reverie.importers.join import main_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,9 +112,7 @@ def _cut(text: str) -> str:
 
 
 def _print_figures(states: Sequence[WorkingState]) -> None:
-    size = sum(count_and_truncate_tokens.count(render_and_trim_working_state.render(state)) for state in states) // len(
-        states
-    )
+    size = sum(tokenizer.count(render_and_trim_working_state.render(state)) for state in states) // len(states)
     print(f"\n{len(states)} states, {size} tokens each")
     for name in render_and_trim_working_state.LISTS:
         items = [getattr(state, name) for state in states]

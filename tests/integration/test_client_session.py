@@ -13,7 +13,7 @@ import anthropic
 import pytest
 
 from reverie.client import AsyncClient, Client
-from reverie.client import agent_session_turn_loop as session_module
+from reverie.client import session as session_module
 from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
 from reverie.errors import DaemonNotRunning, ValidationError
 from support.daemon import running_daemon
@@ -23,7 +23,7 @@ from support.soak import count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reverie.client.agent_session_turn_loop import Turn
+    from reverie.client.session import Turn
     from support.daemon import Daemon
 
 README = Path(__file__).resolve().parents[2] / "README.md"

@@ -14,10 +14,10 @@ from reverie.distill.distiller import Extractive
 from reverie.distill.state_text import render as state_text
 from reverie.distill.summary_text import render as summary_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.find import read_entries
+from reverie.importers.join import main_line
 from reverie.models import Message, Note
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.shared import all_sessions

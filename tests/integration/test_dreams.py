@@ -11,7 +11,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.errors import TokenBudgetExceeded
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.session import session_file
 from support.waiting import wait_until

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import NotFound
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.session import WHY, generated_session, session_file, stored_messages
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.client import Client
-from reverie.store.backup_and_restore import restore
+from reverie.store.backup import restore
 from reverie.wire import CreateMemory
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below
 from support.session import session_file
@@ -60,9 +60,9 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
 
 KILLED_RESTORE = """
 import os, sys
-from reverie.store import backup_and_restore
+from reverie.store import backup
 from reveried.cli import main
-backup_and_restore.sync_folder = lambda folder: folder.name == "store" and os._exit(9)  # the store has been replaced
+backup.sync_folder = lambda folder: folder.name == "store" and os._exit(9)  # the store has been replaced
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -11,7 +11,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.redact import Redactor
-from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport, import_file
+from reveried.cli.send_sessions import FileReport, import_file
 from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.shared import all_sessions

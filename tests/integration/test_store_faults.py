@@ -21,7 +21,7 @@ import pytest
 from reverie.errors import Damaged, DiskFull, ReverieError
 from reverie.store import RULES, SYSTEM_SPACE, Kind, Reader, Store, Writer, needs_check
 from reverie.store.check import CheckReport, check
-from reverie.store.redact_encode_and_checksum_records import verified_sealed
+from reverie.store.codec import verified_sealed
 from support.soak import count
 from support.store_load import complete_commits, writes
 from support.stores import AT, SPACE, opened, put, write

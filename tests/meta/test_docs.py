@@ -9,10 +9,10 @@ from typing import get_args
 
 import pytest
 
-from reverie.installation_paths import Layout
+from reverie.places import Layout
 from reverie.redact import KINDS, Redactor, indicators
-from reverie.sync.file_stamp_or_refusal import Reason, refusal
-from reveried.cli.generate_docs_pages import SHAPES, commands_page, redaction_page, settings_page
+from reverie.sync.scan import Reason, refusal
+from reveried.cli.docs import SHAPES, commands_page, redaction_page, settings_page
 from reveried.config import KEYS, parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +26,7 @@ BODIES = ("4f9c2b7a1e" * 20, "A1B2C3D4E5F6G7H8J9" * 10, "4f9c2b7a-1e4f-4c2b-8a1e
 
 
 def test_every_setting_is_documented() -> None:
-    """docs/configuration.md equals the output of `python -m reveried.cli.generate_docs_pages configuration`."""
+    """docs/configuration.md equals the output of `python -m reveried.cli.docs configuration`."""
     text = (ROOT / "docs" / "configuration.md").read_text()
 
     assert text == settings_page()
@@ -34,7 +34,7 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_kind_of_secret_is_documented() -> None:
-    """docs/redaction.md equals the output of `reveried.cli.generate_docs_pages redaction`, and has every kind."""
+    """docs/redaction.md equals the output of `reveried.cli.docs redaction`, and has every kind."""
     text = (ROOT / "docs" / "redaction.md").read_text()
     documented = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", text, re.MULTILINE))
 

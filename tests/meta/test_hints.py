@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reveried.cli.command_tree import tree
+from reveried.cli.tree import tree
 from reveried.config_schema import BY_NAME, KEYS
 
 if TYPE_CHECKING:

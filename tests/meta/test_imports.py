@@ -46,4 +46,4 @@ def test_no_import_cycle() -> None:
         cycle = error.args[1]
 
     assert cycle == []
-    assert graph["reverie.client.build_calls_of_all_api_operations"] >= {"reverie.wire"}
+    assert graph["reverie.client.calls"] >= {"reverie.wire"}

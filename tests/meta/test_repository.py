@@ -50,9 +50,9 @@ def test_every_module_has_a_docstring() -> None:
 def test_only_the_wrappers_import_the_native_module() -> None:
     """The extension module is private: only its wrappers import it."""
     names = (
-        "redact count_and_truncate_tokens canonical_json match_and_edit_markdown_blocks three_way_merge "
-        "compression_and_text_deltas exact_text_replacement full_text_index time_sorted_and_content_ids "
-        "atomic_no_symlink_file_io path_validation hook_program_bytes"
+        "redact tokenizer canonical_json markdown_blocks merge "
+        "compression text_patch text_index ids "
+        "files paths hook_program"
     )
     faces = {f"{name}.py" for name in names.split()}
     importers = {
@@ -69,12 +69,12 @@ def test_only_the_wrappers_import_the_native_module() -> None:
 
 
 def test_only_one_module_decodes_types_with_msgspec() -> None:
-    """Only `thread_safe_typed_decoding` decodes to types with msgspec: elsewhere two threads at once may crash."""
+    """Only `decode` decodes to types with msgspec: elsewhere two threads at once may crash."""
     unsafe = re.compile(r"msgspec\.(?:convert\(|(?:json|msgpack)\.(?:Decoder\((?!\))|decode\([^\n]*type=))")
     found = [
         f"{path.relative_to(ROOT)}: {match.group()}"
         for path in modules()
-        if path.relative_to(ROOT).as_posix() != "python/reverie/thread_safe_typed_decoding.py"
+        if path.relative_to(ROOT).as_posix() != "python/reverie/decode.py"
         for match in unsafe.finditer(path.read_text())
     ]
 

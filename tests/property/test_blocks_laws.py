@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
-from reverie.exact_text_replacement import patch
-from reverie.match_and_edit_markdown_blocks import Add, Change, Delete, Update, align, apply_changes, apply_edits, parse
+from reverie.markdown_blocks import Add, Change, Delete, Update, align, apply_changes, apply_edits, parse
+from reverie.text_patch import patch
 from support.soak import count as campaign
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.count_and_truncate_tokens import count
 from reverie.distill.brief import thread_brief
 from reverie.distill.brief_lines import MemoryLine, choose, prepare
 from reverie.distill.steps import ToolCall, Trace, Utterance
 from reverie.models import BriefLine, ThreadBrief
+from reverie.tokenizer import count
 
 AT = "2026-03-01T09:00:00.000Z"
 WORDS = ["tide", "mole", "draft", "harbour", "src/tide.py", "always", "`make chart`", "the", "港", "прилив"]

@@ -9,7 +9,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.token_cost import BLOCK, MESSAGE, compact
 from reverie.errors import TokenBudgetExceeded
@@ -73,7 +73,7 @@ def _messages(draw: st.DrawFn) -> tuple[Message, ...]:
 
 
 _PASSAGE = st.builds(
-    lambda text, seq, rank, lie: Passage(text, seq, rank, count_and_truncate_tokens.count(text + "\n") // lie),
+    lambda text, seq, rank, lie: Passage(text, seq, rank, tokenizer.count(text + "\n") // lie),
     _TEXT,
     st.integers(1, 30),
     st.integers(0, 9),
@@ -113,13 +113,11 @@ def _recount(request: dict[str, Any]) -> int:
 def _held(block: dict[str, Any]) -> int:
     match block["type"]:
         case "text":
-            return count_and_truncate_tokens.count(block["text"])
+            return tokenizer.count(block["text"])
         case "thinking":
-            return count_and_truncate_tokens.count(block["thinking"])
+            return tokenizer.count(block["thinking"])
         case "tool_use":
-            return count_and_truncate_tokens.count(block["name"]) + count_and_truncate_tokens.count(
-                compact(block["input"])
-            )
+            return tokenizer.count(block["name"]) + tokenizer.count(compact(block["input"]))
         case "tool_result":
             content = block["content"]
             inner = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -127,7 +125,7 @@ def _held(block: dict[str, Any]) -> int:
         case "image":
             return 1_600
         case _:
-            return count_and_truncate_tokens.count(block["source"]["data"])
+            return tokenizer.count(block["source"]["data"])
 
 
 @functools.cache

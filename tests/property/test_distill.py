@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import state_text as render_and_trim_working_state
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.distiller import Extractive
@@ -115,17 +115,14 @@ def test_any_thread_is_distilled_within_its_limits(
         summary_tokens=summary_tokens,
     )
     assert (
-        count_and_truncate_tokens.count(render_and_trim_working_state.render(distilled.state))
+        tokenizer.count(render_and_trim_working_state.render(distilled.state))
         <= render_and_trim_working_state.MAX_TOKENS
     )
-    assert (
-        count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(distilled.summary))
-        <= summary_tokens
-    )
+    assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(distilled.summary)) <= summary_tokens
     assert list(distilled.summary.sections) == list(Section)
     assert sum(passage.tokens for passage in distilled.passages) <= passage_tokens
     assert all(passage.seq < tail for passage in distilled.passages)
-    assert count_and_truncate_tokens.count(distilled.digest) <= 500
+    assert tokenizer.count(distilled.digest) <= 500
     assert (
         summary_format_and_line_choice_by_novelty.parse(
             summary_format_and_line_choice_by_novelty.render(distilled.summary)

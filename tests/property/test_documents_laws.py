@@ -22,11 +22,11 @@ from reverie.documents import (
     parse_document,
     refresh_header,
 )
-from reverie.documents.escaping import clean, one_line, tag
-from reverie.documents.parser import header_texts, parse_source, summary_of
+from reverie.documents.escape import clean, one_line, tag
+from reverie.documents.parse import header_texts, parse_source, summary_of
 from reverie.documents.summary import WORDS_MAX
 from reverie.errors import ValidationError
-from reverie.match_and_edit_markdown_blocks import BlockKind, parse
+from reverie.markdown_blocks import BlockKind, parse
 from support.soak import count
 
 DAY = "2026-11-21"

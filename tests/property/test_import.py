@@ -11,14 +11,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.importers import (
-    detect_and_read_line_format,
-    parse_and_repair_json_line,
-    plan_chunk,
-    split_chunks_into_entries,
-)
-from reverie.importers.detect_and_read_line_format import json_object_of
-from reverie.importers.join_main_line_entries_and_pair_tool_results import NO_RESULT, main_line
+from reverie.importers import chunks, detect, plan_chunk
+from reverie.importers import lines as importer_lines
+from reverie.importers.detect import json_object_of
+from reverie.importers.join import NO_RESULT, main_line
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
 from support.transcripts import (
@@ -103,9 +99,9 @@ def transcripts(draw: st.DrawFn) -> bytes:
 def _small_limits() -> Iterator[None]:
     """Set line limits that generated lines can reach."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (split_chunks_into_entries, detect_and_read_line_format, parse_and_repair_json_line):
+        for module in (chunks, detect, importer_lines):
             patch.setattr(module, "LINE_BYTES_MAX", SMALL_LIMIT)
-        patch.setattr(parse_and_repair_json_line, "HEAD_BYTES", 10)
+        patch.setattr(importer_lines, "HEAD_BYTES", 10)
         yield
 
 

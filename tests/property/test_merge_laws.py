@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.three_way_merge import merge3
+from reverie.merge import merge3
 from support.soak import count
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from reverie.importers import outline_of_parts_for_reading_message_pages as outlines
-from reverie.importers.detect_rewound_branches import is_mark, rewind_mark, undo_mark
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers import outline as outlines
+from reverie.importers.join import main_line
+from reverie.importers.rewinds import is_mark, rewind_mark, undo_mark
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, seal
 from reverie.usecases import message_pages, thread_outline, threads
-from reverie.usecases.open_sealed_thread_entries import entry_record
+from reverie.usecases.entries import entry_record
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
 from support.transcripts import Transcript, call, result, text

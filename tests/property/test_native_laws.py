@@ -11,12 +11,12 @@ import rfc8785
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.canonical_json import canonical, check_json, sha256
 from reverie.errors import ValidationError
-from reverie.full_text_index import Index
-from reverie.match_and_edit_markdown_blocks import parse
+from reverie.markdown_blocks import parse
 from reverie.redact import Redactor
+from reverie.text_index import Index
 from support.soak import count as campaign
 from support.vocabulary import oracle
 
@@ -81,11 +81,11 @@ def test_checking_agrees_with_python(data: bytes) -> None:
 
 @law
 @given(TEXT, st.sampled_from(["o200k_base", "cl100k_base"]))
-def test_counts_are_those_of_tiktoken(text: str, encoding: count_and_truncate_tokens.Encoding) -> None:
+def test_counts_are_those_of_tiktoken(text: str, encoding: tokenizer.Encoding) -> None:
     """Token counts of any text are those of tiktoken, alone and in a batch."""
     reference = oracle(encoding)
     for variant in (text, f"x{text} y", f"{text}\n{text}"):
-        assert count_and_truncate_tokens.count(variant, encoding) == len(reference.encode_ordinary(variant))
+        assert tokenizer.count(variant, encoding) == len(reference.encode_ordinary(variant))
 
 
 @law

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
-from reverie.path_validation import safe_relative
+from reverie.paths import safe_relative
 from support.payloads import forms, payloads
 from support.soak import count
 

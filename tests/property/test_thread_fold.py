@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from reverie.distill.distiller import Extractive
 from reverie.errors import Conflict
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.join import main_line
 from reverie.models import NO_RESULT, WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import threads, working_state
-from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
+from reverie.usecases.entries import entry_record, opened_entry
 from reverie.usecases.working_state import Checkpoint, StateJob, StatePlan
 from support.shared import all_sessions
 from support.soak import count
@@ -248,6 +248,6 @@ def test_checkpoints_of_whole_sessions() -> None:
 
 
 def transcript(path: Any) -> Any:
-    from reverie.importers.find_and_read_transcript_files import read_entries
+    from reverie.importers.find import read_entries
 
     return main_line(read_entries(path, tokens=False))

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.errors import ModelFailed
-from reverie.language_model.requests_and_answers import ModelAnswer, ModelMessage, new_request
+from reverie.language_model.requests import ModelAnswer, ModelMessage, new_request
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.usecases.token_usage_ledger import Ceilings, model_spend
-from reveried.commit_worker import Worker
-from reveried.config_bounds_and_model_sections import Distiller
-from reveried.model_transports.anthropic_transport import Anthropic
-from reveried.model_transports.metered_retrying_transport import Metered
+from reverie.usecases.usage import Ceilings, model_spend
+from reveried.config_sections import Distiller
+from reveried.models.anthropic import Anthropic
+from reveried.models.meter import Metered
+from reveried.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from reverie import wire
-    from reverie.language_model.requests_and_answers import ModelRequest, Role
+    from reverie.language_model.requests import ModelRequest, Role
     from support.fault_model_server import FaultModelServer
 
 KEY = "sk-test-0123456789-of-a-test"

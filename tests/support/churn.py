@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, seal
-from reverie.store.prune_old_versions_and_purge_threads import Rules, prune
-from reveried.http.authentication import token_hash
+from reverie.store.prune import Rules, prune
+from reveried.http.auth import token_hash
 from support.daemon import Answer, Daemon, request
 from support.http_checks import bearer
 
@@ -385,5 +385,5 @@ def compute_processes(pid: int) -> Iterator[int]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(OSError):
             for child in map(int, (task / "children").read_text("ascii").split()):
-                if b"reveried.compute_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+                if b"reveried.compute" in Path(f"/proc/{child}/cmdline").read_bytes():
                     yield child

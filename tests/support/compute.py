@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reveried.compute_process import Compute
+from reveried.compute import Compute
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection

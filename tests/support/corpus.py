@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.full_text_memory_recall import Counted, Hit, SearchIndex, counted
+from reverie.text_recall import Counted, Hit, SearchIndex, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

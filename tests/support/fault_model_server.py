@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from support.fault_batches import FaultBatches
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ def answer(
     def step(connection: Connection) -> None:
         seen = connection.seen
         words = text if isinstance(text, str) else text(seen)
-        seen.input_tokens = int(count_and_truncate_tokens.count(_texts(seen.body)) * USAGE_FACTOR) + 10
-        seen.output_tokens = int(count_and_truncate_tokens.count(words) * USAGE_FACTOR) + 3
+        seen.input_tokens = int(tokenizer.count(_texts(seen.body)) * USAGE_FACTOR) + 10
+        seen.output_tokens = int(tokenizer.count(words) * USAGE_FACTOR) + 3
         counted = {
             "input_tokens": seen.input_tokens,
             "output_tokens": seen.output_tokens,

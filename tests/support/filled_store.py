@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from reverie.consolidate import Decision
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier, Update
 from reverie.store import Failed, Kind, MemoryRecord, Write
-from reverie.usecases import consolidation_snapshot_and_commit, screening
-from reverie.usecases.candidate_review import Screened
-from reverie.usecases.remember_change_forget_and_read_memories import memory_of
+from reverie.usecases import consolidation, screening
+from reverie.usecases.memories import memory_of
+from reverie.usecases.review import Screened
 from support.stores import AT, SPACE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.models import Change
     from reverie.store import Store
-    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
+    from reverie.usecases.consolidation import MemoryPlan
 
 WIDE_WINDOW: Final = 1_000_000_000  # tokens, beside which any number of memories is small
 PROJECTS: Final = 10
@@ -54,7 +54,7 @@ def fill(store: Store, count: int) -> None:
 def plan_of_changes(store: Store, changes: Sequence[Change], added: Sequence[Candidate] = ()) -> MemoryPlan:
     """Return the plan of changes that were decided, made from the whole store; `added` are the candidates of ADDs."""
     with store.reader(SPACE) as reader:
-        snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=WIDE_WINDOW)
+        snapshot = consolidation.snapshot(reader, window=WIDE_WINDOW)
     return screening.plan_decision(
         snapshot,
         Screened(list(added), [], 0),
@@ -82,9 +82,7 @@ def plan_of_mixed_changes(store: Store, count: int, *, projects: int, seed: int)
 
 def commit_plan(store: Store, plan: MemoryPlan) -> wire.MemoryChanges:
     """Commit a plan as one operation, and return its answer."""
-    write = Write(
-        SPACE, "engine", "consolidate", lambda writer: consolidation_snapshot_and_commit.commit(writer, plan, at=AT)
-    )
+    write = Write(SPACE, "engine", "consolidate", lambda writer: consolidation.commit(writer, plan, at=AT))
     (outcome,) = store.commit([write], at=AT)
     if isinstance(outcome, Failed):
         raise outcome.error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write
-from reveried.http.authentication import token_hash
+from reveried.http.auth import token_hash
 from support.daemon import request
 
 if TYPE_CHECKING:

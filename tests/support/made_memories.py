@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from reverie.full_text_index import IndexEntry
+from reverie.text_index import IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

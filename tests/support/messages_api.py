@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from support.api_rules import HEADER, TOP, violations
 from support.quiet_handler import QuietHandler
 
@@ -164,13 +164,13 @@ def _size(block: dict[str, Any]) -> int:
     """Return the tokens of all texts in a block, nested ones included."""
     match block["type"]:
         case "text":
-            return count_and_truncate_tokens.count(block["text"])
+            return tokenizer.count(block["text"])
         case "thinking":
-            return count_and_truncate_tokens.count(block["thinking"])
+            return tokenizer.count(block["thinking"])
         case "tool_use":
-            return count_and_truncate_tokens.count(json.dumps(block["input"]))
+            return tokenizer.count(json.dumps(block["input"]))
         case "tool_result" if isinstance(block["content"], str):
-            return count_and_truncate_tokens.count(block["content"])
+            return tokenizer.count(block["content"])
         case "tool_result":
             return sum(map(_size, block["content"]))
         case _:

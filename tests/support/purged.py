@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import lmdb
 
-from reverie.store.read_and_write_transactions import ReadTransaction
-from reverie.store.record_keys import record_name, space_prefix, split_key
-from reverie.store.redact_encode_and_checksum_records import TOMBSTONE, decode_record
+from reverie.store.codec import TOMBSTONE, decode_record
+from reverie.store.keys import record_name, space_prefix, split_key
+from reverie.store.transactions import ReadTransaction
 from support.file_texts import bytes_below
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 
 if TYPE_CHECKING:
     from pathlib import Path

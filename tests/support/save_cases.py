@@ -12,14 +12,14 @@ from itertools import count, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from reverie.documents import refresh_header
-from reverie.documents.create_append_and_change_items import append_entry
+from reverie.documents.edit import append_entry
 from support.sync_sides import MINUTE, Sides
 from support.sync_texts import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reverie.sync.sync_input_types import Version
+    from reverie.sync.inputs import Version
 
 PATHS = ("facts/user.md", "facts/user.md", "facts/user.md", "episodes/2026-11.md", "notes/plain.md", "MEMORY.md")
 COMMON = ("uses", "prefers", "project", "server", "from", "the", "and", "a", "for", "test", "editor", "always", "tea")

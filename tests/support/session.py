@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
-from reverie.importers.split_chunks_into_entries import plan_chunk
-from reveried.demo.sample_session import Transcript
+from reverie.importers.chunks import plan_chunk
+from reverie.importers.join import main_line
+from reveried.demo.session import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict
-from reverie.sync.open_and_verify_root_folder import Root
-from reverie.sync.scan_and_read_files import FileContent, Limits, Refusal, Scan, read_file, scan
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Written, write_file
+from reverie.sync.root import Root
+from reverie.sync.scan import FileContent, Limits, Refusal, Scan, read_file, scan
+from reverie.sync.swap import Written, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, ThreadRecord, seal
 from reverie.usecases import threads
-from reverie.usecases.open_sealed_thread_entries import entry_record
+from reverie.usecases.entries import entry_record
 from support.stores import AT, MASKING, SPACE, write
 
 if TYPE_CHECKING:

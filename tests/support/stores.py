@@ -10,9 +10,9 @@ import lmdb
 
 from reverie.redact import Taken
 from reverie.store import Done, Failed, Store, Write
-from reverie.store.lmdb_env import lmdb_options
-from reverie.store.record_keys import record_key, space_prefix
-from reverie.store.redact_encode_and_checksum_records import from_ms, to_ms
+from reverie.store.codec import from_ms, to_ms
+from reverie.store.env import lmdb_options
+from reverie.store.keys import record_key, space_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,8 +15,8 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.sync.plan_file_and_document_merge import without_lines
-from reverie.sync.sync_input_types import Rules, is_own_write, lines_of, sha256
+from reverie.sync.inputs import Rules, is_own_write, lines_of, sha256
+from reverie.sync.merge_plan import without_lines
 from support.sync_sides import MINUTE, REDACTOR, Sides, changes_nothing
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reverie.match_and_edit_markdown_blocks import align
+from reverie.markdown_blocks import align
 from reverie.redact import Redactor
+from reverie.sync.inputs import Baseline, PathState, Rules, StoredDocument, Version, sha256
+from reverie.sync.plan import Plan, Remove, SaveNotice, Write
 from reverie.sync.reconcile import RecentSaves, reconcile
-from reverie.sync.redaction_view import RedactionView
-from reverie.sync.sync_input_types import Baseline, PathState, Rules, StoredDocument, Version, sha256
-from reverie.sync.sync_plan_types import Plan, Remove, SaveNotice, Write
+from reverie.sync.redaction import RedactionView
 from support.sync_texts import words
 
 if TYPE_CHECKING:

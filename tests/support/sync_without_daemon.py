@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, cast
 
-from reverie.installation_paths import Layout
+from reverie.places import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.config import load
-from reveried.sync_service.sync_calls_and_loops import SyncService
+from reveried.sync.service import SyncService
 from support.stores import AT
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
-from reverie.importers.detect_and_read_line_format import read_line
-from reverie.importers.split_chunks_into_entries import ChunkPlan, plan_chunk
+from reverie.importers.chunks import ChunkPlan, plan_chunk
+from reverie.importers.detect import read_line
 
 if TYPE_CHECKING:
     from reverie.models import Entry

@@ -11,21 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from reverie import linux_syscalls
-from reverie.sync.write_and_remove_files_by_atomic_exchange import (
-    DisplacedFile,
-    Mismatch,
-    Removed,
-    Written,
-    remove_file,
-    write_file,
-)
+from reverie import syscalls
+from reverie.sync.swap import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
 from support.spaces import digest, open_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 NOTE, OTHER = "facts/deep/user.md", "notes.txt"
 ONE, TWO, THREE, FOUR = (f"- Version {number}\n".encode() * 50 for number in ("one", "two", "three", "four"))
@@ -101,18 +94,18 @@ def saves(path: Path) -> None:
 @contextmanager
 def just_before_exchange(act: Callable[[], None]) -> Iterator[None]:
     """Run an act once, between our check of the file and the exchange."""
-    real, waiting = linux_syscalls.exchange, [act]
+    real, waiting = syscalls.exchange, [act]
 
     def exchange(first: str, first_folder: int, second: str, second_folder: int) -> None:
         while waiting:
             waiting.pop()()
         real(first, first_folder, second, second_folder)
 
-    linux_syscalls.exchange = exchange
+    syscalls.exchange = exchange
     try:
         yield
     finally:
-        linux_syscalls.exchange = real
+        syscalls.exchange = real
 
 
 if __name__ == "__main__":

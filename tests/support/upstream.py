@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.client import AsyncClient
-from reveried.proxy.answer_summaries_and_cap_requests import ClaudeRequests
-from reveried.proxy.connect_to_provider import upstream
-from reveried.proxy.loopback_listener_with_secret_url import ProxyServer
-from reveried.proxy.run_proxy_alone_or_with_client import in_thread
+from reveried.proxy.answers import ClaudeRequests
+from reveried.proxy.listener import ProxyServer
+from reveried.proxy.provider import upstream
+from reveried.proxy.run import in_thread
 
 if TYPE_CHECKING:
     import ssl

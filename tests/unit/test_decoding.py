@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from reverie.thread_safe_typed_decoding import convert, from_json, from_msgpack, json_decoder
+from reverie.decode import convert, from_json, from_msgpack, json_decoder
 
 FIRST_USES = """
 import sys, threading, msgspec
-from reverie.thread_safe_typed_decoding import convert, from_json, from_msgpack
+from reverie.decode import convert, from_json, from_msgpack
 
 def nested(number):
     inner = [msgspec.defstruct(f"Inner{number}x{field}", [("a", int), ("b", str)]) for field in range(6)]

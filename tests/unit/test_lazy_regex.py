@@ -73,7 +73,7 @@ def test_threads_that_use_a_pattern_first_at_once_all_get_its_matches() -> None:
         assert found == ["['1', '22']"] * 4
 
 
-@pytest.mark.parametrize("module", ["reverie.usecases.compute_process_jobs_by_name", "reveried.app", "reveried.cli"])
+@pytest.mark.parametrize("module", ["reverie.usecases.compute_jobs", "reveried.app", "reveried.cli"])
 def test_no_pattern_is_used_while_modules_are_imported(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", USED_AT_IMPORT, module], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

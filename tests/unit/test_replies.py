@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie import search
 from reverie.distill.steps import Utterance, read_trace
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.join import main_line
 from reverie.replies import answers, refusal, with_replies
 from support.transcripts import Transcript, text
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import sentence_word_analysis
+from reverie import words as reverie_words
 from reverie.consolidate import statements as statement_comparison_and_merging
 from reverie.context import token_cost
-from reverie.documents import parser
-from reverie.sync import merge_base_search_by_lines_not_yet_seen
+from reverie.documents import parse
+from reverie.sync import unseen_lines
 from reverie.text_caches import clear_text_caches, text_cache
-from reverie.usecases import document_part_with_same_line_or_room
+from reverie.usecases import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,11 +83,11 @@ def test_one_text_beyond_the_bound_is_the_only_one() -> None:
 
 CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
     "statements": (statement_comparison_and_merging.parse_statement, 1_300, 12),
-    "words": (lambda text: sentence_word_analysis._classify(text.replace(" ", "")), 200, 4),
-    "pairs of words": (merge_base_search_by_lines_not_yet_seen._pairs_of, 200, 18),
-    "lines": (merge_base_search_by_lines_not_yet_seen._has_word, 150, 2),
-    "contents": (parser._content, 150, 2),
-    "lines of parts": (document_part_with_same_line_or_room._hash, 150, 2),
+    "words": (lambda text: reverie_words._classify(text.replace(" ", "")), 200, 4),
+    "pairs of words": (unseen_lines._pairs_of, 200, 18),
+    "lines": (unseen_lines._has_word, 150, 2),
+    "contents": (parse._content, 150, 2),
+    "lines of parts": (parts._hash, 150, 2),
     "token counts": (token_cost._counted, 150, 2),
 }
 
@@ -100,7 +100,7 @@ def test_an_entry_is_as_large_as_it_is_said_to_be(name: str, words: int) -> None
     pick = random.Random(words)
     texts = [text_of(pick, words) for _ in range(60)]
     for text in texts:  # of the words, which have a cache of their own
-        sentence_word_analysis.analyze(text)
+        reverie_words.analyze(text)
     make(text_of(pick, words))
     counted = sum(entry_bytes + char_bytes * len(text) for text in texts)
 

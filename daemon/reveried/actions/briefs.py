@@ -10,19 +10,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
-from reverie.count_and_truncate_tokens import count
 from reverie.errors import Conflict, NotFound, ReverieError
-from reverie.usecases import briefs, remember_change_forget_and_read_memories
-from reverie.usecases.token_usage_ledger import session_cost
+from reverie.tokenizer import count
+from reverie.usecases import briefs, memories
+from reverie.usecases.usage import session_cost
 from reveried.actions.documents import redacted
-from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
-from reveried.execute_use_cases import decide, read, stored_answer
-from reveried.keyed_locks_and_shared_waits import keyed_lock
+from reveried.actions.projects import known_project
+from reveried.execute import decide, read, stored_answer
+from reveried.locks import keyed_lock
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from reverie.store import MemoryRecord, Write
-    from reverie.usecases.remember_change_forget_and_read_memories import RememberedMemory
+    from reverie.usecases.memories import RememberedMemory
     from reveried.services import Services
 
 _LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
@@ -91,11 +91,9 @@ async def change_line(
     assert text is not None
     remembered: Write[RememberedMemory] | Write[MemoryRecord] | None = None
     if request.action == "edit" and chosen.memory:
-        remembered = remember_change_forget_and_read_memories.change(
-            space, chosen.memory, content=text, tags=None, who=who, author=author
-        )
+        remembered = memories.change(space, chosen.memory, content=text, tags=None, who=who, author=author)
     elif request.action != "drop" and not chosen.memory:
-        remembered = remember_change_forget_and_read_memories.remember(
+        remembered = memories.remember(
             space,
             briefs.candidate_of(chosen, text, project),
             who=who,

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import Busy, Conflict
 from reverie.usecases import distill as distill_case
-from reverie.usecases import learn_memories_from_thread as learn_case
-from reveried.actions.learn_memories_from_thread import RANDOM_BYTES, learn_snapshot, reflection_setting
-from reveried.actions.write_counted_accesses import write_accesses
-from reveried.execute_use_cases import execute, read
-from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.model_transports.redact_and_send_model_requests import asked, one_at_a_time, prepared
+from reverie.usecases import learn as learn_case
+from reveried.actions.accesses import write_accesses
+from reveried.actions.learn import RANDOM_BYTES, learn_snapshot, reflection_setting
+from reveried.execute import execute, read
+from reveried.locks import keyed_lock
+from reveried.models.ask import asked, one_at_a_time, prepared
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests_and_answers import ModelRequest, Outcome
+    from reverie.language_model.requests import ModelRequest, Outcome
     from reverie.store import Reader, Write
+    from reveried.jobs import Progress
     from reveried.services import Services
-    from reveried.start_await_and_cancel_background_jobs import Progress
 
 
 async def distill(

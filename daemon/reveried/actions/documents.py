@@ -10,17 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from reverie import wire
-from reverie.documents.project_document_paths import PERSON
+from reverie.documents.project_paths import PERSON
 from reverie.errors import Conflict, Forbidden
-from reverie.path_validation import existing_spelling
+from reverie.paths import existing_spelling
 from reverie.redact import current_log
 from reverie.store import DocumentRecord, Write
-from reverie.sync.redaction_view import has_marker
-from reverie.usecases import candidate_review, documents, move_documents_delete_folders_insert_lines, redactions
+from reverie.sync.redaction import has_marker
+from reverie.usecases import documents, moves, redactions, review
+from reverie.usecases.authors import is_agent
 from reverie.usecases.forgotten_writes import HeldForPerson
 from reverie.usecases.projections import LIST
-from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
-from reveried.execute_use_cases import read, stored_answer
+from reveried.execute import read, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -153,7 +153,7 @@ async def insert(
     origin: Mapping[str, str] | None = None,
 ) -> DocumentRecord:
     """Insert lines after a line of a document; return the record as stored."""
-    write = move_documents_delete_folders_insert_lines.insert(
+    write = moves.insert(
         space,
         path,
         line,
@@ -183,10 +183,8 @@ async def move(
     replay = await stored_answer(services, space, idempotency, wire.DocumentsMoved)
     if replay is not None:
         return replay
-    moved = await read(
-        services, space, partial(move_documents_delete_folders_insert_lines.moved_paths, path=path, to=to)
-    )
-    write = move_documents_delete_folders_insert_lines.move(
+    moved = await read(services, space, partial(moves.moved_paths, path=path, to=to))
+    write = moves.move(
         space,
         path,
         to,
@@ -205,15 +203,8 @@ async def delete_folder(
     services: Services, space: str, path: str, *, who: str, origin: Mapping[str, str] | None = None
 ) -> wire.DocumentDeleted:
     """Delete every document below a folder, and their files."""
-    paths = [
-        record.path
-        for record in await read(
-            services, space, partial(move_documents_delete_folders_insert_lines.below, folder=path)
-        )
-    ]
-    write = move_documents_delete_folders_insert_lines.delete_folder(
-        space, path, who=who, author="agent", origin=origin
-    )
+    paths = [record.path for record in await read(services, space, partial(moves.below, folder=path))]
+    write = moves.delete_folder(space, path, who=who, author="agent", origin=origin)
     return await _commit_all(services, space, paths, write, deleted=paths)
 
 
@@ -262,7 +253,7 @@ async def submit_or_hold(services: Services, space: str, write: Write[T]) -> T:
         refusal = error
 
         def body(writer: Writer) -> list[str]:
-            return candidate_review.keep_waiting(writer, [candidate_review.refused(writer, refusal, at=writer.at)])
+            return review.keep_waiting(writer, [review.refused(writer, refusal, at=writer.at)])
 
         await services.submit(Write(space=space, who=write.who, why="candidate.add", body=body))
         raise

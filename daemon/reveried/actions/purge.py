@@ -16,21 +16,16 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
-from reverie.usecases import (
-    consolidation_snapshot_and_commit,
-    purge_steps,
-    recorded_backups_and_baselines_after_restore,
-    threads,
-)
+from reverie.usecases import consolidation, purge_steps, restored, threads
 from reverie.usecases import purge_targets as purging
-from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import open_conflicts
-from reveried.actions import documents, recall_and_change_memories
-from reveried.actions.compact_store_file import compact
-from reveried.execute_use_cases import read
-from reveried.keyed_locks_and_shared_waits import keyed_lock
+from reverie.usecases.conflicts import open_conflicts
+from reveried.actions import documents, memories
+from reveried.actions.compact import compact
+from reveried.execute import read
+from reveried.locks import keyed_lock
 from reveried.log import logger
-from reveried.model_transports import spool_transport_and_late_answers
-from reveried.stored_tokens_spaces_and_schedules import spaces_of
+from reveried.models import spool
+from reveried.stored import spaces_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +61,7 @@ async def resume(services: Services) -> None:
     """
     try:
         for space in await asyncio.to_thread(spaces_of, services.store):
-            misnamed = await read(services, space, consolidation_snapshot_and_commit.misnamed_archives)
+            misnamed = await read(services, space, consolidation.misnamed_archives)
             if misnamed is not None:
                 await services.submit(purge_steps.name_archives(space, misnamed), bulk=True)
             for target in await read(services, space, purging.pending):
@@ -100,7 +95,7 @@ async def _delete_first(services: Services, space: str, target: PendingPurge, wh
         is_memory = target.kind == "memory" and reader.exists(Kind.MEMORY, (target.key,))
         is_document = target.kind == "document" and reader.exists(Kind.DOCUMENT, (target.key,))
     if is_memory:
-        await recall_and_change_memories.forget(services, space, target.key, who=who, author="agent")
+        await memories.forget(services, space, target.key, who=who, author="agent")
     if is_document and not _is_copy(services, space, target.key):
         await documents.delete(services, space, target.key, who=who, if_match=None)
 
@@ -196,7 +191,7 @@ def clear_spool(services: Services, space: str, thread: str | None, holds: Calla
     """Remove the requests to a model, and its answers, that have the words; one that cannot be removed is logged."""
     folder = services.config.distiller.spool_folder
     try:
-        spool_transport_and_late_answers.remove_files_with(folder, holds, space=space, thread=thread)
+        spool.remove_files_with(folder, holds, space=space, thread=thread)
     except OSError as error:
         logger("reveried.purge").error(
             "the spool of requests to a model still has purged words", folder=str(folder), problem=str(error)
@@ -223,7 +218,7 @@ def _backups(services: Services, since: str) -> list[wire.BackupFile]:
     aside. A backup is not opened: a damaged one could end the process.
     """
     with services.store.reader(SYSTEM_SPACE) as reader:
-        paths = {Path(entry.path): entry.at for entry in recorded_backups_and_baselines_after_restore.listed(reader)}
+        paths = {Path(entry.path): entry.at for entry in restored.listed(reader)}
     folder = services.config.backup.folder
     for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
         paths.setdefault(file, "")

@@ -13,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from reverie import atomic_no_symlink_file_io, wire
-from reverie.documents.project_document_paths import folder_of, memory_project
+from reverie import files as reverie_files
+from reverie import wire
+from reverie.documents.project_paths import folder_of, memory_project
 from reverie.errors import Conflict, NotFound, ReverieError, StorageFailed
-from reverie.importers import find_and_read_transcript_files
+from reverie.importers import find
 from reverie.private_folder import make_private
 from reverie.redact import Redactor
 from reverie.store import (
@@ -29,20 +30,19 @@ from reverie.store import (
     ThreadRecord,
     Write,
 )
-from reverie.usecases import ignored_folders_and_recording_pauses as privacy
-from reverie.usecases import purge_steps, redactions, unredact
-from reverie.usecases.find_register_and_join_projects import of_thread
-from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES
+from reverie.usecases import privacy, purge_steps, redactions, unredact
+from reverie.usecases.entries import ENTRY_NAMES
+from reverie.usecases.projects import of_thread
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import purge
-from reveried.actions.compact_store_file import compact
+from reveried.actions.compact import compact
 from reveried.config import read_file
 from reveried.config_lines import with_value
-from reveried.execute_use_cases import decide, read
-from reveried.keyed_locks_and_shared_waits import keyed_lock
+from reveried.execute import decide, read
+from reveried.follower import is_own_file
+from reveried.locks import keyed_lock
 from reveried.log import logger
-from reveried.stored_tokens_spaces_and_schedules import spaces_of
-from reveried.transcript_follower import is_own_file
+from reveried.stored import spaces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,7 @@ def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
         entries = [item for item in here if item != entry] + ([] if remove else [entry])
         if entries != here:
             make_private(path.parent)
-            atomic_no_symlink_file_io.write_atomic(path, with_value(text, SETTING, entries).encode())
+            reverie_files.write_atomic(path, with_value(text, SETTING, entries).encode())
     except (OSError, ValueError) as error:
         raise StorageFailed(f"{path} cannot be changed: {error}", hint="reverie config validate") from error
     return entries
@@ -371,9 +371,9 @@ class _Change:
             ignored=kept_out.ignored,
             pauses=kept_out.pauses,
         )
-        with find_and_read_transcript_files.open_transcript(path) as stream:
+        with find.open_transcript(path) as stream:
             while not job.final:
-                size = min(find_and_read_transcript_files.CHUNK_BYTES, CHUNK_MAX_BYTES - len(job.data))
+                size = min(find.CHUNK_BYTES, CHUNK_MAX_BYTES - len(job.data))
                 piece = await asyncio.to_thread(stream.read, size)
                 job.data, job.final = job.data + piece, not piece
                 plan = await decide(self.services, "unredact", job, unredact.ReadPlan, bulk=True)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reverie.importers.build_entry_with_id_and_time import rfc3339_utc
+from reverie.importers.entry import rfc3339_utc
 from reverie.search import days_asked_about
 from reverie.store import to_ms
-from reverie.usecases import search_results as usecase
+from reverie.usecases import search as usecase
+from reverie.usecases.message_search import within
 from reverie.usecases.projections import holds_only
-from reverie.usecases.search_and_save_message_indexes import within
-from reverie.usecases.search_results import said_on_days
-from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project, visible
+from reverie.usecases.search import said_on_days
+from reveried.actions.projects import known_project, visible
 
 if TYPE_CHECKING:
     from reveried.services import Services

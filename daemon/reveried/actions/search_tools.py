@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec import UNSET, UnsetType
 
 from reverie import wire
-from reverie.documents.project_document_paths import PERSON
+from reverie.documents.project_paths import PERSON
 from reverie.errors import NotFound, ValidationError
 from reverie.models import Candidate, MemoryType
 from reverie.store import to_ms
 from reverie.usecases import agent_search
-from reveried.actions import find_projects_set_visibility_and_sort_threads as projects
-from reveried.actions import recall_and_change_memories
+from reveried.actions import memories as action_memories
+from reveried.actions import projects
 from reveried.actions.search import search_space, time_ms
-from reveried.execute_use_cases import read
+from reveried.execute import read
 
 if TYPE_CHECKING:
     from reverie import tools
     from reverie.store import MemoryRecord, Reader
-    from reveried.actions.caller_of_a_tool import ToolCall
+    from reveried.actions.caller import ToolCall
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
 
 async def _memories(call: ToolCall, request: wire.SearchRequest) -> list[MemoryRecord]:
     """Return the memories of the project and the person that answer a request, best first; they count as recalled."""
-    recalled = await recall_and_change_memories.recall(
+    recalled = await action_memories.recall(
         call.services, call.space, request.query, limit=request.limit, projects=projects.visible(request.project)
     )
     since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
@@ -128,7 +128,7 @@ async def remember(call: ToolCall, params: tools.RememberInput) -> str:
         subject="project",
         project=project,
     )
-    record = await recall_and_change_memories.remember(
+    record = await action_memories.remember(
         call.services,
         call.space,
         candidate,

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             word.partition("=")[0] in {"--help", "-h", "--spool"} for word in rest
         ):
             # A benchmark runs this command on hundreds of files: it starts without the command tree (170 ms of CPU).
-            from reveried.cli.eval_transcript_context_or_knowledge import run_fast_path  # noqa: PLC0415 - the reason is above
+            from reveried.cli.eval_transcript import run_fast_path  # noqa: PLC0415 - the reason is above
 
             return run_fast_path(words[1:])
     if not sys.platform.startswith("linux"):
@@ -37,15 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run_in_foreground()
         case ["mcp"]:
             # A client may be waiting with its first prompt: the bridge loads the standard library alone.
-            from reveried.mcp.stdio_bridge_to_daemon import run as run_bridge  # noqa: PLC0415 - the reason is above
+            from reveried.mcp.stdio import run as run_bridge  # noqa: PLC0415 - the reason is above
 
             return run_bridge()
-    from reveried.cli import fast_commands  # noqa: PLC0415 - not before the fast path
+    from reveried.cli import fast  # noqa: PLC0415 - not before the fast path
 
-    code = fast_commands.call(words)
+    code = fast.call(words)
     if code is not None:
         return code
-    from reveried.cli.command_tree import run  # noqa: PLC0415 - only now is the command tree needed
+    from reveried.cli.tree import run  # noqa: PLC0415 - only now is the command tree needed
 
     return run(words)
 
@@ -63,7 +63,7 @@ def _refused_platform(words: Sequence[str]) -> int:
     """Print why this system is refused, and return the exit code."""
     from reverie.errors import ReverieError  # noqa: PLC0415 - only on another system
     from reveried.cli.output import print_error  # noqa: PLC0415 - as above
-    from reveried.linux_peer_systemd_and_memory_calls import require_linux  # noqa: PLC0415 - as above
+    from reveried.linux import require_linux  # noqa: PLC0415 - as above
 
     try:
         require_linux()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reverie.errors import NotFound
-from reveried.cli import daemon_client_and_paths
-from reveried.cli.list_projects_and_check_project_option import ProjectOption, given_project
+from reveried.cli import daemon_client
+from reveried.cli.options import Json, joined_text
 from reveried.cli.output import print_json, say, wrapped
-from reveried.cli.shared_options import Json, joined_text
+from reveried.cli.projects import ProjectOption, given_project
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -39,7 +39,7 @@ def brief(
     """
     if context.invoked_subcommand is not None:
         return
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         answer = client.brief(_project(client, project), max_tokens=max_tokens)
     if json:
         print_json(answer)
@@ -93,7 +93,7 @@ def edit(
 def _change(
     line: str, action: Literal["drop", "keep", "edit"], text: str | None, project: str | None, *, json: bool
 ) -> None:
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         answer = client.change_brief_line(_project(client, project), line, action, text)
     if json:
         print_json(answer)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reverie import atomic_no_symlink_file_io
+from reverie import files
 from reverie.errors import ValidationError
 from reverie.private_folder import make_private
-from reveried.cli import daemon_client_and_paths
+from reveried.cli import daemon_client
+from reveried.cli.options import Json
 from reveried.cli.output import clean, counted, print_json, print_table, say
-from reveried.cli.shared_options import Json
 from reveried.config import KEYS, load, load_valid, parse, parse_valid, read_file
 from reveried.config_lines import with_value
 
 if TYPE_CHECKING:
-    from reverie.installation_paths import Layout
+    from reverie.places import Layout
 
 _PATH_NAMES = ("config", "root", "data", "store", "state", "socket", "log")
 Name = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as context.distilAt.")]
@@ -33,7 +33,7 @@ def config_get(
 
     Example: reverie config get context.distilAt
     """
-    config, problems = daemon_client_and_paths.valid_settings()
+    config, problems = daemon_client.valid_settings()
     for problem in problems:
         sys.stderr.write(f"not used: {clean(problem.message)}\n")
     if name is not None:
@@ -59,16 +59,16 @@ def config_set(
 
     Example: reverie config set context.distilAt 0.6
     """
-    layout = daemon_client_and_paths.layout()
+    layout = daemon_client.layout()
     key = next((key for key in KEYS if key.name == name), None)
     if key is None:
-        daemon_client_and_paths.valid_settings()[0].value(name)  # raises ValidationError with the nearest name
+        daemon_client.valid_settings()[0].value(name)  # raises ValidationError with the nearest name
         raise AssertionError(name)
     new_value = key.from_text(value)
     changed = with_value(read_file(layout.config_file).decode("utf-8"), name, new_value)
     _refuse_new_errors(changed.encode(), layout)
     make_private(layout.config_file.parent)
-    atomic_no_symlink_file_io.write_atomic(layout.config_file, changed.encode())
+    files.write_atomic(layout.config_file, changed.encode())
     if json:
         print_json({"path": str(layout.config_file), name: _json_value(new_value)})
         return
@@ -85,15 +85,15 @@ def config_path(
 
     Example: reverie config path root
     """
-    layout, (config, _) = daemon_client_and_paths.layout(), daemon_client_and_paths.valid_settings()
+    layout, (config, _) = daemon_client.layout(), daemon_client.valid_settings()
     paths = {
         "config": layout.config_file,
-        "root": daemon_client_and_paths.root(),
+        "root": daemon_client.root(),
         "data": layout.data_dir,
         "store": layout.store_dir,
         "state": layout.state_dir,
         "socket": config.daemon.socket,
-        "log": daemon_client_and_paths.log_file(),
+        "log": daemon_client.log_file(),
     }
     assert tuple(paths) == _PATH_NAMES
     if what not in paths:
@@ -111,7 +111,7 @@ def config_validate(
 
     Example: reverie config validate
     """
-    layout = daemon_client_and_paths.layout()
+    layout = daemon_client.layout()
     checked = path or layout.config_file
     if path is not None:
         if not path.exists():

@@ -15,10 +15,10 @@ import typer
 from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
 from reverie.private_folder import make_private
 from reveried import PROTOCOL, __version__
-from reveried.cli import daemon_client_and_paths, unresponsive_daemon_notice
+from reveried.cli import daemon_client, unresponsive
+from reveried.cli.answers import print_status
+from reveried.cli.options import Json
 from reveried.cli.output import print_json, say, spinner
-from reveried.cli.print_answers_of_status_recall_remember_note import print_status
-from reveried.cli.shared_options import Json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,13 +55,13 @@ def up(json: Json = False) -> None:
 
     Example: reverie up
     """
-    with daemon_client_and_paths.client(with_token=False, timeout_s=daemon_client_and_paths.HEALTH_S) as client:
+    with daemon_client.client(with_token=False, timeout_s=daemon_client.HEALTH_S) as client:
         try:
-            started = start_daemon(client, daemon_client_and_paths.log_file(), os.environ)
+            started = start_daemon(client, daemon_client.log_file(), os.environ)
         except Starting:
             raise
         except Busy as error:
-            raise daemon_client_and_paths.hanging() from error
+            raise daemon_client.hanging() from error
         is_empty = started.is_new and not json and not client.threads(limit=1).items
     health = started.health
     if json:
@@ -71,7 +71,7 @@ def up(json: Json = False) -> None:
         say(f"The daemon is already running (process {health.pid}).")
         return
     say(f"The daemon is running (process {health.pid}).")
-    say(f"Memories are files in {daemon_client_and_paths.root()}.")
+    say(f"Memories are files in {daemon_client.root()}.")
     if is_empty:
         say("Next: reverie import claude-code ~/.claude/projects")
 
@@ -82,7 +82,7 @@ def down(json: Json = False) -> None:
     Example: reverie down
     """
     try:
-        pid = daemon_client_and_paths.health().pid
+        pid = daemon_client.health().pid
     except DaemonNotRunning:
         print_json({"stopped": False}) if json else say("The daemon is not running.")
         return
@@ -96,8 +96,8 @@ def status(json: Json = False) -> None:
     Example: reverie status
     """
     try:
-        health = daemon_client_and_paths.health()
-        with daemon_client_and_paths.client() as client:
+        health = daemon_client.health()
+        with daemon_client.client() as client:
             daemon_status = client.status()
     except DaemonNotRunning as error:
         raise _not_running(error) from error
@@ -116,7 +116,7 @@ def logs(
 
     Example: reverie logs -f
     """
-    path = daemon_client_and_paths.log_file()
+    path = daemon_client.log_file()
     if not path.exists():
         if _is_service():
             raise typer.Exit(_print_journal(lines, follow=follow))
@@ -232,7 +232,7 @@ def stop_daemon(pid: int) -> None:
     """
     from reveried.stop_note import StopNote  # noqa: PLC0415 - only to stop a daemon
 
-    data_dir, said = daemon_client_and_paths.layout().data_dir, ""
+    data_dir, said = daemon_client.layout().data_dir, ""
     os.kill(pid, signal.SIGTERM)
     began = time.monotonic()
     while is_alive(pid):
@@ -244,7 +244,7 @@ def stop_daemon(pid: int) -> None:
         if not waits_for and seconds > STOP_MAX_S:
             raise StorageFailed(
                 f"the daemon (process {pid}) has not begun to stop after {STOP_MAX_S:g} s: it hangs, or was stopped",
-                hint=unresponsive_daemon_notice.wake_hint(str(pid)),
+                hint=unresponsive.wake_hint(str(pid)),
             )
         time.sleep(POLL_S)
 
@@ -314,7 +314,7 @@ def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
         message = f"the daemon was ended by {signal.Signals(-status).name} before it answered: {last}"
         return StorageFailed(message, hint="run `reverie up` again; SIGKILL often means no memory")
     if status == EXIT_CONFIG:  # a damaged store or invalid settings
-        hint = "reverie config validate" if daemon_client_and_paths.valid_settings()[1] else _DAMAGE_HINT
+        hint = "reverie config validate" if daemon_client.valid_settings()[1] else _DAMAGE_HINT
         return StorageFailed(f"the daemon did not start: {last}", hint=hint)
     return StorageFailed(f"the daemon exited at once with status {status}: {last}", hint="run `reverie doctor`")
 
@@ -323,7 +323,7 @@ def _not_running(error: DaemonNotRunning) -> DaemonNotRunning:
     """Return the error, with the reason if the store shows it: it is truncated, or its daemon did not close it."""
     from reverie.store import needs_check, truncated_at  # noqa: PLC0415 - only if there is no daemon
 
-    store = daemon_client_and_paths.layout().store_dir
+    store = daemon_client.layout().store_dir
     try:
         truncated = truncated_at(store / "data.mdb")
         is_unclean = needs_check(store)

@@ -13,11 +13,11 @@ import typer
 
 from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
-from reveried.cli import daemon_client_and_paths
+from reveried.cli import daemon_client
+from reveried.cli.answers import UNSYNCED, late_line
+from reveried.cli.options import Json
 from reveried.cli.output import counted, print_json, say, size
-from reveried.cli.print_answers_of_status_recall_remember_note import UNSYNCED, late_line
-from reveried.cli.shared_options import Json
-from reveried.plugin import installation
+from reveried.plugin import install
 
 Verdict: TypeAlias = Literal["good", "note", "bad"]
 FREE_MIN_BYTES = 512 * 1024 * 1024  # a disk with less is nearly full
@@ -98,7 +98,7 @@ def _unusable_location() -> Finding | None:
     Example: REVERIE_HOME is a file, or so long that no socket can be below it.
     """
     try:
-        layout = daemon_client_and_paths.layout()
+        layout = daemon_client.layout()
     except ReverieError as error:
         return Finding("folders", "bad", error.message, error.hint)
     for folder in (layout.config_file.parent, layout.data_dir, layout.state_dir, layout.socket.parent):
@@ -111,17 +111,17 @@ def _unusable_location() -> Finding | None:
 
 def _check_settings() -> Finding:
     """Return the finding on whether the settings can be read."""
-    config = daemon_client_and_paths.settings()
-    path = daemon_client_and_paths.layout().config_file
+    config = daemon_client.settings()
+    path = daemon_client.layout().config_file
     source = str(path) if path.exists() else f"no file at {path}, defaults"
     return Finding("settings", "good", f"{source}; {len(config.set_by)} changed")
 
 
 def _check_folders() -> Finding:
     """Check that our folders are private to this user and writable, and that the document folder is writable."""
-    layout = daemon_client_and_paths.layout()
-    root = daemon_client_and_paths.root()
-    own = (layout.data_dir, layout.store_dir, layout.state_dir, daemon_client_and_paths.socket_path().parent)
+    layout = daemon_client.layout()
+    root = daemon_client.root()
+    own = (layout.data_dir, layout.store_dir, layout.state_dir, daemon_client.socket_path().parent)
     for folder in own:
         if not folder.exists():
             continue
@@ -143,7 +143,7 @@ def _check_folders() -> Finding:
 
 def _check_room() -> Finding:
     """Return the finding on whether the disk of the store has room."""
-    free = shutil.disk_usage(_nearest_existing(daemon_client_and_paths.layout().data_dir)).free
+    free = shutil.disk_usage(_nearest_existing(daemon_client.layout().data_dir)).free
     if free < FREE_MIN_BYTES:
         return Finding("room", "bad", f"only {size(free)} free on the disk of the store", "free space on that disk")
     return Finding("room", "good", f"{size(free)} free")
@@ -151,9 +151,9 @@ def _check_room() -> Finding:
 
 def _check_daemon() -> Finding:
     """Return the finding on whether the daemon answers, at a private socket, with this command's version."""
-    socket = daemon_client_and_paths.socket_path()
+    socket = daemon_client.socket_path()
     try:
-        health = daemon_client_and_paths.health()
+        health = daemon_client.health()
     except DaemonNotRunning as error:
         stale = " (a stale socket file is still there)" if socket.exists() else ""
         return Finding("daemon", "note", f"not running{stale}", error.hint)
@@ -173,7 +173,7 @@ def _check_daemon() -> Finding:
 def _check_sync() -> Finding:
     """Return the finding on whether the folder is synced, and every file of it was taken."""
     try:
-        with daemon_client_and_paths.client() as client:
+        with daemon_client.client() as client:
             status = client.sync_status()
     except DaemonNotRunning as error:
         return Finding("sync", "note", "not running, so no file is read or written", error.hint)
@@ -193,7 +193,7 @@ def _check_agents() -> Finding:
     if late is not None:
         return late
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
-    untrusted = installation.untrusted_hooks(home / "config.toml")
+    untrusted = install.untrusted_hooks(home / "config.toml")
     if untrusted:
         message = f"Codex runs {untrusted} of {len(plugin.HOOKS)} hooks of Reverie only after you have trusted them"
         return Finding("agents", "bad", message, "start codex, type /hooks, and trust them")
@@ -202,14 +202,14 @@ def _check_agents() -> Finding:
 
 def _late_hooks() -> Finding | None:
     """Return the finding on hooks without an answer in time: now by the marks of their program, else by the daemon."""
-    marks = [path.stat().st_mtime for path in daemon_client_and_paths.socket_path().parent.glob("hook.late.*")]
+    marks = [path.stat().st_mtime for path in daemon_client.socket_path().parent.glob("hook.late.*")]
     recent = [at for at in marks if time.time() - at < LATE_S]
     if recent:
         last = f"the last one {time.time() - max(recent):.0f} s ago"
         message = f"hooks of {counted(len(recent), 'agent')} got no answer in time, {last}; what they report is kept"
         return Finding("agents", "bad", message, "read `reverie logs`")
     try:
-        with daemon_client_and_paths.client(timeout_s=daemon_client_and_paths.HEALTH_S) as client:
+        with daemon_client.client(timeout_s=daemon_client.HEALTH_S) as client:
             late = client.status().late_hooks
     except ReverieError:
         return None  # the check of the daemon says why
@@ -218,7 +218,7 @@ def _late_hooks() -> Finding | None:
 
 def _check_store() -> Finding:
     """Return the finding on whether every record of the store fits its checksum."""
-    store = daemon_client_and_paths.layout().store_dir
+    store = daemon_client.layout().store_dir
     if not (store / "data.mdb").exists():
         return Finding("store", "note", "nothing stored yet", "reverie import claude-code ~/.claude/projects")
     from reverie.store.check import run_check  # noqa: PLC0415 - loaded only if there is a store
@@ -232,7 +232,7 @@ def _check_store() -> Finding:
 
 def _check_embedder() -> Finding:
     """Return the finding on whether the configured embedder makes vectors."""
-    model = daemon_client_and_paths.valid_settings()[0].memory.embedder
+    model = daemon_client.valid_settings()[0].memory.embedder
     if not model:
         return Finding("embedder", "good", "none is configured: words alone are searched")
     from reverie.embedding import configured  # noqa: PLC0415 - loaded only if there is one
@@ -245,23 +245,23 @@ def _check_embedder() -> Finding:
 
 def _check_native() -> Finding:
     """Return the finding on whether the Rust extension loads, counts and serialises correctly."""
-    from reverie import canonical_json, count_and_truncate_tokens  # noqa: PLC0415 - an import error here is what this check looks for
+    from reverie import canonical_json, tokenizer  # noqa: PLC0415 - an import error here is what this check looks for
 
-    count, json = count_and_truncate_tokens.count("Hello, world!"), canonical_json.canonical({"b": 1, "a": "é"})
+    count, json = tokenizer.count("Hello, world!"), canonical_json.canonical({"b": 1, "a": "é"})
     if (count, json) != (4, '{"a":"é","b":1}'.encode()):
         return Finding("native core", "bad", "gives wrong answers", "reinstall Reverie")
-    return Finding("native core", "good", f"loads and counts ({count_and_truncate_tokens.TOKENIZER})")
+    return Finding("native core", "good", f"loads and counts ({tokenizer.TOKENIZER})")
 
 
 def _check_tokens() -> Finding:
     """Return the finding of a comparison of the native token counter with tiktoken."""
     import tiktoken  # noqa: PLC0415 - loaded for this check alone
 
-    from reverie import count_and_truncate_tokens  # noqa: PLC0415 - as above
+    from reverie import tokenizer  # noqa: PLC0415 - as above
 
-    encoding = tiktoken.get_encoding(count_and_truncate_tokens.TOKENIZER)
+    encoding = tiktoken.get_encoding(tokenizer.TOKENIZER)
     for sample in _SAMPLES:
-        expected, count = len(encoding.encode_ordinary(sample)), count_and_truncate_tokens.count(sample)
+        expected, count = len(encoding.encode_ordinary(sample)), tokenizer.count(sample)
         if expected != count:
             return Finding("token counts", "bad", f"{count} where tiktoken counts {expected}", "reinstall Reverie")
     return Finding("token counts", "good", f"equal to tiktoken's on {len(_SAMPLES)} samples")
@@ -269,7 +269,7 @@ def _check_tokens() -> Finding:
 
 def _check_model() -> Finding:
     """Ask each model of the distiller once, through the daemon, whose ledger counts it."""
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         try:
             checked = client.check_distiller()
         except ModelFailed as error:

@@ -12,11 +12,11 @@ import msgspec
 import typer
 
 from reverie.errors import DaemonNotRunning, NotFound, ReverieError
-from reverie.importers import find_and_read_transcript_files
-from reveried.cli import daemon_client_and_paths
+from reverie.importers import find
+from reveried.cli import daemon_client
+from reveried.cli.options import Interval, Json, Paths
 from reveried.cli.output import counted, print_json, print_table, say, size, spinner, step_progress
-from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport, import_files
-from reveried.cli.shared_options import Interval, Json, Paths
+from reveried.cli.send_sessions import FileReport, import_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def import_chatgpt(
     """
     from reverie.importers import chatgpt  # noqa: PLC0415 - only for this command
 
-    with daemon_client_and_paths.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
+    with daemon_client.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
         client.health()
         sources: dict[Path, str] = {}
         skipped: list[FileReport] = []
@@ -134,9 +134,9 @@ def _import_sessions(
     program: "ImportClient", paths: list[Path], every_s: float | None, *, again: bool, json: bool
 ) -> None:
     """Import session files, learn from them and print a report; then follow them, where an interval is given."""
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         client.health()  # fails at once if no daemon runs, before any file is read
-        files = find_and_read_transcript_files.find_transcripts(paths)
+        files = find.find_transcripts(paths)
         if not files:
             raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
         _import_found(client, program, files, again=again, json=json, exits=every_s is None)
@@ -162,7 +162,7 @@ def _import_found(
     """
     reports: list[FileReport] = [*skipped]
     with spinner("Looking at the sessions", quiet=json):
-        found = find_and_read_transcript_files.oldest_first(found)
+        found = find.oldest_first(found)
     try:
         import_files(client, found, program=program, quiet=json, reports=reports, sources=sources, again=again)
         learnt = learn_from(client, reports, quiet=json)
@@ -351,13 +351,13 @@ def _import_report(reports: list[FileReport]) -> ImportReport:
 
 def _follow(client: "Client", program: "ImportClient", paths: list[Path], interval_s: float, *, json: bool) -> None:
     """Poll the files and import those that are new or have changed, until interrupted."""
-    stamps = {path: _stamp(path) for path in find_and_read_transcript_files.find_transcripts(paths)}
+    stamps = {path: _stamp(path) for path in find.find_transcripts(paths)}
     if not json:
         say("Following; Ctrl-C stops.")
     while True:
         sys.stdout.flush()
         time.sleep(interval_s)
-        for path in find_and_read_transcript_files.find_transcripts(paths):
+        for path in find.find_transcripts(paths):
             stamp = _stamp(path)
             if stamps.get(path) == stamp:
                 continue

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client_and_paths
-from reveried.cli.daemon_client_and_paths import all_items
-from reveried.cli.list_projects_and_check_project_option import ProjectOption, given_project
+from reveried.cli import daemon_client
+from reveried.cli.daemon_client import all_items
+from reveried.cli.options import Json, Limit, Yes, confirm
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, spinner, when
-from reveried.cli.shared_options import Json, Limit, Yes, confirm
+from reveried.cli.projects import ProjectOption, given_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def redactions(context: typer.Context, limit: Limit = 50, project: ProjectOption
     """
     if context.invoked_subcommand is not None:
         return
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         page = client.redactions(project=given_project(project), limit=limit)
     if json:
         print_json(page)
@@ -86,7 +86,7 @@ def allow(redaction: Id = None, rule: Rule = None, like: Like = None, yes: Yes =
 
     A rule, or a pattern with *, may stand for many values: it asks first.
     """
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         name = _only_one(client, redaction, rule, like)
         if not yes and (rule is not None or "*" in (like or "")):
             what = f"that the rule {rule} finds" if rule is not None else f"like {clip(like or '', _CHARS)}"
@@ -114,7 +114,7 @@ def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: J
 
     Your files and backups keep it; the files are named.
     """
-    with daemon_client_and_paths.client() as client, spinner("Replacing", quiet=json):
+    with daemon_client.client() as client, spinner("Replacing", quiet=json):
         name = _only_one(client, redaction, rule, like)
         answer = client.disallow_redactions(name, rule=rule, like=like)
     if json:

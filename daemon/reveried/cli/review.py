@@ -7,8 +7,9 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli import daemon_client_and_paths
-from reveried.cli.daemon_client_and_paths import all_items
+from reveried.cli import daemon_client
+from reveried.cli.daemon_client import all_items
+from reveried.cli.options import Json, Limit
 from reveried.cli.output import (
     clip,
     counted,
@@ -20,7 +21,6 @@ from reveried.cli.output import (
     say,
     when,
 )
-from reveried.cli.shared_options import Json, Limit
 from reveried.cli.sync import print_side_by_side
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def review(context: typer.Context, json: Json = False) -> None:
     if json or not is_terminal() or not sys.stdin.isatty():
         list_candidates(json=json)
         return
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         waiting = list(all_items(lambda after: client.candidates(after=after)))
         for candidate in waiting:
             say()
@@ -96,7 +96,7 @@ def list_candidates(
     if state not in _STATES:
         raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
     query = wire.parse(wire.CandidateQuery, {"state": state})
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         page = client.candidates(state=query.state, limit=limit)
     if json:
         print_json(page)
@@ -130,7 +130,7 @@ def diff(candidate: Id, json: Json = False) -> None:
 
     Example: reverie review diff ID
     """
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         detail = client.candidate(_whole_id(client, candidate))
     print_json(detail) if json else print_candidate(detail)
 
@@ -154,7 +154,7 @@ def reject(candidates: Ids, json: Json = False) -> None:
 def _decide_all(
     candidates: list[str], decide: "Callable[[Client], Callable[[str], wire.CandidateDecided]]", *, json: bool
 ) -> None:
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         whole = [_whole_id(client, candidate) for candidate in candidates]
         answers = [decide(client)(candidate) for candidate in whole]
     if json:

@@ -8,11 +8,11 @@ import sys
 from importlib import resources
 from pathlib import Path
 
-from reverie import atomic_no_symlink_file_io
+from reverie import files
 from reverie.errors import NotFound, ReverieError, StorageFailed
 from reverie.private_folder import make_private
+from reveried.cli.options import Json
 from reveried.cli.output import print_fields, print_json, say
-from reveried.cli.shared_options import Json
 
 UNITS = ("reverie.service", "reverie.socket")
 _SHIPPED_COMMAND = "%h/.local/bin/reverie"  # the ExecStart of the shipped unit, replaced by this installation's
@@ -36,7 +36,7 @@ def service_install(json: Json = False) -> None:
     folder = unit_folder()
     make_private(folder)
     for unit in UNITS:
-        atomic_no_symlink_file_io.write_atomic(folder / unit, unit_text(unit).encode(), mode=0o644)
+        files.write_atomic(folder / unit, unit_text(unit).encode(), mode=0o644)
     systemctl("daemon-reload")
     systemctl("enable", "--now", "reverie.socket")
     if json:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound
-from reveried.cli import daemon_client_and_paths, redactions, review
-from reveried.cli.daemon_client_and_paths import all_items
-from reveried.cli.log_and_diff import effects
+from reveried.cli import daemon_client, redactions, review
+from reveried.cli.answers import one_line
+from reveried.cli.daemon_client import all_items
+from reveried.cli.log import effects
+from reveried.cli.options import Json
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
-from reveried.cli.print_answers_of_status_recall_remember_note import one_line
-from reveried.cli.recall_search_and_remember import find_memory
-from reveried.cli.shared_options import Json
+from reveried.cli.recall import find_memory
 from reveried.cli.sync import print_conflict
-from reveried.cli.threads_contexts_notes_distill_and_reflect import with_thread
+from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -39,7 +39,7 @@ def show(
 
     Example: reverie show OP
     """
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         _kind(what)(client, what, at, json)
 
 

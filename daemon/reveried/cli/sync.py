@@ -11,11 +11,11 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client_and_paths
-from reveried.cli.daemon_client_and_paths import all_items
+from reveried.cli import daemon_client
+from reveried.cli.answers import UNSYNCED, print_sync_status
+from reveried.cli.daemon_client import all_items
+from reveried.cli.options import Json, Limit
 from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
-from reveried.cli.print_answers_of_status_recall_remember_note import UNSYNCED, print_sync_status
-from reveried.cli.shared_options import Json, Limit
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -36,7 +36,7 @@ def status(json: Json = False) -> None:
 
     Example: reverie sync status
     """
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         sync_status = client.sync_status()
     if json:
         print_json(sync_status)
@@ -70,7 +70,7 @@ def now(
 
     Example: reverie sync now
     """
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         outcome = client.sync_now(
             accept_deletions=accept_deletions,
             accept_folder=accept_folder,
@@ -100,7 +100,7 @@ def conflicts(
 
     Example: reverie sync conflicts
     """
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         if conflict is not None:
             print_conflict(client.conflict(_whole_id(client, conflict)), json=json)
             return
@@ -142,7 +142,7 @@ def resolve(
     if keep not in (None, *_SIDES):
         raise ValidationError(f"--keep: there is no side {str(keep)[:40]!r}", hint=f"give {', '.join(_SIDES)}")
     body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _read_text(content)})
-    with daemon_client_and_paths.client() as client:
+    with daemon_client.client() as client:
         answer = client.resolve(_whole_id(client, conflict), body)
     if json:
         print_json(answer)

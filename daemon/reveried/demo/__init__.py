@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import NotFound
 from reveried.cli.output import print_json, spinner
-from reveried.demo.temporary_daemon_import_and_distill_steps import (
+from reveried.demo.steps import (
     DemoResult,
     Selection,
     TemporaryDaemon,

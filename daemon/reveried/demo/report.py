@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.evals.continuity import Report as Measured
-    from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport
-    from reveried.demo.temporary_daemon_import_and_distill_steps import DemoResult, Selection
+    from reveried.cli.send_sessions import FileReport
+    from reveried.demo.steps import DemoResult, Selection
 
 WIDTH_MAX = 96  # characters: longer lines of prose are hard to read
 BAR_CHARS = 34  # of the longest bar; leaves room for name and value in 80 columns

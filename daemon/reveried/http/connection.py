@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 import httptools
 
 from reverie.errors import Busy, ReverieError, failure_of
-from reveried.http.connection_limits import malformed
-from reveried.http.request_struct_and_response_writer import Flow, Request, Response, raw_response, send_error
+from reveried.http.limits import malformed
+from reveried.http.message import Flow, Request, Response, raw_response, send_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reveried.http.connection_limits import Admission
-    from reveried.http.request_struct_and_response_writer import Handler
+    from reveried.http.limits import Admission
+    from reveried.http.message import Handler
     from reveried.server import OpenConnections
 
 GRACE_S = 0.02  # after a deadline; long enough for one pass of the event loop, which reads what has arrived

@@ -10,10 +10,10 @@ import msgspec
 from reverie import wire
 from reverie.lazy_regex import lazy_regex
 from reveried import __version__
-from reveried.http.call_reply_and_stream_types import KEY_BYTES_MAX
+from reveried.http.types import KEY_BYTES_MAX
 
 if TYPE_CHECKING:
-    from reveried.http.route_table_and_dispatch import Route, Table
+    from reveried.http.route import Route, Table
 
 REFERENCES = "#/components/schemas/{name}"
 JSON = "application/json"

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import wire
-from reverie.documents.project_document_paths import PERSON
+from reverie.decode import from_json
+from reverie.documents.project_paths import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
-from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import sessions
-from reverie.usecases.reserved_author_names_and_agent_authors import agent_author
-from reveried.actions import create_append_and_rewind_threads, find_projects_set_visibility_and_sort_threads
-from reveried.execute_use_cases import read
-from reveried.mcp import json_rpc_messages
+from reverie.usecases.authors import agent_author
+from reveried.actions import projects, threads
+from reveried.execute import read
+from reveried.mcp import messages
 
 if TYPE_CHECKING:
     import asyncio
 
     from reverie.store import Reader
-    from reveried.http.call_reply_and_stream_types import Call
-    from reveried.mcp.json_rpc_messages import Request
+    from reveried.http.types import Call
+    from reveried.mcp.messages import Request
 
 BRIDGE = (
     "reverie-bridge"  # a header of `reverie mcp`: the id of its process, `;`, its parent's process id, `;`, its folder
@@ -96,9 +96,9 @@ class McpState:
 def new_session(request: Request, key: str) -> str:
     """Return the id of a new session: visible ASCII, as the protocol wants it."""
     asked = request.params.get("protocolVersion")
-    version = asked if asked in json_rpc_messages.HANDSHAKE_VERSIONS else json_rpc_messages.HANDSHAKE_VERSIONS[0]
-    elicits = json_rpc_messages.can_elicit(request.params.get("capabilities"))
-    session = _Session(str(version), id_text(json_rpc_messages.client_name(request) or "") or "mcp", elicits, key)
+    version = asked if asked in messages.HANDSHAKE_VERSIONS else messages.HANDSHAKE_VERSIONS[0]
+    elicits = messages.can_elicit(request.params.get("capabilities"))
+    session = _Session(str(version), id_text(messages.client_name(request) or "") or "mcp", elicits, key)
     return base64.urlsafe_b64encode(msgspec.json.encode(session)).decode().rstrip("=")
 
 
@@ -109,7 +109,7 @@ def session_client(session: str) -> Client | None:
         stored = from_json(data, _Session)
     except (msgspec.MsgspecError, binascii.Error, ValueError):
         return None
-    if stored.version not in json_rpc_messages.HANDSHAKE_VERSIONS:
+    if stored.version not in messages.HANDSHAKE_VERSIONS:
         return None
     name = id_text(stored.name) or "mcp"
     return Client(stored.version, name, stored.elicits, id_text(stored.key), session)
@@ -119,9 +119,9 @@ def client_of(call: Call, known: Client | None, request: Request) -> Client:
     """Return the client of a request, from its session or `_meta`; the bridge's header adds process and folder."""
     client = known
     if client is None:
-        capabilities = request.meta.get(json_rpc_messages.META + "clientCapabilities")
-        name = id_text(json_rpc_messages.client_name(request) or "") or "mcp"
-        client = Client(None, name, json_rpc_messages.can_elicit(capabilities), "http")
+        capabilities = request.meta.get(messages.META + "clientCapabilities")
+        name = id_text(messages.client_name(request) or "") or "mcp"
+        client = Client(None, name, messages.can_elicit(capabilities), "http")
     process, _, rest = call.headers.get(BRIDGE, "").partition(";")
     parent, _, folder = rest.partition(";")
     if process:
@@ -172,9 +172,7 @@ async def create_thread(call: Call, client: Client, thread: str) -> None:
     body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
     with suppress(Conflict):  # another call of the client created it meanwhile
         who = author_of(call, client)
-        await create_append_and_rewind_threads.create(
-            call.services, call.space, body, agent=agent, who=who, idempotency=None
-        )
+        await threads.create(call.services, call.space, body, agent=agent, who=who, idempotency=None)
 
 
 def author_of(call: Call, client: Client) -> str:
@@ -190,12 +188,9 @@ async def project_of(call: Call, client: Client, thread: str) -> str | None:
 
     In a folder that no project is known by, it is `PERSON`: other projects are not shown there.
     """
-    project = find_projects_set_visibility_and_sort_threads.thread_project(call.services, call.space, thread)
+    project = projects.thread_project(call.services, call.space, thread)
     if project is None and client.folder is not None:
-        project = (
-            await find_projects_set_visibility_and_sort_threads.known_project(call.services, call.space, client.folder)
-            or PERSON
-        )
+        project = await projects.known_project(call.services, call.space, client.folder) or PERSON
     return project
 
 

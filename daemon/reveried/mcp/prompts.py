@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from reverie import tools
 from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
-from reveried.actions import contexts_states_and_notes
-from reveried.execute_use_cases import read
-from reveried.mcp import resources_and_change_notifications
+from reveried.actions import contexts
+from reveried.execute import read
+from reveried.mcp import resources
 from reveried.mcp.client_identity import project_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.store import Reader
-    from reveried.http.call_reply_and_stream_types import Call
+    from reveried.http.types import Call
     from reveried.mcp.client_identity import Client
 
 CHARS_MAX = 24_000  # of what an earlier thread says: some 6,000 tokens
@@ -94,41 +94,21 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
         if asked is None:
             raise NotFound("there is no earlier thread of this project", hint="begin the work, or name a thread")
     # The earlier thread's own index is as old as that thread, and this one reads files by it now.
-    index = str(
-        (
-            await resources_and_change_notifications.contents(
-                call, client, resources_and_change_notifications.INDEX, thread
-            )
-        )["text"]
-    )
-    text = await contexts_states_and_notes.context_text(
-        call.services, call.space, asked, max_chars=CHARS_MAX, index=index
-    )
+    index = str((await resources.contents(call, client, resources.INDEX, thread))["text"])
+    text = await contexts.context_text(call.services, call.space, asked, max_chars=CHARS_MAX, index=index)
     return f"{_CONTINUE}\n\nThread: {asked}\n\n{text}"
 
 
 async def _handoff(call: Call, client: Client, thread: str) -> str:
     """Return the instruction to write a handover, followed by the current working state and notes."""
-    state = (
-        await resources_and_change_notifications.contents(
-            call, client, resources_and_change_notifications.STATE, thread
-        )
-    )["text"]
-    notes = (
-        await resources_and_change_notifications.contents(
-            call, client, resources_and_change_notifications.NOTES, thread
-        )
-    )["text"]
+    state = (await resources.contents(call, client, resources.STATE, thread))["text"]
+    notes = (await resources.contents(call, client, resources.NOTES, thread))["text"]
     words = _HANDOFF.format(note=_named("note"))
     return "\n\n".join([words, state or "There is no working state yet.", f"## Notes\n{notes or 'None yet.'}"])
 
 
 async def _review(call: Call, client: Client, thread: str) -> str:
-    index = (
-        await resources_and_change_notifications.contents(
-            call, client, resources_and_change_notifications.INDEX, thread
-        )
-    )["text"]
+    index = (await resources.contents(call, client, resources.INDEX, thread))["text"]
     words = _REVIEW.format(read=_named("memory_read"), patch=_named("memory_patch"))
     return f"{words}\n\n{index or 'Nothing is remembered yet.'}"
 

@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import hook_program_bytes
-from reverie.atomic_no_symlink_file_io import translate_os_error, write_atomic
+from reverie import hook_program
+from reverie.files import translate_os_error, write_atomic
 from reverie.private_folder import make_private
 from reveried import __version__
 from reveried.plugin import hook_script
@@ -82,7 +82,7 @@ def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, st
     server = {"command": command[0], "args": [*command[1:], "mcp"], "env": {**env, "REVERIE_SOCKET": str(socket)}}
     manifest = {"name": NAME, "version": __version__, "description": _DESCRIPTION, "author": {"name": "Reverie"}}
     listing = {"name": NAME, "source": "./", "description": _DESCRIPTION}
-    program = hook_program_bytes.program()
+    program = hook_program.program()
     if not program:
         program = f"#!{python} -IS\n".encode() + Path(hook_script.__file__).read_bytes()
     return {

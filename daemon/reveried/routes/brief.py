@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.usecases.briefs import brief_answer
 from reveried.actions import briefs
-from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.openapi import TEXT
-from reveried.http.route_table_and_dispatch import Route
+from reveried.http.route import Route
+from reveried.http.types import Reply
 
 if TYPE_CHECKING:
-    from reveried.http.call_reply_and_stream_types import Call
+    from reveried.http.types import Call
 
 
 async def get_brief(call: Call) -> Reply:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reveried.execute_use_cases import stored_answer
-from reveried.http.call_reply_and_stream_types import Reply
-from reveried.http.route_table_and_dispatch import Route
+from reveried.execute import stored_answer
+from reveried.http.route import Route
+from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from reverie.models import Json
-    from reveried.http.call_reply_and_stream_types import Call
-    from reveried.start_await_and_cancel_background_jobs import Progress
+    from reveried.http.types import Call
+    from reveried.jobs import Progress
 
 
 async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:

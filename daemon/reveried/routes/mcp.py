@@ -14,30 +14,30 @@ import msgspec
 
 from reverie.canonical_json import check_json
 from reverie.errors import ReverieError, ValidationError
-from reveried.http.call_reply_and_stream_types import Reply, Stream
-from reveried.http.route_table_and_dispatch import Route
+from reveried.http.route import Route
+from reveried.http.types import Reply, Stream
 from reveried.log import logger
-from reveried.mcp import client_identity, json_rpc_messages, server_description, server_methods_and_user_confirmations
-from reveried.mcp.json_rpc_messages import RpcError
-from reveried.mcp.resources_and_change_notifications import Watch, changes
-from reveried.mcp.server_methods_and_user_confirmations import Question
+from reveried.mcp import client_identity, description, messages, server
+from reveried.mcp.messages import RpcError
+from reveried.mcp.resources import Watch, changes
+from reveried.mcp.server import Question
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from reveried.http.call_reply_and_stream_types import Call
+    from reveried.http.types import Call
     from reveried.mcp.client_identity import Client
-    from reveried.mcp.json_rpc_messages import Request
-    from reveried.mcp.resources_and_change_notifications import Change
+    from reveried.mcp.messages import Request
+    from reveried.mcp.resources import Change
 
 SESSION, VERSION, METHOD, NAME = "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"
 KEY_BYTES = 9  # of the random part of the id of a session, and of a question
 QUESTION_S = 600.0  # for the user's answer, after which nothing is done
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}  # what `Mcp-Name` repeats
 _STATUS = {
-    json_rpc_messages.PARSE_ERROR: 400,
-    json_rpc_messages.INVALID_REQUEST: 400,
-    json_rpc_messages.HEADER_MISMATCH: 400,
+    messages.PARSE_ERROR: 400,
+    messages.INVALID_REQUEST: 400,
+    messages.HEADER_MISMATCH: 400,
 }
 _LISTEN = "subscriptions/listen"
 
@@ -70,8 +70,8 @@ def _parsed(body: bytes) -> Any:
     try:
         check_json(body)
     except ValidationError as error:
-        raise RpcError(json_rpc_messages.PARSE_ERROR, server_methods_and_user_confirmations.sentence(error)) from None
-    return json_rpc_messages.parsed(body)
+        raise RpcError(messages.PARSE_ERROR, server.sentence(error)) from None
+    return messages.parsed(body)
 
 
 def _known_client(call: Call) -> Client | None:
@@ -81,9 +81,7 @@ def _known_client(call: Call) -> Client | None:
         return None
     client = client_identity.session_client(session)
     if client is None or session in call.services.mcp.ended:
-        raise _NoSession(
-            json_rpc_messages.INVALID_REQUEST, "there is no such session; open another one with `initialize`"
-        )
+        raise _NoSession(messages.INVALID_REQUEST, "there is no such session; open another one with `initialize`")
     return client
 
 
@@ -99,7 +97,7 @@ async def _batch(call: Call, known: Client | None, values: list[Any]) -> Reply:
     """Answer the messages of a list, as the one revision with batches has them."""
     if not values or known is None or known.version != "2025-03-26":
         raise RpcError(
-            json_rpc_messages.INVALID_REQUEST, "a message is one JSON object; batches are of revision 2025-03-26 alone"
+            messages.INVALID_REQUEST, "a message is one JSON object; batches are of revision 2025-03-26 alone"
         )
     answers = []
     for value in values:
@@ -115,7 +113,7 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
     number = number if isinstance(number, str | int) and not isinstance(number, bool) else None
     stateless = known is None
     try:
-        request = json_rpc_messages.request_of(value)
+        request = messages.request_of(value)
         if request is None:
             _answer_question(call, known, value)
             return Reply(status=202, body=b"")
@@ -127,18 +125,16 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
         client = client_identity.client_of(call, None if stateless else known, request)
         if client.stateless and request.method == _LISTEN:
             return _listen(call, client, request)
-        result = await server_methods_and_user_confirmations.result(call, client, request)
+        result = await server.result(call, client, request)
         if isinstance(result, Question):
             if not client.stateless:
                 return _ask(call, client, request, result)
-            result = server_methods_and_user_confirmations.question_result(result)
+            result = server.question_result(result)
         return _success(request, result, client)
     except RpcError as error:
         return _failure(number, error, stateless=stateless)
     except ReverieError as error:
-        wrapped = RpcError(
-            json_rpc_messages.INTERNAL_ERROR, server_methods_and_user_confirmations.sentence(error), error=error.code
-        )
+        wrapped = RpcError(messages.INTERNAL_ERROR, server.sentence(error), error=error.code)
         return _failure(number, wrapped, stateless=stateless)
 
 
@@ -146,9 +142,9 @@ def _opened(call: Call, request: Request) -> Client:
     """Return the client of a new session, which `initialize` opens. Raises RpcError for any other request."""
     if request.method != "initialize":
         raise _NotOpened(
-            json_rpc_messages.INVALID_PARAMS,
+            messages.INVALID_PARAMS,
             "call `initialize` first and send its Mcp-Session-Id, or name the protocol version in `_meta`",
-            supported=[*json_rpc_messages.STATELESS_VERSIONS, *json_rpc_messages.HANDSHAKE_VERSIONS],
+            supported=[*messages.STATELESS_VERSIONS, *messages.HANDSHAKE_VERSIONS],
         )
     opened = client_identity.session_client(client_identity.new_session(request, call.services.random(KEY_BYTES).hex()))
     assert opened is not None
@@ -162,36 +158,34 @@ def _is_stateless(call: Call, known: Client | None, request: Request) -> bool:
         RpcError: the two differ, something is missing, or the revision is not served.
     """
     header = call.headers.get(VERSION)
-    named = json_rpc_messages.META + "protocolVersion" in request.meta
+    named = messages.META + "protocolVersion" in request.meta
     from_bridge = client_identity.BRIDGE in call.headers
     if known is not None and not named:
-        if header is not None and header not in json_rpc_messages.HANDSHAKE_VERSIONS and not from_bridge:
-            raise RpcError(json_rpc_messages.INVALID_REQUEST, f"revision {header[:40]!r} has no sessions here")
+        if header is not None and header not in messages.HANDSHAKE_VERSIONS and not from_bridge:
+            raise RpcError(messages.INVALID_REQUEST, f"revision {header[:40]!r} has no sessions here")
         return False
-    if not named and (header is None or header in json_rpc_messages.HANDSHAKE_VERSIONS):
+    if not named and (header is None or header in messages.HANDSHAKE_VERSIONS):
         return False
-    json_rpc_messages.check_meta(request)
+    messages.check_meta(request)
     if not from_bridge:
         _check_headers(call, request)
-    return json_rpc_messages.is_stateless(request)
+    return messages.is_stateless(request)
 
 
 def _check_headers(call: Call, request: Request) -> None:
     """Raise RpcError where a header differs from the body: a proxy may have routed or authorised by the header."""
-    expected = {VERSION: request.meta[json_rpc_messages.META + "protocolVersion"], METHOD: request.method}
+    expected = {VERSION: request.meta[messages.META + "protocolVersion"], METHOD: request.method}
     if request.method in _NAMED_BY:
         expected[NAME] = request.params.get(_NAMED_BY[request.method])
     for name, value in expected.items():
         given = call.headers.get(name)
         if given is None or given.strip(" \t") != value:
             said = "is missing" if given is None else f"says {given[:80]!r}"
-            raise RpcError(
-                json_rpc_messages.HEADER_MISMATCH, f"the header {name} {said}, and the body says {str(value)[:80]!r}"
-            )
+            raise RpcError(messages.HEADER_MISMATCH, f"the header {name} {said}, and the body says {str(value)[:80]!r}")
 
 
 def _success(request: Request, found: dict[str, Any], client: Client) -> Reply:
-    body = json_rpc_messages.success(request, found, server_description.SERVER, stateless=client.stateless)
+    body = messages.success(request, found, description.SERVER, stateless=client.stateless)
     headers = {"mcp-session-id": client.session} if request.method == "initialize" else {}
     return Reply(body, headers=headers)
 
@@ -202,8 +196,8 @@ def _failure(number: str | int | None, error: RpcError, *, stateless: bool) -> R
     if isinstance(error, _NoSession | _NotOpened):
         status = 404 if isinstance(error, _NoSession) else 400
     elif stateless:
-        status = {json_rpc_messages.METHOD_NOT_FOUND: 404, json_rpc_messages.INTERNAL_ERROR: 500}.get(error.code, 400)
-    return Reply(json_rpc_messages.failure(number, error), status=status)
+        status = {messages.METHOD_NOT_FOUND: 404, messages.INTERNAL_ERROR: 500}.get(error.code, 400)
+    return Reply(messages.failure(number, error), status=status)
 
 
 # Streams
@@ -217,7 +211,7 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
     """Return the event stream of a subscription: an acknowledgement, then each change of the subscribed resources."""
     asked = request.params.get("notifications", {})
     if not isinstance(asked, dict):
-        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`notifications` says what is wanted")
+        raise RpcError(messages.INVALID_PARAMS, "`notifications` says what is wanted")
     uris = asked.get("resourceSubscriptions", [])
     if (
         not isinstance(uris, list)
@@ -225,7 +219,7 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
         or len(uris) > client_identity.URIS_MAX
     ):
         raise RpcError(
-            json_rpc_messages.INVALID_PARAMS,
+            messages.INVALID_PARAMS,
             f"`resourceSubscriptions` is a list of {client_identity.URIS_MAX:,} URIs at most",
         )
     agreed: dict[str, Any] = {"resourceSubscriptions": uris} if uris else {}
@@ -236,7 +230,7 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
         lists="resourcesListChanged" in agreed,
     )
     first = ("notifications/subscriptions/acknowledged", {"notifications": agreed})
-    meta = {json_rpc_messages.META + "subscriptionId": request.id}
+    meta = {messages.META + "subscriptionId": request.id}
     return _stream_of(call, watch, first=first, meta=meta)
 
 
@@ -249,7 +243,7 @@ async def get(call: Call) -> Reply | Stream:
     if client is None or "text/event-stream" not in call.headers.get("accept", ""):
         return Reply(status=405, headers={"allow": "POST"}, body=b"")
     uris = call.services.mcp.uris_of(client.session)
-    request = json_rpc_messages.Request(None, "", {}, is_notification=True)
+    request = messages.Request(None, "", {}, is_notification=True)
     bridged = client_identity.client_of(call, client, request)
     watch = Watch(uris, lambda: client_identity.thread_of(call, bridged, request), lists=True)
     return _stream_of(call, watch)
@@ -280,18 +274,14 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
     state.questions[client.session, name] = future
 
     async def items() -> AsyncGenerator[bytes, None]:
-        yield _event({"jsonrpc": "2.0", "id": name, "method": json_rpc_messages.ELICITATION, "params": question.params})
+        yield _event({"jsonrpc": "2.0", "id": name, "method": messages.ELICITATION, "params": question.params})
         try:
             answer = await asyncio.wait_for(future, QUESTION_S)
         except TimeoutError:
             answer = {}
-        yes = server_methods_and_user_confirmations.agreed(answer)
-        result = (
-            await server_methods_and_user_confirmations.call_tool(call, client, request)
-            if yes
-            else server_methods_and_user_confirmations.declined()
-        )
-        yield _event(json_rpc_messages.success(request, result, server_description.SERVER, stateless=False))
+        yes = server.agreed(answer)
+        result = await server.call_tool(call, client, request) if yes else server.declined()
+        yield _event(messages.success(request, result, description.SERVER, stateless=False))
 
     def ended() -> None:
         state.questions.pop((client.session, name), None)

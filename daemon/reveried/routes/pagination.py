@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
-from reveried.execute_use_cases import read
-from reveried.http.call_reply_and_stream_types import Reply
+from reveried.execute import read
+from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.store import Key, Reader, StoredRecord
-    from reveried.http.call_reply_and_stream_types import Call
+    from reveried.http.types import Call
 
 R = TypeVar("R", bound="StoredRecord")
 

@@ -11,13 +11,13 @@ from reverie import wire
 from reverie.errors import Forbidden, ValidationError
 from reverie.redact import RULES
 from reverie.usecases import redactions
-from reveried.actions.find_projects_set_visibility_and_sort_threads import known_project
-from reveried.execute_use_cases import answer_once, read
-from reveried.http.call_reply_and_stream_types import Reply
-from reveried.http.route_table_and_dispatch import Route
+from reveried.actions.projects import known_project
+from reveried.execute import answer_once, read
+from reveried.http.route import Route
+from reveried.http.types import Reply
 
 if TYPE_CHECKING:
-    from reveried.http.call_reply_and_stream_types import Call
+    from reveried.http.types import Call
 
 
 async def list_redactions(call: Call) -> Reply:

@@ -24,13 +24,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.adapters.json_values_in_threads_and_recently_used_map import (
-    RecentlyUsed,
-    ThreadValues,
-    thread_id,
-    value_message,
-)
-from reverie.client.import_optional_packages import load
+from reverie.adapters.values import RecentlyUsed, ThreadValues, thread_id, value_message
+from reverie.client.optional import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

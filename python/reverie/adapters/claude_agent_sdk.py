@@ -23,9 +23,9 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from reverie import time_sorted_and_content_ids, wire
-from reverie.adapters.json_values_in_threads_and_recently_used_map import RecentlyUsed
-from reverie.client.import_optional_packages import load
+from reverie import ids, wire
+from reverie.adapters.values import RecentlyUsed
+from reverie.client.optional import load
 from reverie.errors import NotFound, ValidationError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class SessionStore:
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
         """Return every line of a session, or None for one that was never written."""
-        thread = time_sorted_and_content_ids.of_session("thr", _CLIENT, _session(_source(key)))
+        thread = ids.of_session("thr", _CLIENT, _session(_source(key)))
         try:
             lines = [line async for line in self._lines(thread)]
         except NotFound:

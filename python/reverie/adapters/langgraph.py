@@ -24,16 +24,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie.adapters.json_values_in_threads_and_recently_used_map import (
-    ThreadValues,
-    require_finite,
-    thread_id,
-    value_message,
-)
-from reverie.client.connection_reuse_retries_and_stream_resume import run_to_end
-from reverie.client.import_optional_packages import load
+from reverie.adapters.values import ThreadValues, require_finite, thread_id, value_message
+from reverie.client.connection import run_to_end
+from reverie.client.optional import load
 from reverie.errors import ValidationError
-from reverie.full_text_index import Filter, Index
+from reverie.text_index import Filter, Index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +36,7 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
     from reverie.client import Client
-    from reverie.client.http_protocol_and_server_sent_events import Call
+    from reverie.client.http import Call
 
 _AGENT: Final = "langgraph"
 

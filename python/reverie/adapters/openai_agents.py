@@ -1,7 +1,7 @@
 """A `Session` of the OpenAI Agents SDK: its items are the messages of a thread.
 
     from reverie.adapters.openai_agents import Session
-    from reverie.adapters.json_values_in_threads_and_recently_used_map import StoredValue
+    from reverie.adapters.values import StoredValue
     from reverie.client import AsyncClient
 
     async with AsyncClient() as client:
@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie.adapters.json_values_in_threads_and_recently_used_map import ThreadValues, thread_id, value_message
+from reverie.adapters.values import ThreadValues, thread_id, value_message
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from agents import SessionSettings, TResponseInputItem
 
-    from reverie.adapters.json_values_in_threads_and_recently_used_map import StoredValue
+    from reverie.adapters.values import StoredValue
     from reverie.client import AsyncClient
 
 _AGENT: Final = "openai-agents"

@@ -8,8 +8,8 @@ import select
 import socket
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from reverie.client.connection_reuse_retries_and_stream_resume import ApiCalls, AsyncFace, Core
-from reverie.client.http_protocol_and_server_sent_events import LINE, LINE_MAX_BYTES, REST
+from reverie.client.connection import ApiCalls, AsyncFace, Core
+from reverie.client.http import LINE, LINE_MAX_BYTES, REST
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import anthropic
 
     from reverie import wire
-    from reverie.client.agent_session_turn_loop import AsyncSession, SessionOptions
-    from reverie.client.http_protocol_and_server_sent_events import Call
+    from reverie.client.http import Call
+    from reverie.client.session import AsyncSession, SessionOptions
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class AsyncClient(ApiCalls, AsyncFace):
         Raises:
             ValidationError: a tool or an option that a session cannot have.
         """
-        from reverie.client.agent_session_turn_loop import AsyncSession  # noqa: PLC0415 - most programs need none
+        from reverie.client.session import AsyncSession  # noqa: PLC0415 - most programs need none
 
         return AsyncSession(self, thread_id, models, model=model, **options)
 
@@ -102,7 +102,7 @@ class AsyncClient(ApiCalls, AsyncFace):
 
 
 class _Sockets:
-    """Implementation of `connection_reuse_retries_and_stream_resume.Network` with the sockets of the event loop.
+    """Implementation of `connection.Network` with the sockets of the event loop.
 
     They are no streams of asyncio: those drop what was received as soon as something cannot be sent, and so the answer
     of a daemon that refuses a request by its head.
@@ -137,7 +137,7 @@ def _connects(peer: socket.socket, socket_path: Path) -> bool:
 
 
 class _Connection:
-    """One connection of the pool; implements `connection_reuse_retries_and_stream_resume.Connection`."""
+    """One connection of the pool; implements `connection.Connection`."""
 
     def __init__(self, peer: socket.socket) -> None:
         self._socket = peer

@@ -8,8 +8,8 @@ import socket
 import time
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from reverie.client.connection_reuse_retries_and_stream_resume import ApiCalls, BlockingFace, Core, run_to_end
-from reverie.client.http_protocol_and_server_sent_events import LINE, LINE_MAX_BYTES, REST
+from reverie.client.connection import ApiCalls, BlockingFace, Core, run_to_end
+from reverie.client.http import LINE, LINE_MAX_BYTES, REST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import anthropic
 
     from reverie import wire
-    from reverie.client.agent_session_turn_loop import Session, SessionOptions
-    from reverie.client.http_protocol_and_server_sent_events import Call
+    from reverie.client.http import Call
+    from reverie.client.session import Session, SessionOptions
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class Client(ApiCalls, BlockingFace):
         Raises:
             ValidationError: a tool or an option that a session cannot have.
         """
-        from reverie.client.agent_session_turn_loop import Session  # noqa: PLC0415 - most programs need none
+        from reverie.client.session import Session  # noqa: PLC0415 - most programs need none
 
         return Session(self, thread_id, models, model=model, **options)
 
@@ -109,7 +109,7 @@ class Client(ApiCalls, BlockingFace):
 
 
 class _Sockets:
-    """Blocking implementation of `connection_reuse_retries_and_stream_resume.Network`."""
+    """Blocking implementation of `connection.Network`."""
 
     async def connect(self, socket_path: Path) -> _Connection:
         return _Connection(socket_path)
@@ -133,7 +133,7 @@ class _Timeout:
 
 
 class _Connection:
-    """One connection with a blocking socket; implements `connection_reuse_retries_and_stream_resume.Connection`."""
+    """One connection with a blocking socket; implements `connection.Connection`."""
 
     def __init__(self, socket_path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
-from reverie.client import build_calls_of_all_api_operations
-from reverie.client.http_protocol_and_server_sent_events import Call
+from reverie.client import calls
+from reverie.client.http import Call
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (
@@ -72,9 +72,7 @@ class _Commands(Generic[Text]):
         given = command.model_dump(mode="json", exclude_unset=True)  # as the model gave it
         return cast(
             "Text",
-            self._client.send(
-                _text_of(build_calls_of_all_api_operations.call_tool("memory", given, thread=self._thread))
-            ),
+            self._client.send(_text_of(calls.call_tool("memory", given, thread=self._thread))),
         )
 
 

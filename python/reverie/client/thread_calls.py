@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import UNSET
 
 from reverie import wire
-from reverie.client.http_protocol_and_server_sent_events import Call, decoder, discard, get, request, target
+from reverie.client.http import Call, decoder, discard, get, request, target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
-from reverie.documents.project_document_paths import in_project
+from reverie.documents.project_paths import in_project
 from reverie.doubts import KEY
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex

@@ -19,13 +19,13 @@ from functools import cache
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reverie import canonical_json, count_and_truncate_tokens
+from reverie import canonical_json, tokenizer
 from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
-from reverie.documents.project_document_paths import memory_project
+from reverie.documents.project_paths import memory_project
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Change, Delete, Memory, MemoryType, Update
-from reverie.sentence_word_analysis import analyze, strip_markers
+from reverie.words import analyze, strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -118,7 +118,7 @@ class Archive:
     def tokens(self, shown: int) -> int:
         """Return the tokens of the archive's output with `shown` memories, as compact JSON."""
         output = self._told | {"memories": self.memories[:shown]}
-        return count_and_truncate_tokens.count(canonical_json.canonical(output).decode())
+        return tokenizer.count(canonical_json.canonical(output).decode())
 
     def plan(self, budget: int, input_tokens: int) -> DreamPlan:
         """Return the plan with as many memories as fit `budget`; reading the sources took `input_tokens`."""
@@ -128,7 +128,7 @@ class Archive:
             "kind": "dream",
             "sources": [{"ref": source.memory.document, "sha256": source.sha256} for source in self.read],
             "budget": budget,
-            "tokenizer": count_and_truncate_tokens.TOKENIZER,
+            "tokenizer": tokenizer.TOKENIZER,
             "memories": self.memories[:shown],
         }
         data = canonical_json.canonical(body)
@@ -219,7 +219,7 @@ def counted_sources(memories: Iterable[Memory], redact: Callable[[str], str]) ->
     """Yield the memories as sources, each with the tokens of reading it."""
     reading = (_source(memory, redact) for memory in memories)
     while chunk := list(islice(reading, _CHUNK)):
-        yield from zip(chunk, count_and_truncate_tokens.count_items([_line(one.memory) for one in chunk]), strict=True)
+        yield from zip(chunk, tokenizer.count_items([_line(one.memory) for one in chunk]), strict=True)
 
 
 def _source(memory: Memory, redact: Callable[[str], str]) -> Source:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie.consolidate.statements import parse_statement
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
-from reverie.sentence_word_analysis import analyze
+from reverie.words import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -12,8 +12,8 @@ from enum import Enum
 
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
-from reverie.sentence_word_analysis import analyze, count_negations, normalize, subject_of
 from reverie.text_caches import text_cache
+from reverie.words import analyze, count_negations, normalize, subject_of
 
 MERGED_CHARS_MAX = 480  # of a merged statement; about 80 words, more than anybody reads as one bullet
 # Words that change nothing: "always run the tests" and "please run the tests" are the same statement.

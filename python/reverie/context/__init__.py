@@ -1,9 +1,9 @@
 """Assembly of a thread's tiers into one request fragment under a token budget."""
 
 from reverie.context.assemble import assemble, placement
-from reverie.context.assembly_inputs_and_token_ceilings import Context, Limits, Parts, Placement, RecallLine, ceilings
-from reverie.context.conversation_units_open_turn_and_tail_start import is_turn_finished, open_turn_start, tail_start
+from reverie.context.inputs import Context, Limits, Parts, Placement, RecallLine, ceilings
 from reverie.context.text import render
+from reverie.context.units import is_turn_finished, open_turn_start, tail_start
 
 __all__ = [
     "Context",

@@ -5,29 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import count_and_truncate_tokens
-from reverie.context import excerpt_packing, render_context_tiers
-from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context, ceilings, hard_limit, target
-from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
-from reverie.context.conversation_units_open_turn_and_tail_start import (
-    is_user_speech,
-    make_unit,
-    split_units,
-    without_thinking,
-)
-from reverie.context.neutralize_markup import neutralize_markup
-from reverie.context.server_and_local_context_edits import clear, edits_on_server, server_edits, takes_late_system
-from reverie.context.stored_blocks_to_request_blocks import text_block
+from reverie import tokenizer
+from reverie.context import excerpts
+from reverie.context import tiers as context_tiers
+from reverie.context.blocks import text_block
+from reverie.context.edits import clear, edits_on_server, server_edits, takes_late_system
+from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
+from reverie.context.inputs import Ceilings, Context, ceilings, hard_limit, target
+from reverie.context.markup import neutralize_markup
 from reverie.context.text import BEGINNING, WAITING, largest_count, render
 from reverie.context.token_cost import BLOCK, MESSAGE
+from reverie.context.units import is_user_speech, make_unit, split_units, without_thinking
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts, Placement
-    from reverie.context.conversation_units_open_turn_and_tail_start import Unit
-    from reverie.context.render_context_tiers import Tier
+    from reverie.context.inputs import Limits, Parts, Placement
+    from reverie.context.tiers import Tier
+    from reverie.context.units import Unit
     from reverie.models import Dropped, Passage
 
 
@@ -139,11 +135,7 @@ def _neutralized(parts: Parts) -> Parts:
 
 def _neutralized_passage(passage: Passage) -> Passage:
     text = neutralize_markup(passage.text)
-    return (
-        passage
-        if text == passage.text
-        else replace(passage, text=text, tokens=count_and_truncate_tokens.count(f"{text}\n"))
-    )
+    return passage if text == passage.text else replace(passage, text=text, tokens=tokenizer.count(f"{text}\n"))
 
 
 def placement(parts: Parts) -> Placement:
@@ -181,7 +173,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
             **{name: bill[name] for name in _ORDER},
             "tools": parts.tools,
             "total": total,
-            "tokenizer": count_and_truncate_tokens.TOKENIZER,
+            "tokenizer": tokenizer.TOKENIZER,
         },
         distillation=parts.distillation,
         dropped=dropped,
@@ -195,9 +187,7 @@ _ORDER: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recal
 
 def _edge_overhead() -> int:
     """Return the tokens reserved for edge notices and for the trailing system message."""
-    return (
-        3 * MESSAGE + 2 * BLOCK + count_and_truncate_tokens.count(WAITING) + count_and_truncate_tokens.count(BEGINNING)
-    )
+    return 3 * MESSAGE + 2 * BLOCK + tokenizer.count(WAITING) + tokenizer.count(BEGINNING)
 
 
 def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[Dropped]]:
@@ -242,19 +232,19 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
     ceiling = max(ceiling, _FLOORS.get(name, 0))
     match name:
         case "bootstrap":
-            return render_context_tiers.bootstrap(parts.bootstrap, ceiling)
+            return context_tiers.bootstrap(parts.bootstrap, ceiling)
         case "index":
-            return render_context_tiers.index(parts.index if parts.distillation == 0 else None, ceiling)
+            return context_tiers.index(parts.index if parts.distillation == 0 else None, ceiling)
         case "digest":
-            return render_context_tiers.digest(parts.digest, ceiling)
+            return context_tiers.digest(parts.digest, ceiling)
         case "notes":
-            return render_context_tiers.notes(parts.notes, ceiling)
+            return context_tiers.notes(parts.notes, ceiling)
         case "state":
-            return render_context_tiers.state(parts.state, ceiling)
+            return context_tiers.state(parts.state, ceiling)
         case "recall":
-            return render_context_tiers.recall(parts.recall, ceiling)
+            return context_tiers.recall(parts.recall, ceiling)
         case _:
-            return render_context_tiers.summary(parts.summary, ceiling, parts.state)
+            return context_tiers.summary(parts.summary, ceiling, parts.state)
 
 
 def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:
@@ -267,15 +257,15 @@ def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) ->
     caps = ceilings(limits)
     floor = floor_cost(units)
     if limits.max_tokens is not None:
-        wanted = max(caps.tail, plan.room + floor - excerpt_packing.total_tokens(parts.passages))
+        wanted = max(caps.tail, plan.room + floor - excerpts.total_tokens(parts.passages))
         fitted = fit_conversation(units, max(floor, min(wanted, plan.room + floor)))
-        return fitted, excerpt_packing.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
+        return fitted, excerpts.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
     preserved = _fit_tail(parts, limits, units)
     stable = sum(plan.tiers[name].cost for name in ("bootstrap", "index", "summary"))
     reserved = max(caps.digest, plan.tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
     spare = target(limits) - parts.tools - stable - reserved - tail - _edge_overhead()
-    packed = excerpt_packing.pack_excerpts(parts.passages, min(spare, plan.room))
+    packed = excerpts.pack_excerpts(parts.passages, min(spare, plan.room))
     fitted = fit_conversation(preserved.units, plan.room + floor - packed.cost)
     return FittedConversation(fitted.units, [*preserved.dropped, *fitted.dropped]), packed
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from reverie import count_and_truncate_tokens
-from reverie.context.neutralize_markup import neutralize_markup
-from reverie.context.render_context_tiers import FRAME
+from reverie import tokenizer
+from reverie.context.markup import neutralize_markup
+from reverie.context.tiers import FRAME
 from reverie.context.token_cost import compact
 from reverie.context.truncate import result_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from reverie.context.assembly_inputs_and_token_ceilings import Context
+    from reverie.context.inputs import Context
 
 WAITING: Final = "[… nothing new was said since …]"
 """Closes a conversation that ends with the assistant: the API refuses a list whose last turn is the assistant's."""
@@ -35,7 +35,7 @@ TEXT_TIERS: Final = (
 """The tiers in the order of the text; without a choice it has all of them."""
 
 _REQUESTS: Final = "requests"
-_ENCODINGS: Final = get_args(count_and_truncate_tokens.Encoding)
+_ENCODINGS: Final = get_args(tokenizer.Encoding)
 
 _GIVES_WAY: Final = (
     "bootstrap",
@@ -69,7 +69,7 @@ def render(request: Mapping[str, Any]) -> str:
 
 def largest_count(text: str) -> int:
     """Return the tokens of a text in the encoding that has the most: no reader's count is above its budget."""
-    return max(count_and_truncate_tokens.count(text, encoding) for encoding in _ENCODINGS)
+    return max(tokenizer.count(text, encoding) for encoding in _ENCODINGS)
 
 
 def text_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def block_cost(block: dict[str, Any]) -> int:
             return BLOCK
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
             return (
-                BLOCK
-                + count_and_truncate_tokens.count(str(block.get("name", "")))
-                + count_and_truncate_tokens.count(compact(block.get("input", {})))
+                BLOCK + tokenizer.count(str(block.get("name", ""))) + tokenizer.count(compact(block.get("input", {})))
             )
         case "tool_result":
             return BLOCK + content_cost(block.get("content", ""))
@@ -56,7 +54,7 @@ def block_cost(block: dict[str, Any]) -> int:
         case "document":
             return BLOCK + _document_cost(block)
         case _:
-            return BLOCK + count_and_truncate_tokens.count(compact(block))
+            return BLOCK + tokenizer.count(compact(block))
 
 
 def content_cost(content: Json) -> int:
@@ -73,12 +71,12 @@ def message_cost(message: dict[str, Any]) -> int:
 
 def _count(text: str) -> int:
     """Return the tokens of a text, cached for the texts of recent contexts."""
-    return _counted(text) if len(text) <= _REMEMBERED_CHARS else count_and_truncate_tokens.count(text)
+    return _counted(text) if len(text) <= _REMEMBERED_CHARS else tokenizer.count(text)
 
 
 @text_cache(bytes_max=2_000_000, entry_bytes=150, char_bytes=2)
 def _counted(text: str) -> int:
-    return count_and_truncate_tokens.count(text)
+    return tokenizer.count(text)
 
 
 def _document_cost(block: dict[str, Any]) -> int:
@@ -86,7 +84,7 @@ def _document_cost(block: dict[str, Any]) -> int:
     if not isinstance(source, dict):
         return MEDIA
     if source.get("type") == "text":
-        return count_and_truncate_tokens.count(str(source.get("data", "")))
+        return tokenizer.count(str(source.get("data", "")))
     if source.get("type") == "content":
         return content_cost(source.get("content") or "")
     return MEDIA * (1 + len(str(source.get("data", ""))) // _MEDIA_CHARS)

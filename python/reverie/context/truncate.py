@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.context.token_cost import BLOCK, content_cost
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _MARK_TOKENS: Final = 14
 
 def fits_in(text: str, limit: int) -> bool:
     """True if `text` has at most `limit` tokens; only the empty text fits in zero."""
-    return count_and_truncate_tokens.fits(text, limit) if limit > 0 else not text
+    return tokenizer.fits(text, limit) if limit > 0 else not text
 
 
 def shorten(text: str, limit: int) -> str:
@@ -26,13 +26,13 @@ def shorten(text: str, limit: int) -> str:
     """
     if fits_in(text, limit):
         return text
-    total = count_and_truncate_tokens.count(text)
+    total = tokenizer.count(text)
     room = limit - _MARK_TOKENS
     if room < 1:
         return _fitting(f"[… {total} tokens trimmed …]", limit)
     ending = _ending(text, room // 3)
-    beginning = count_and_truncate_tokens.truncate(text, room - room // 3).rstrip()
-    gone = max(1, total - count_and_truncate_tokens.count(beginning) - count_and_truncate_tokens.count(ending))
+    beginning = tokenizer.truncate(text, room - room // 3).rstrip()
+    gone = max(1, total - tokenizer.count(beginning) - tokenizer.count(ending))
     joined = "\n".join(piece for piece in (beginning, f"[… {gone} tokens trimmed …]", ending) if piece)
     return _fitting(joined, limit)
 
@@ -42,7 +42,7 @@ def truncate_text(text: str, limit: int) -> str:
     if fits_in(text, limit):
         return text
     room = limit - 4
-    return _fitting(count_and_truncate_tokens.truncate(text, room).rstrip() + " […]", limit) if room > 0 else ""
+    return _fitting(tokenizer.truncate(text, room).rstrip() + " […]", limit) if room > 0 else ""
 
 
 def result_text(content: Json) -> str:
@@ -79,4 +79,4 @@ def _ending(text: str, limit: int) -> str:
 
 
 def _fitting(text: str, limit: int) -> str:
-    return text if fits_in(text, limit) else count_and_truncate_tokens.truncate(text, max(0, limit)).rstrip()
+    return text if fits_in(text, limit) else tokenizer.truncate(text, max(0, limit)).rstrip()

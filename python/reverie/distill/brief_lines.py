@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from reverie.count_and_truncate_tokens import count_many
 from reverie.distill.sentences import specific_names
 from reverie.lazy_regex import lazy_regex
-from reverie.sentence_word_analysis import is_stop_word
+from reverie.tokenizer import count_many
+from reverie.words import is_stop_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

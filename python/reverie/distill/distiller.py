@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import cues, summary_text
 from reverie.distill.candidates import candidates, unsure_wishes
 from reverie.distill.excerpt_lines import candidate_lines
@@ -77,7 +77,7 @@ class Extractive:
             number, summary_sections(facts, previous.summary if previous else None), summary_tokens
         )
         if total_tokens is not None:
-            left = total_tokens - count_and_truncate_tokens.count(summary_text.render(packed))
+            left = total_tokens - tokenizer.count(summary_text.render(packed))
             passage_tokens = max(0, min(passage_tokens, left))
         return Distillation(
             summary=packed,
@@ -141,4 +141,4 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
         if words_of(said.text) >= _TOPIC_WORDS and said.via in {"", "aside"} and not cues.is_question(said.text)
     ]
     topics = list(dict.fromkeys(reversed(topics)))[:_MAX_TOPICS][::-1]
-    return count_and_truncate_tokens.truncate("\n".join(topics), MAX_TOKENS)
+    return tokenizer.truncate("\n".join(topics), MAX_TOKENS)

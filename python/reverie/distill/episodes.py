@@ -23,7 +23,7 @@ from reverie.distill.tools import EDITS
 from reverie.documents.summary import shortened
 from reverie.lazy_regex import lazy_regex
 from reverie.models import DATE_CHARS, Candidate, MemoryType
-from reverie.sentence_word_analysis import analyze
+from reverie.words import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

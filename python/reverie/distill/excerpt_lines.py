@@ -11,7 +11,7 @@ from reverie.distill.sentences import clip
 from reverie.distill.steps import Interrupted, ToolCall, Trace, Utterance
 from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
-from reverie.remove_tagged_spans import without_tagged
+from reverie.tagged_spans import without_tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

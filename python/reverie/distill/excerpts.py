@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill.excerpt_lines import Line, Source, speaker
 from reverie.distill.reuse import list_names, name_weights
 from reverie.distill.sentences import specific_names
@@ -82,7 +82,7 @@ def rank_excerpts(
             pool.pop(line.text, None)
         elif line.seq not in said or line.text not in shown:
             pool[line.text] = line
-    costs = count_and_truncate_tokens.count_many([line.text + "\n" for line in words])
+    costs = tokenizer.count_many([line.text + "\n" for line in words])
     kept = within(zip(words, costs, strict=True), budget)
     left = budget - sum(cost for _, cost in kept)
     weights = name_weights(found, [on_line[line.text] for line in found])
@@ -155,11 +155,11 @@ def pick_lines(
     Each comes with its tokens. Where not every line has room, the names of the others stand first, as lists.
     """
     stays = frozenset(seen.mentioned)
-    costs = count_and_truncate_tokens.count_many([line.text + "\n" for line, _ in pool])
+    costs = tokenizer.count_many([line.text + "\n" for line, _ in pool])
     end = max((line.order for line, _ in pool), default=0)
     found = [_candidate(line, names, cost, line.order / end) for (line, names), cost in zip(pool, costs, strict=True)]
     origins = list(dict.fromkeys(line.origin for line, _ in pool))
-    counts = count_and_truncate_tokens.count_many([f"\n[{origin}]\n" for origin in origins])
+    counts = tokenizer.count_many([f"\n[{origin}]\n" for origin in origins])
     headings = dict(zip(origins, counts, strict=True))  # of the origins that have no line yet
     heap = [(-one.value(worth, seen), index) for index, one in enumerate(found) if one.mentioned or one.words]
     heapq.heapify(heap)

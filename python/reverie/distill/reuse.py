@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill.excerpt_lines import Line, Source
 from reverie.distill.sentences import specific_names
 
@@ -93,7 +93,7 @@ def list_names(
     missing = [name for name in last_lines if name not in shown]
     with_folder = {name.rpartition("/")[2] for name in (*shown, *missing) if "/" in name}
     missing = [name for name in missing if name not in with_folder]
-    costs = dict(zip(missing, count_and_truncate_tokens.count_many([f" {name}," for name in missing]), strict=True))
+    costs = dict(zip(missing, tokenizer.count_many([f" {name}," for name in missing]), strict=True))
     missing.sort(key=lambda name: worth[name] / costs[name], reverse=True)
     chosen: list[str] = []
     left = budget
@@ -106,7 +106,5 @@ def list_names(
         together = chosen[start : start + _TOGETHER]
         text = ", ".join(together)
         line = last_lines[together[0]]
-        lists.append(
-            (Line(text, ORIGIN, line.source, line.seq, line.order), count_and_truncate_tokens.count(f"{text}\n"))
-        )
+        lists.append((Line(text, ORIGIN, line.source, line.seq, line.order), tokenizer.count(f"{text}\n")))
     return lists

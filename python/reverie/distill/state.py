@@ -18,7 +18,7 @@ from reverie.distill.next_step import (
 from reverie.distill.sentences import clip, first_sentence
 from reverie.distill.state_text import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState
-from reverie.sentence_word_analysis import analyze
+from reverie.words import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,10 +50,10 @@ def render(state: WorkingState) -> str:
 
 def trim_to_tokens(state: WorkingState, max_tokens: int = MAX_TOKENS) -> WorkingState:
     """Return `state` without the oldest items of its longest lists, so that it renders within `max_tokens`."""
-    while count_and_truncate_tokens.count(render(state)) > max_tokens:
+    while tokenizer.count(render(state)) > max_tokens:
         longest = max(GIVES_WAY, key=lambda name: len(_listed(getattr(state, name))))
         if not getattr(state, longest):
-            return replace(state, current_task=count_and_truncate_tokens.truncate(state.current_task, max_tokens // 2))
+            return replace(state, current_task=tokenizer.truncate(state.current_task, max_tokens // 2))
         state = without_oldest_item(state, longest)
     return state
 

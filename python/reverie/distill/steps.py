@@ -11,8 +11,8 @@ from reverie.distill.answers import answered_questions
 from reverie.distill.tools import canonical_calls, canonical_result
 from reverie.lazy_regex import lazy_regex
 from reverie.models import NO_RESULT, ORPHAN_RESULT
-from reverie.remove_tagged_spans import without_tagged
 from reverie.replies import refusal
+from reverie.tagged_spans import without_tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

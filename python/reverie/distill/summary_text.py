@@ -8,7 +8,7 @@ from collections import Counter, deque
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Section, Summary
 
@@ -88,10 +88,10 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     so that no section starves another; then, wherever it is, what says most that is new. Lines are in the order
     given; the headings always stand, whatever the budget.
     """
-    budget = max_tokens - count_and_truncate_tokens.count(render(Summary(number=number, sections={})))
+    budget = max_tokens - tokenizer.count(render(Summary(number=number, sections={})))
     given = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
     costs = {
-        section: count_and_truncate_tokens.count_many([f"- {line}\n" for line in section_lines])
+        section: tokenizer.count_many([f"- {line}\n" for line in section_lines])
         for section, section_lines in given.items()
     }
     least = 1 + min((cost for section_costs in costs.values() for cost in section_costs), default=0)
@@ -135,8 +135,8 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
     shown = [line for _, line in _lines(own)]
     given = [entry for entry in lines if entry[1] not in shown]
     texts = [line for _, line in given]
-    costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in texts])
-    room = max_tokens - count_and_truncate_tokens.count(render(own))
+    costs = tokenizer.count_many([f"- {line}\n" for line in texts])
+    room = max_tokens - tokenizer.count(render(own))
     taken: set[int] = set()
     for position in order_by_novelty(texts, shown):
         if costs[position] + 1 <= room:
@@ -180,7 +180,7 @@ def order_by_novelty(lines: Sequence[str], shown: Sequence[str] = ()) -> Iterato
     again when it comes up. Of lines with the same words, which all become worth less at once, the first is weighed.
     """
     said = Counter(word for line in shown for word in content_words(line))
-    costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in lines])
+    costs = tokenizer.count_many([f"- {line}\n" for line in lines])
     alike: dict[tuple[str, ...], list[int]] = {}
     for position, line in enumerate(lines):
         alike.setdefault(content_words(line), []).append(position)

@@ -1,22 +1,13 @@
 """Memory documents: parse a markdown text into items, and turn changes of items into the smallest edits of it."""
 
-from reverie.documents.create_append_and_change_items import apply_changes, new_document
+from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.front_matter import session_of
-from reverie.documents.item_and_change_types import (
-    Add,
-    Change,
-    ChangedDocument,
-    Delete,
-    Item,
-    ParsedDocument,
-    Update,
-    Wording,
-)
-from reverie.documents.memory_layout_types_and_conflict_copy_names import DocumentKind, is_conflict_copy, kind_of
-from reverie.documents.parser import ITEMS_MAX, has_too_many_items, ids_of_items, items_by_id, parse_document
-from reverie.documents.revert_one_document_change import revert_change
-from reverie.documents.summary_and_updated_lines import refresh_header
-from reverie.documents.update_own_lines_of_memory_md import DocumentEntry, update_memory_list
+from reverie.documents.header import refresh_header
+from reverie.documents.index import DocumentEntry, update_memory_list
+from reverie.documents.items import Add, Change, ChangedDocument, Delete, Item, ParsedDocument, Update, Wording
+from reverie.documents.layout import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.parse import ITEMS_MAX, has_too_many_items, ids_of_items, items_by_id, parse_document
+from reverie.documents.revert import revert_change
 
 __all__ = [
     "ITEMS_MAX",

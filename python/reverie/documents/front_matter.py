@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.escaping import clean, ending_of, escaped_tag, tag, untagged
-from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete
+from reverie.documents.escape import clean, ending_of, escaped_tag, tag, untagged
+from reverie.documents.items import Add, Change, ChangedDocument, Delete
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.match_and_edit_markdown_blocks import BlockKind, parse
+from reverie.markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.documents.item_and_change_types import Wording
+    from reverie.documents.items import Wording
 
 _KEY: Final = lazy_regex(r"(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
 _ENTRY: Final = lazy_regex(r"[ \t]*-[ \t]+(.*)$")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Protocol
 
-from reverie.documents.escaping import one_line
+from reverie.documents.escape import one_line
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
-from reverie.sentence_word_analysis import strip_markers
+from reverie.words import strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from reverie.evals.context_or_knowledge_text_after_transcript import context_text, knowledge_text
+from reverie.evals.after_transcript import context_text, knowledge_text
 
 __all__ = ["context_text", "knowledge_text"]

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from reverie.evals.context_or_knowledge_text_after_transcript import context_text, knowledge_text
+from reverie.evals.after_transcript import context_text, knowledge_text
 
 
 def main(arguments: list[str] | None = None) -> int:

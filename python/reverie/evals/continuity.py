@@ -13,12 +13,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
-from reverie.evals.context_or_knowledge_text_after_transcript import context_of
-from reverie.evals.transcript_cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
-from reverie.importers.find_and_read_transcript_files import read_entries
+from reverie.evals.after_transcript import context_of
+from reverie.evals.cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
+from reverie.importers.find import read_entries
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.context import Context
-    from reverie.evals.transcript_cuts import Cut, Line
+    from reverie.evals.cuts import Cut, Line
 
 BUDGETS: Final = (4_000, 8_000, 16_000, 32_000)
 
@@ -150,7 +150,7 @@ def plain_tail(before: Sequence[Line], max_tokens: int) -> str:
     tail: list[str] = []
     room = max_tokens
     for line in reversed(before):
-        room -= count_and_truncate_tokens.count(line.text)
+        room -= tokenizer.count(line.text)
         if room < 0:
             break
         tail.append(line.text)
@@ -162,7 +162,7 @@ def talk_alone(before: Sequence[Line], max_tokens: int) -> str:
     talk: list[str] = []
     room = max_tokens
     for line in reversed(before):
-        cost = count_and_truncate_tokens.count(line.words)
+        cost = tokenizer.count(line.words)
         if line.words and cost <= room:
             talk.append(line.words)
             room -= cost
@@ -242,8 +242,8 @@ def _measure(cut: Cut, budgets: Sequence[int], samples: _Samples) -> None:
 
 def _add_scores(samples: _Samples, way: str, budget: int | None, cut: Cut, text: str) -> None:
     """Truncate a text to the budget, and add its scores to the samples."""
-    truncated = text if budget is None else count_and_truncate_tokens.truncate(text, budget)
-    samples.scores[way, budget].append((cut.session, score(truncated, cut), count_and_truncate_tokens.count(truncated)))
+    truncated = text if budget is None else tokenizer.truncate(text, budget)
+    samples.scores[way, budget].append((cut.session, score(truncated, cut), tokenizer.count(truncated)))
 
 
 def _add_tiers(samples: _Samples, budget: int, cut: Cut, context: Context, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.importers.parse_and_repair_json_line import Problem
-from reverie.importers.split_chunks_into_entries import ChunkPlan, PartialLine, plan_chunk
+from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
+from reverie.importers.lines import Problem
 
 __all__ = ["ChunkPlan", "PartialLine", "Problem", "plan_chunk"]

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from reverie.errors import NotFound, TooLarge, ValidationError
-from reverie.importers.detect_rewound_branches import CURRENT
-from reverie.importers.find_and_read_transcript_files import UNPACKED_BYTES_MAX
-from reverie.importers.parse_and_repair_json_line import Unreadable, parse
+from reverie.importers.find import UNPACKED_BYTES_MAX
+from reverie.importers.lines import Unreadable, parse
+from reverie.importers.rewinds import CURRENT
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:

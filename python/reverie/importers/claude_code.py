@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from reverie.importers.build_entry_with_id_and_time import abbreviated, new_entry
-from reverie.importers.parse_and_repair_json_line import Unreadable
+from reverie.importers.entry import abbreviated, new_entry
+from reverie.importers.lines import Unreadable
 from reverie.importers.queue import is_queue_operation, is_typed
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Entry, EntryKind, Json, Role
 
 if TYPE_CHECKING:
-    from reverie.importers.parse_and_repair_json_line import Problem
+    from reverie.importers.lines import Problem
 
 _COMMAND = lazy_regex(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
 # Lists, since a foreign value may be one that cannot be looked up by its hash.

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import orjson
 
-from reverie.importers.build_entry_with_id_and_time import abbreviated, new_entry, with_time
-from reverie.importers.parse_and_repair_json_line import Unreadable
+from reverie.importers.entry import abbreviated, new_entry, with_time
+from reverie.importers.lines import Unreadable
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 
 if TYPE_CHECKING:
-    from reverie.importers.parse_and_repair_json_line import Problem
+    from reverie.importers.lines import Problem
     from reverie.models import Entry, Json, Role
 
 Block: TypeAlias = dict[str, Any]

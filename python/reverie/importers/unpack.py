@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final, Protocol
 
-from reverie import compression_and_text_deltas
+from reverie import compression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ class _Zstd:
     name = "zstd"
 
     def __init__(self) -> None:
-        self._decoder = compression_and_text_deltas.ZstdDecoder()
+        self._decoder = compression.ZstdDecoder()
 
     def step(self, packed: bytes, size: int) -> tuple[bytes, bytes, bool]:
         step = self._decoder.step(packed, min(size, _ROOM_BYTES))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie.full_text_index import Hit, passage
 from reverie.search.units import (
     K1,
     VERSION,
@@ -19,6 +18,7 @@ from reverie.search.units import (
     section_of,
 )
 from reverie.search.weights import days_asked_about, surroundings_for
+from reverie.text_index import Hit, passage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

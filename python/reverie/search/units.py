@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.full_text_index import IndexEntry
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 from reverie.replies import with_replies
 from reverie.search.weights import TOOL
+from reverie.text_index import IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

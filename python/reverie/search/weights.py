@@ -10,8 +10,8 @@ import re
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from reverie.full_text_index import Boost, Surroundings
 from reverie.lazy_regex import lazy_regex
+from reverie.text_index import Boost, Surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from reverie.store.group_commit import Done, Failed, Write
-from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
-from reverie.store.memory_document_dream_and_candidate_records import (
+from reverie.store.cache import RecordCache
+from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
+from reverie.store.commit import Done, Failed, Write
+from reverie.store.guard import StoreLock, needs_check, truncated_at
+from reverie.store.kinds import RULES, SYSTEM_SPACE, Key, Kind
+from reverie.store.memory_records import (
     AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,
@@ -23,7 +26,18 @@ from reverie.store.memory_document_dream_and_candidate_records import (
     RegionRecord,
     RetiredRecord,
 )
-from reverie.store.project_session_maintenance_and_usage_records import (
+from reverie.store.reader import Reader, Version
+from reverie.store.records import (
+    ChangeRecord,
+    EventRecord,
+    FailureRecord,
+    IdempotencyRecord,
+    OperationRecord,
+    StoredRecord,
+    open_sealed_as,
+    seal_record,
+)
+from reverie.store.space_records import (
     BackupEntry,
     BackupsCursor,
     BatchedCall,
@@ -52,13 +66,8 @@ from reverie.store.project_session_maintenance_and_usage_records import (
     TokenRecord,
     VersionsCursor,
 )
-from reverie.store.read_and_write_transactions import Snapshot
-from reverie.store.reader import Reader, Version
-from reverie.store.record_cache import RecordCache
-from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
-from reverie.store.redact_encode_and_checksum_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.store import Store
-from reverie.store.thread_and_run_record_structs import (
+from reverie.store.thread_records import (
     BriefRecord,
     ClearedRecord,
     DigestRecord,
@@ -77,17 +86,8 @@ from reverie.store.thread_and_run_record_structs import (
     UsageRecord,
     WorkingStateRecord,
 )
-from reverie.store.typed_record_base_and_operation_records import (
-    ChangeRecord,
-    EventRecord,
-    FailureRecord,
-    IdempotencyRecord,
-    OperationRecord,
-    StoredRecord,
-    open_sealed_as,
-    seal_record,
-)
-from reverie.store.write_records_and_log_operation import Writer
+from reverie.store.transactions import Snapshot
+from reverie.store.writer import Writer
 
 __all__ = [
     "RULES",

@@ -21,10 +21,10 @@ import orjson
 from lmdb import verify
 
 from reverie.errors import ReverieError, StorageFailed
-from reverie.store.consistency_check import ConsistencyCheck, Problem
-from reverie.store.lmdb_env import MAP_BYTES, lmdb_options
-from reverie.store.lock_and_rollback_guard import RollbackGuardFile, StoreLock, truncated_at, wrong_flags
-from reverie.store.record_kinds_and_rules import SYSTEM_SPACE
+from reverie.store.consistency import ConsistencyCheck, Problem
+from reverie.store.env import MAP_BYTES, lmdb_options
+from reverie.store.guard import RollbackGuardFile, StoreLock, truncated_at, wrong_flags
+from reverie.store.kinds import SYSTEM_SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,9 +10,10 @@ import lmdb
 import orjson
 
 from reverie.errors import Damaged, NotFound, ValidationError
-from reverie.store.collection_checksums import CollectionChecksum
-from reverie.store.lmdb_env import translated_error
-from reverie.store.record_keys import (
+from reverie.store.checksums import CollectionChecksum
+from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
+from reverie.store.env import translated_error
+from reverie.store.keys import (
     backward,
     decode_key,
     encode_key,
@@ -23,16 +24,15 @@ from reverie.store.record_keys import (
     record_name,
     versions_prefix,
 )
-from reverie.store.record_kinds_and_rules import RULES, Key, Kind
-from reverie.store.redact_encode_and_checksum_records import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
-from reverie.store.typed_record_base_and_operation_records import OperationRecord, StoredRecord, decoded
+from reverie.store.kinds import RULES, Key, Kind
+from reverie.store.records import OperationRecord, StoredRecord, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.store.collection_checksums import VerifiedCollections
-    from reverie.store.read_and_write_transactions import ReadTransaction
-    from reverie.store.redact_encode_and_checksum_records import Sealed
+    from reverie.store.checksums import VerifiedCollections
+    from reverie.store.codec import Sealed
+    from reverie.store.transactions import ReadTransaction
 
 R = TypeVar("R", bound=StoredRecord)
 V = TypeVar("V")  # a typed record, or its JSON object

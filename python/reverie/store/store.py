@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Self
 import lmdb
 
 from reverie.errors import DiskFull, ReverieError, StorageFailed
-from reverie.store.collection_checksums import VerifiedCollections
-from reverie.store.group_commit import Done, Failed, GroupCommit, Write
-from reverie.store.lmdb_env import MAP_BYTES, NO_ROOM, Environment, commit_error, translated_error
-from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile, StoreLock, remove_draft
-from reverie.store.read_and_write_transactions import ReadTransaction
+from reverie.store.checksums import VerifiedCollections
+from reverie.store.codec import to_ms
+from reverie.store.commit import Done, Failed, GroupCommit, Write
+from reverie.store.env import MAP_BYTES, NO_ROOM, Environment, commit_error, translated_error
+from reverie.store.guard import RollbackGuard, RollbackGuardFile, StoreLock, remove_draft
+from reverie.store.keys import space_prefix
+from reverie.store.migrations import MIGRATIONS, Header, Migration, opened_header
 from reverie.store.reader import Reader
-from reverie.store.record_keys import space_prefix
-from reverie.store.redact_encode_and_checksum_records import to_ms
-from reverie.store.store_header_and_migrations import MIGRATIONS, Header, Migration, opened_header
+from reverie.store.transactions import ReadTransaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from reverie.store.redact_encode_and_checksum_records import Redactor
+    from reverie.store.codec import Redactor
 
 
 class Store:

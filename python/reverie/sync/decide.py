@@ -35,9 +35,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.sync.find_merge_base_of_save import is_unrecorded_write, merge_base
-from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_beyond, without_unsure_lines
-from reverie.sync.plan_file_and_document_merge import (
+from reverie.sync.inputs import Baseline, Save, is_own_write, sha256
+from reverie.sync.merge_base import is_unrecorded_write, merge_base
+from reverie.sync.merge_plan import (
     converge,
     disk_writes,
     if_changed,
@@ -46,13 +46,13 @@ from reverie.sync.plan_file_and_document_merge import (
     with_notice,
     without_lines,
 )
-from reverie.sync.redaction_view import RedactionView
-from reverie.sync.sync_input_types import Baseline, Save, is_own_write, sha256
-from reverie.sync.sync_plan_types import Delete, Plan, Put, Remove, SaveNotice, Write
+from reverie.sync.plan import Delete, Plan, Put, Remove, SaveNotice, Write
+from reverie.sync.redaction import RedactionView
+from reverie.sync.unseen_lines import lines_beyond, without_unsure_lines
 
 if TYPE_CHECKING:
-    from reverie.sync.find_merge_base_of_save import MergeBase
-    from reverie.sync.sync_input_types import PathState, ScanContext, StoredDocument
+    from reverie.sync.inputs import PathState, ScanContext, StoredDocument
+    from reverie.sync.merge_base import MergeBase
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -15,10 +15,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.sync.decide import decide, written_again
-from reverie.sync.find_merge_base_of_save import is_earlier_version
-from reverie.sync.merge_base_search_by_lines_not_yet_seen import lines_beyond
-from reverie.sync.plan_file_and_document_merge import converge, three_way_merge
-from reverie.sync.rename_detection import (
+from reverie.sync.inputs import Rules, ScanContext, is_own_write, lines_of, sha256
+from reverie.sync.merge_base import is_earlier_version
+from reverie.sync.merge_plan import converge, three_way_merge
+from reverie.sync.plan import Plan, Stop
+from reverie.sync.rename import (
     copy_plan,
     copy_renames,
     edited_renames,
@@ -29,15 +30,14 @@ from reverie.sync.rename_detection import (
     is_saved_over,
     rename_plan,
 )
-from reverie.sync.sync_input_types import Rules, ScanContext, is_own_write, lines_of, sha256
-from reverie.sync.sync_plan_types import Plan, Stop
+from reverie.sync.unseen_lines import lines_beyond
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from reverie.sync.redaction_view import RedactionView
-    from reverie.sync.rename_detection import Rename
-    from reverie.sync.sync_input_types import PathState
+    from reverie.sync.inputs import PathState
+    from reverie.sync.redaction import RedactionView
+    from reverie.sync.rename import Rename
 
 _SAVES_MAX: Final = 200  # in one scan; with more, as at first start, lines that move between them are not followed
 

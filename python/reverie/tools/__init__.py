@@ -1,7 +1,7 @@
 """The tools for agents: name, description and input type of each, and their definitions for model APIs; no I/O."""
 
 from reverie.tools.definitions import FORMATS, LISTED, TOOLS, Format, Tool, definitions, input_schema, tool_named
-from reverie.tools.input_and_output_structs import (
+from reverie.tools.structs import (
     MemoryAppendInput,
     MemoryDeleteInput,
     MemoryListInput,

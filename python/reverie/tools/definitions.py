@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, assert_never, 
 
 import msgspec
 
-from reverie.tools import input_and_output_structs as inputs
+from reverie.tools import structs as inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,6 +4,6 @@ Nothing here knows asyncio, the clock or the environment. `snapshot` and the bod
 `decide` is pure and runs in the compute process. Both import the same file, so that a case reads from top to bottom in
 one place. What only deciding needs and the daemon does not load otherwise (above all the extractive distiller) is
 imported inside `decide`: at the top of the file it would cost every daemon start time and idle memory. Two decisions
-are modules of their own because of their size: `compute_distillation_result` and
+are modules of their own because of their size: `distillation` and
 `screening`.
 """

@@ -17,10 +17,9 @@ import msgspec
 
 from reverie import wire
 from reverie.consolidate.forgotten import lines_without, statement_key
-from reverie.context.neutralize_markup import neutralize_markup
-from reverie.count_and_truncate_tokens import TOKENIZER, count
+from reverie.context.markup import neutralize_markup
 from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
-from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.documents.project_paths import PERSON, memory_project
 from reverie.doubts import doubt_note
 from reverie.errors import NotFound
 from reverie.lazy_regex import lazy_regex
@@ -35,15 +34,16 @@ from reverie.store import (
     ThreadRecord,
     Write,
 )
-from reverie.usecases import find_register_and_join_projects, threads
-from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after, spoken_messages
-from reverie.usecases.remember_change_forget_and_read_memories import memory_answer
+from reverie.tokenizer import TOKENIZER, count
+from reverie.usecases import projects, threads
+from reverie.usecases.entries import SealedEntry, sealed_after, spoken_messages
+from reverie.usecases.memories import memory_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.store import Reader, Writer
-    from reverie.usecases.remember_change_forget_and_read_memories import RememberedMemory
+    from reverie.usecases.memories import RememberedMemory
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -262,7 +262,7 @@ def _put(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 
 
 def _thread(record: ThreadRecord) -> _Thread:
-    project = find_register_and_join_projects.of_thread(record)
+    project = projects.of_thread(record)
     return _Thread(record.id, project, record.created_at, record.last_seq)
 
 

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from reverie import count_and_truncate_tokens, wire
+from reverie import tokenizer, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble, ceilings
-from reverie.context.excerpt_packing import ExcerptCache
-from reverie.context.render_context_tiers import summary_room
+from reverie.context.excerpts import ExcerptCache
 from reverie.context.text import render, text_of, text_of_tokens
+from reverie.context.tiers import summary_room
+from reverie.decode import convert
 from reverie.distill import state_text, summary_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.join import main_line
 from reverie.models import Message, Note, WorkingState
 from reverie.store import (
     DigestRecord,
@@ -33,12 +34,11 @@ from reverie.store import (
     NoteRecord,
     open_sealed_as,
 )
-from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
-from reverie.usecases.distill_and_assemble_context_for_token_limit import DistillationCache, Written, sized_context
-from reverie.usecases.open_sealed_thread_entries import OpenedEntries, SealedEntry, sealed_after
-from reverie.usecases.stored_opening_index_without_forgotten_words import current_index
+from reverie.usecases.entries import OpenedEntries, SealedEntry, sealed_after
+from reverie.usecases.limits import DistillationCache, Written, sized_context
+from reverie.usecases.opening_index import current_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,7 +229,7 @@ def decide_text(job: TextJob) -> wire.ContextText:
 
 def text_with_requests(job: ContextJob, requests: str, *, tiers: Sequence[str], max_tokens: int) -> str:
     """Return a context as one text of about `max_tokens` tokens, with the person's requests in it. Raises Damaged."""
-    context = _least_context(job, max_tokens - count_and_truncate_tokens.count(requests), requests)
+    context = _least_context(job, max_tokens - tokenizer.count(requests), requests)
     return text_of_tokens(context, requests, tiers=tiers, max_tokens=max_tokens)
 
 

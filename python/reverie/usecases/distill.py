@@ -1,6 +1,6 @@
 """Distill a thread: older messages become a summary, excerpts and an archive; memories are learnt from them.
 
-The plan is decided by `compute_distillation_result`, a module of its own because of its size and because only the
+The plan is decided by `distillation`, a module of its own because of its size and because only the
 compute process loads the extractive distiller.
 """
 
@@ -11,23 +11,17 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from reverie import count_and_truncate_tokens, wire
+from reverie import tokenizer, wire
 from reverie.errors import Conflict
-from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
+from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord, Write
-from reverie.usecases import (
-    consolidation_snapshot_and_commit,
-    find_register_and_join_projects,
-    passed_command_counts,
-    threads,
-    working_state,
-)
-from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
-from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
-from reverie.usecases.passed_command_counts import CommandCounts
+from reverie.usecases import consolidation, procedures, projects, threads, working_state
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.entries import SealedEntry, sealed_after
+from reverie.usecases.procedures import CommandCounts
 from reverie.usecases.redactions import RedactRules
-from reverie.usecases.token_usage_ledger import record_use
+from reverie.usecases.usage import record_use
 
 if TYPE_CHECKING:
     from reverie.models import Json
@@ -142,8 +136,8 @@ def snapshot(
     digest = reader.load(DigestRecord, (thread_id,))
     return DistillJob(
         thread=thread_id,
-        project=find_register_and_join_projects.of_thread(thread),
-        project_unknown=find_register_and_join_projects.is_project_unknown(thread),
+        project=projects.of_thread(thread),
+        project_unknown=projects.is_project_unknown(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,
@@ -157,8 +151,8 @@ def snapshot(
         digest="" if digest is None else digest.text,
         bounds=bounds,
         window=thread.context_window or window,
-        memories=consolidation_snapshot_and_commit.snapshot(reader, window=memory_window),
-        counts=passed_command_counts.snapshot(reader, thread),
+        memories=consolidation.snapshot(reader, window=memory_window),
+        counts=procedures.snapshot(reader, thread),
         at=at,
         random=random,
         redact=redact,
@@ -186,8 +180,8 @@ def commit(
         thread = threads.get(writer, plan.thread)
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
-        changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
-        archive, indexed = consolidation_snapshot_and_commit.save_archive(
+        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        archive, indexed = consolidation.save_archive(
             writer,
             plan.archive,
             kind="thread",
@@ -244,7 +238,7 @@ def _distill_answer(
         tokens_before=plan.tokens_before,
         tokens_after=plan.tokens_after,
         tokens_used=plan.tokens_used,
-        tokenizer=count_and_truncate_tokens.TOKENIZER,
+        tokenizer=tokenizer.TOKENIZER,
         memories=changes,
         operation=str(operation),
         fallback=plan.fallback or None,

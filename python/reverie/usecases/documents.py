@@ -9,19 +9,19 @@ from msgspec.structs import asdict
 
 from reverie import wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
-from reverie.documents.create_append_and_change_items import append_entry
-from reverie.documents.parser import parse_source
-from reverie.documents.project_document_paths import PERSON
+from reverie.documents.edit import append_entry
+from reverie.documents.header import patch_text, refresh_header
+from reverie.documents.parse import parse_source
+from reverie.documents.project_paths import PERSON
 from reverie.documents.summary import at_most
-from reverie.documents.summary_and_updated_lines import patch_text, refresh_header
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.match_and_edit_markdown_blocks import BlockKind
-from reverie.path_validation import is_reserved, safe_relative
+from reverie.markdown_blocks import BlockKind
+from reverie.paths import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Write
-from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import open_conflicts
+from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.forgotten_writes import hold_forgotten
-from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
+from reverie.usecases.put import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

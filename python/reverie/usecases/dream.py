@@ -11,26 +11,26 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from reverie import count_and_truncate_tokens, wire
+from reverie import tokenizer, wire
+from reverie.decode import convert
 from reverie.errors import Conflict, NotFound
-from reverie.language_model.requests_and_answers import ModelRequest, Outcome
+from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.models import Delete, Update
 from reverie.store import DreamRecord, FailureRecord, Kind, Write
-from reverie.thread_safe_typed_decoding import convert
-from reverie.usecases import consolidation_snapshot_and_commit
-from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases import consolidation
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.memories import memory_of
 from reverie.usecases.redactions import RedactRules
-from reverie.usecases.remember_change_forget_and_read_memories import memory_of
-from reverie.usecases.token_usage_ledger import record_use
+from reverie.usecases.usage import record_use
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.consolidate import DreamBatch
     from reverie.errors import ReverieError
-    from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage
+    from reverie.language_model.consolidation_pages import ConsolidationPage
     from reverie.store import ArchiveRecord, Reader, Writer
-    from reverie.usecases.dream_changes_by_model import ModelChanges
+    from reverie.usecases.dream_model import ModelChanges
 
 Position: TypeAlias = tuple[int, str]
 """The place of a memory among those that wait: the operation that wrote it, and its id."""
@@ -80,7 +80,7 @@ def snapshot(
     """Return a DreamJob, read from the store; its budget is at most `max_token_budget`, which is also the default."""
     last = last_dream(reader)
     return DreamJob(
-        memories=consolidation_snapshot_and_commit.snapshot(reader, window=window),
+        memories=consolidation.snapshot(reader, window=window),
         changed=_changed(reader, last),
         last=last.id if last else None,
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
@@ -98,9 +98,9 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
     Raises:
         TokenBudgetExceeded: with the least budget that would do.
     """
-    from reverie.language_model.read_versioned_prompt_files import CONSOLIDATE
+    from reverie.language_model.prompts import CONSOLIDATE
     from reverie.usecases import screening
-    from reverie.usecases.dream_changes_by_model import archive_with, model_changes
+    from reverie.usecases.dream_model import archive_with, model_changes
 
     batch = _batch(job)
     archive = batch.plan
@@ -109,7 +109,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
             at=job.at,
             last=job.last,
             budget=job.budget,
-            memories=consolidation_snapshot_and_commit.empty_plan(job.memories),
+            memories=consolidation.empty_plan(job.memories),
         )
     pages = _pages(job, batch)
     outcomes = job.outcomes or {}
@@ -120,7 +120,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
         outcomes,
         budget=job.budget - archive.tokens_used,
         redact=job.redact.redactor().text,
-        forgotten=consolidation_snapshot_and_commit.forgotten_statements(job.memories),
+        forgotten=consolidation.forgotten_statements(job.memories),
     )
     by_rule = [
         change
@@ -160,7 +160,7 @@ def _batch(job: DreamJob) -> DreamBatch:
 
 def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, ModelRequest]]:
     """Return the pages that a model is asked about, with their requests; none without a model or an archive."""
-    from reverie.usecases.dream_changes_by_model import asked_pages
+    from reverie.usecases.dream_model import asked_pages
     from reverie.usecases.screening import tier_of
 
     if job.outcomes is None or batch.plan is None:
@@ -236,8 +236,8 @@ def commit(
         last = last_dream(writer)
         if (last.id if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
-        consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
-        archive, indexed = consolidation_snapshot_and_commit.save_archive(
+        consolidation.commit(writer, plan.memories, at=plan.at)
+        archive, indexed = consolidation.save_archive(
             writer,
             plan.archive,
             kind="dream",
@@ -303,7 +303,7 @@ def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
         archive=plan.sha256,
         tokens_used=plan.tokens_used,
         token_budget=plan.budget,
-        tokenizer=count_and_truncate_tokens.TOKENIZER,
+        tokenizer=tokenizer.TOKENIZER,
         index_updated=False,
         changes=plan.memories.changes,
         dry_run=dry_run,
@@ -333,7 +333,7 @@ def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
         trigger=dream.trigger,
         counts=dream.counts,
         operation=dream.operation,
-        tokenizer=count_and_truncate_tokens.TOKENIZER,
+        tokenizer=tokenizer.TOKENIZER,
         proposals=convert(dream.proposals, list[wire.Proposal]),
         waiting=dream.waiting,
         failure=failure_answer(dream.failure),

@@ -15,10 +15,10 @@ from reverie.consolidate.forgotten import (
     episode_text,
     statement_key,
 )
-from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.documents.project_paths import PERSON, memory_project
 from reverie.models import MemoryType
 from reverie.store import ForgottenRecord, Kind, ProjectsCursor
-from reverie.usecases.reserved_author_names_and_agent_authors import is_agent
+from reverie.usecases.authors import is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

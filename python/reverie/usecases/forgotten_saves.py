@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from reverie.documents import session_of
 from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
-from reverie.usecases import candidate_review
-from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
+from reverie.usecases import memories as memory_changes
+from reverie.usecases import review
 from reverie.usecases.forgotten_writes import HeldForPerson, forgotten_again
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate
     from reverie.store import Writer
-    from reverie.sync.sync_plan_types import Plan
+    from reverie.sync.plan import Plan
 
 WHY = "folder.author"
 
@@ -51,6 +51,6 @@ def hold_saves(plan: Plan, operations: Mapping[str, int], *, space: str) -> Writ
 def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]]) -> None:
     """Remove memories from their documents, and let their candidates wait for a person."""
     for memory, candidate in held:
-        waiting = candidate_review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
-        candidate_review.keep_waiting(writer, [waiting])
+        waiting = review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
+        review.keep_waiting(writer, [waiting])
         memory_changes.remove(writer, memory, author="engine")

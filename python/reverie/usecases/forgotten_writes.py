@@ -14,14 +14,14 @@ from reverie.consolidate.forgotten import (
     statements_in,
     stems_in_order,
 )
-from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
-from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.documents.layout import type_of_blocks
+from reverie.documents.project_paths import PERSON, memory_project
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 from reverie.store import DocumentRecord, ForgottenRecord, Kind, MemoryRecord
+from reverie.usecases.authors import PERSONS, is_agent
 from reverie.usecases.forgotten_records import forgotten_statement, keys_of, record_key, statement_of
-from reverie.usecases.reserved_author_names_and_agent_authors import PERSONS, is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

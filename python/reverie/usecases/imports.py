@@ -13,32 +13,25 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, NotFound, failure_of
-from reverie.git_repositories import posix_folder
+from reverie.git import posix_folder
 from reverie.importers import PartialLine, plan_chunk
-from reverie.importers.detect_and_read_line_format import (
-    bad_entry,
-    folder_of,
-    is_of_subagent,
-    model_named_in,
-    request_tokens_of,
-)
-from reverie.importers.split_chunks_into_entries import why_not
+from reverie.importers.chunks import why_not
+from reverie.importers.detect import bad_entry, folder_of, is_of_subagent, model_named_in, request_tokens_of
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor, Taken
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
-from reverie.store.redact_encode_and_checksum_records import verified_sealed
-from reverie.usecases import context_window_usage_and_distillation_due as context_usage
-from reverie.usecases import ignored_folders_and_recording_pauses as privacy
-from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
+from reverie.store.codec import verified_sealed
+from reverie.usecases import imported as imported_threads
 from reverie.usecases import inherited_notes as inherited
-from reverie.usecases import redactions, threads
-from reverie.usecases.git_remote_from_transcript import remote_of
-from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
+from reverie.usecases import privacy, redactions, threads
+from reverie.usecases import window as context_usage
+from reverie.usecases.entries import ENTRY_NAMES, entry_record
+from reverie.usecases.git_remote import remote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reverie.importers.split_chunks_into_entries import ChunkPlan as ParsedChunk
+    from reverie.importers.chunks import ChunkPlan as ParsedChunk
     from reverie.models import Json
     from reverie.store import Reader, Writer
 

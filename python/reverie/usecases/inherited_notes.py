@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.store import DigestRecord, Kind, NoteRecord, ThreadRecord
-from reverie.usecases import find_register_and_join_projects
+from reverie.usecases import projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,9 +42,7 @@ def snapshot(reader: Reader, agent: str | None, project: str | None = None) -> S
         return Seed()  # at once: thousands of imported sessions have neither
     of_agent = {thread.id: thread for _, thread in reader.records(ThreadRecord) if thread.agent == agent}
     threads = [
-        thread
-        for thread in of_agent.values()
-        if project is None or find_register_and_join_projects.of_thread(thread) in {None, project}
+        thread for thread in of_agent.values() if project is None or projects.of_thread(thread) in {None, project}
     ]
     threads.sort(key=lambda thread: (thread.updated_at, thread.id), reverse=True)
     latest = threads[:THREADS_MAX]
@@ -52,12 +50,12 @@ def snapshot(reader: Reader, agent: str | None, project: str | None = None) -> S
     def is_visible(note: NoteRecord, thread: ThreadRecord) -> bool:
         # A thread without a project has inherited notes of all: each is of the project of the thread it was written in.
         origin = of_agent.get(note.thread or thread.id)
-        own = project is None or find_register_and_join_projects.of_thread(thread) == project
-        return own or (origin is not None and find_register_and_join_projects.of_thread(origin) in {None, project})
+        own = project is None or projects.of_thread(thread) == project
+        return own or (origin is not None and projects.of_thread(origin) in {None, project})
 
     notes = notes_of(reader, latest, is_visible)
     if project is not None:
-        latest = [thread for thread in latest if find_register_and_join_projects.of_thread(thread) == project]
+        latest = [thread for thread in latest if projects.of_thread(thread) == project]
     digests = (reader.load(DigestRecord, (thread.id,)) for thread in latest)
     return Seed(
         notes=_within_budget(notes),
@@ -99,7 +97,7 @@ def _within_budget(notes: list[NoteRecord]) -> tuple[NoteRecord, ...]:
     chosen: list[NoteRecord] = []
     room = NOTES_TOKENS
     for note in notes[:NOTES_MAX]:
-        room -= count_and_truncate_tokens.count(note.content)
+        room -= tokenizer.count(note.content)
         if room < 0 and chosen:
             break
         chosen.append(note)

@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie import wire
-from reverie.importers.detect_and_read_line_format import json_object_of
-from reverie.importers.outline_of_parts_for_reading_message_pages import (
-    OutlinePart,
-    is_continued,
-    messages_of_part,
-    outline,
-)
+from reverie.importers.detect import json_object_of
+from reverie.importers.outline import OutlinePart, is_continued, messages_of_part, outline
 from reverie.models import EntryKind
 from reverie.usecases import threads
-from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry
+from reverie.usecases.entries import SealedEntry, opened_entry
 from reverie.usecases.thread_outline import (
     PENDING_MAX,
     complete_part,

@@ -8,23 +8,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
-from reverie.atomic_no_symlink_file_io import write_atomic
 from reverie.embedding import Vectors
-from reverie.embedding.quantized_message_vector_table import numpy
+from reverie.embedding.table import numpy
 from reverie.errors import EmbedderFailed, ReverieError
+from reverie.files import write_atomic
 from reverie.private_folder import make_private
 from reverie.store import Kind, OperationRecord, ThreadRecord
-from reverie.usecases.memory_indexes_and_recall import operation_checksum
-from reverie.usecases.message_index_of_one_space import are_kept, ms_of
-from reverie.usecases.open_sealed_thread_entries import speech_entry
+from reverie.usecases.entries import speech_entry
+from reverie.usecases.message_index import are_kept, ms_of
+from reverie.usecases.recall import operation_checksum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
     from reverie.embedding import Embedder
-    from reverie.full_text_index import Filter
     from reverie.store import Reader, Store
+    from reverie.text_index import Filter
 
 STEP_ENTRIES: Final = 32  # embedded at once: with a small BERT model about half a second of one core
 STEP_OPERATIONS: Final = 2_000

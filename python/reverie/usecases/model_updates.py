@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from reverie.consolidate import Proposal
 from reverie.consolidate.forgotten import Forgotten
 from reverie.consolidate.statements import Relation, parse_statement, relate
-from reverie.documents.project_document_paths import memory_project
+from reverie.documents.project_paths import memory_project
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, Update
-from reverie.sentence_word_analysis import count_negations
+from reverie.words import count_negations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

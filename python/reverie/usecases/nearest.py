@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.capacity import similarity_to_merge
 from reverie.consolidate.statements import parse_statement
-from reverie.documents.project_document_paths import PERSON
+from reverie.documents.project_paths import PERSON
 from reverie.models import MemoryType, Tier
 from reverie.store import Kind, MemoryRecord
-from reverie.usecases import consolidation_snapshot_and_commit
-from reverie.usecases.capacity_tier_from_estimated_memory_tokens import EstimatedTokens
+from reverie.usecases import consolidation
+from reverie.usecases.capacity import EstimatedTokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from reverie.doubts import Objection
     from reverie.models import Candidate
     from reverie.store import Key, Reader
-    from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
-    from reverie.usecases.memory_indexes_and_recall import MemoryIndex, Recall
+    from reverie.usecases.consolidation import MemorySnapshot
+    from reverie.usecases.recall import MemoryIndex, Recall
 
 _NEAREST: Final = 16  # memories of one search: what a candidate covers, extends or replaces shares most of its words
 _SAME: Final = 8  # of the search for the same words in another type
@@ -95,9 +95,7 @@ class NearestMemories:
                 if record is not None
                 and (record.id in asked or any(_may_concern(one, record, tier) for one in near[record.id]))
             ]
-            return consolidation_snapshot_and_commit.snapshot_of(
-                reader, concerned, candidates, window=window, at=at, tier=tier
-            )
+            return consolidation.snapshot_of(reader, concerned, candidates, window=window, at=at, tier=tier)
 
         return self._recall.ask(space, found)
 

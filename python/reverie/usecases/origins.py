@@ -13,8 +13,8 @@ from reverie.distill.own_words import message_words, own_words
 from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
-from reverie.sentence_word_analysis import analyze
 from reverie.usecases.served_text import tool_names
+from reverie.words import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

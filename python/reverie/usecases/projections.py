@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import count_and_truncate_tokens, documents, render_index_text_and_json_files, wire
+from reverie import documents, render_index, tokenizer, wire
 from reverie.documents import DocumentEntry
-from reverie.documents.create_append_and_change_items import is_listed
-from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
+from reverie.documents.edit import is_listed
+from reverie.documents.index import update_memory_list
+from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.documents.summary import summary_line
-from reverie.documents.update_own_lines_of_memory_md import update_memory_list
-from reverie.render_index_text_and_json_files import ArchiveEntry
+from reverie.render_index import ArchiveEntry
 from reverie.store import (
     ArchiveRecord,
     ArchivesCursor,
@@ -27,8 +27,8 @@ from reverie.store import (
     RecordCache,
     Write,
 )
-from reverie.usecases import find_register_and_join_projects
-from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts, sha256
+from reverie.usecases import projects
+from reverie.usecases.put import NewText, no_new_ids, put_texts, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -137,13 +137,7 @@ def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
 def index_text(entries: Iterable[DocumentEntry]) -> str | None:
     """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
     entries = list(entries)
-    return (
-        render_index_text_and_json_files.index_text(
-            entries, lambda text: count_and_truncate_tokens.count(text) <= INDEX_TOKENS
-        )
-        if entries
-        else None
-    )
+    return render_index.index_text(entries, lambda text: tokenizer.count(text) <= INDEX_TOKENS) if entries else None
 
 
 def index_answer(
@@ -193,7 +187,7 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
 
 def memory_entries() -> RecordCache[MemoryRecord, bytes]:
     """Return an empty cache for the JSON entries of memories that `texts` writes, for one space."""
-    return RecordCache(MemoryRecord, render_index_text_and_json_files.long_term_entry)
+    return RecordCache(MemoryRecord, render_index.long_term_entry)
 
 
 def texts(
@@ -217,8 +211,8 @@ def texts(
     listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
     updated_at = max([at or "", *(archive.at for archive in listed)]) or None
     return {
-        INDEX: render_index_text_and_json_files.memory_index(entries, listed, updated_at=updated_at),
-        MEMORIES: render_index_text_and_json_files.long_term_memory_of(memories),
+        INDEX: render_index.memory_index(entries, listed, updated_at=updated_at),
+        MEMORIES: render_index.long_term_memory_of(memories),
     }
 
 
@@ -283,7 +277,7 @@ class ProjectListings:
         """
         if project is None:
             return list(entries)
-        names = {stored.name for stored in find_register_and_join_projects.known(reader)}
+        names = {stored.name for stored in projects.known(reader)}
         shown: list[DocumentEntry] = []
         for entry in entries:
             folder = folder_of(entry.path)
@@ -303,7 +297,7 @@ class ProjectListings:
 
 def holds_only(reader: Reader, paths: Iterable[str], project: str) -> set[str]:
     """Return the paths among `paths` of documents that belong to `project` or to none: by folder and by memories."""
-    names = {stored.name for stored in find_register_and_join_projects.known(reader)}
+    names = {stored.name for stored in projects.known(reader)}
     return {path for path in set(paths) if _holds_only(reader, path, project, names)}
 
 

@@ -28,18 +28,13 @@ from reverie.store import (
     RetiredRecord,
     Write,
 )
-from reverie.store.prune_old_versions_and_purge_threads import purge_thread
-from reverie.sync.sync_input_types import Baseline, Save
-from reverie.usecases import (
-    consolidation_snapshot_and_commit,
-    imported_thread_ids_and_deletion_marks,
-    redactions,
-    runs,
-)
+from reverie.store.prune import purge_thread
+from reverie.sync.inputs import Baseline, Save
+from reverie.usecases import consolidation, imported, redactions, runs
 from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
+from reverie.usecases.put import NewText, no_new_ids, note_file_texts, put_texts
 from reverie.usecases.sources import without_thread
-from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, note_file_texts, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -60,7 +55,7 @@ def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
         if purge not in cursor.pending:
             writer.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
         if purge.kind == "thread":  # from here on no import adds words that the purge has not seen
-            imported_thread_ids_and_deletion_marks.leave_mark(writer, purge.key)
+            imported.leave_mark(writer, purge.key)
 
     return Write(space=space, who=who, why=WHY, body=body)
 
@@ -266,7 +261,7 @@ def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str
     archive = writer.load(ArchiveRecord, (address,))
     if archive is not None:
         left = None if archive.ref == f"thread:{thread}" else _archive_without(writer, archive, matcher)
-        consolidation_snapshot_and_commit.replace_archive(writer, address, left)
+        consolidation.replace_archive(writer, address, left)
     return 0
 
 
@@ -280,7 +275,7 @@ def _archive_without(writer: Writer, archive: ArchiveRecord, matcher: Matcher) -
     except orjson.JSONDecodeError:
         return None
     body["memories"] = [memory for memory in body.get("memories", []) if not matcher.in_json(memory)]
-    return consolidation_snapshot_and_commit.archive_record(
+    return consolidation.archive_record(
         writer, matcher.without(body), kind=archive.kind, ref=archive.ref, entries=archive.entries, at=archive.at
     )
 
@@ -363,7 +358,7 @@ def name_archives(space: str, addresses: Iterable[str]) -> Write[None]:
         space=space,
         who=WHY,
         why="archives.named",
-        body=lambda writer: consolidation_snapshot_and_commit.name_archives(writer, addresses),
+        body=lambda writer: consolidation.name_archives(writer, addresses),
     )
 
 

@@ -19,7 +19,6 @@ import orjson
 from reverie.documents import is_conflict_copy
 from reverie.errors import NotFound
 from reverie.lazy_regex import lazy_regex
-from reverie.sentence_word_analysis import is_stop_word
 from reverie.store import (
     ArchiveRecord,
     ConflictRecord,
@@ -31,8 +30,9 @@ from reverie.store import (
     PurgesCursor,
     ThreadRecord,
 )
-from reverie.usecases import candidate_review, runs
+from reverie.usecases import review, runs
 from reverie.usecases.sources import threads_of
+from reverie.words import is_stop_word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -291,7 +291,7 @@ def findings(reader: Reader, found: Sources) -> Findings:
     result = Findings(Matcher(narrow & wide, whole), Matcher(wide, whole))
     _find_versions(reader, found, result)
     _find_current(reader, found, result)
-    result.candidates, result.forgotten = candidate_review.repeating(
+    result.candidates, result.forgotten = review.repeating(
         reader, memories=found.memories, thread=found.thread, matches=result.wide.in_json
     )
     result.events = [

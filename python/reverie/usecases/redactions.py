@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.documents.project_document_paths import folder_of, memory_project
+from reverie.documents.project_paths import folder_of, memory_project
 from reverie.models import EntryKind
 from reverie.redact import Allow, Redactor
 from reverie.store import (
@@ -26,7 +26,7 @@ from reverie.store import (
     ThreadRecord,
     Write,
 )
-from reverie.usecases.find_register_and_join_projects import of_thread
+from reverie.usecases.projects import of_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -41,7 +41,7 @@ _RISKY: Final = lazy_regex(
 
 def harm_of_file(candidate: Candidate) -> str | None:
     """Return why a candidate of a file or of working memory has to wait for a person; None where it is harmless."""
-    from reverie.language_model.extraction_request_and_checked_answer import UNSAFE
+    from reverie.language_model.extraction import UNSAFE
 
     if candidate.provenance.get("seqs"):
         return None

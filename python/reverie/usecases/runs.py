@@ -14,14 +14,14 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from reverie import wire
+from reverie.decode import convert
 from reverie.errors import Conflict, NotFound
-from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
-from reverie.path_validation import safe_relative
+from reverie.language_model.requests import Outcome, ReflectionBounds
+from reverie.paths import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
-from reverie.thread_safe_typed_decoding import convert
-from reverie.usecases import consolidation_snapshot_and_commit, find_register_and_join_projects, sessions, threads
-from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
-from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
+from reverie.usecases import consolidation, projects, sessions, threads
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.redactions import RedactRules
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def begin(
             agent=agent or (None if thread is None else thread.agent),
             thread=request.thread,
             title=request.title,
-            project=project if thread is None else find_register_and_join_projects.of_thread(thread) or project,
+            project=project if thread is None else projects.of_thread(thread) or project,
             first_seq=0 if thread is None else thread.last_seq,
             created_at=writer.at,
             updated_at=writer.at,
@@ -281,7 +281,7 @@ def snapshot(reader: Reader, run_id: str, *, window: int, redact: RedactRules, a
         files=files_of(reader, run_id),
         entries=entries,
         learnt=0 if thread is None else thread.extracted_seq,
-        memories=consolidation_snapshot_and_commit.snapshot(reader, window=window),
+        memories=consolidation.snapshot(reader, window=window),
         at=at,
         random=random,
         redact=redact,
@@ -306,7 +306,7 @@ def commit(plan: RunPlan, *, space: str, who: str, ended_by: wire.RunEnd) -> Wri
                 writer.save(replace(thread, extracted_seq=plan.last_seq), (thread.id,))
         for file in plan.files:
             writer.save(file, file_key(run.id, file.path))
-        changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation.commit(writer, plan.memories, at=plan.at)
         result = wire.RunResult(
             candidates=changes.proposed,
             changes=changes.changes,

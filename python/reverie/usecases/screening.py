@@ -10,38 +10,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from reverie import (
-    consolidate,
-    count_and_truncate_tokens,
-    render_index_text_and_json_files,
-    wire,
-)
+from reverie import consolidate, render_index, tokenizer, wire
 from reverie.consolidate import Decision
+from reverie.decode import convert
 from reverie.distill.own_words import own_words
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
-from reverie.documents.escaping import clean
-from reverie.documents.find_part_for_new_memories_of_full_document import is_full, next_part, open_part, room
-from reverie.documents.project_document_paths import PERSON
+from reverie.documents.escape import clean
+from reverie.documents.parts import is_full, next_part, open_part, room
+from reverie.documents.project_paths import PERSON
 from reverie.errors import ValidationError
+from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
-from reverie.sentence_word_analysis import normalize
-from reverie.store.redact_encode_and_checksum_records import to_ms
-from reverie.thread_safe_typed_decoding import convert
-from reverie.time_sorted_and_content_ids import ID_RANDOM_BYTES, new_id
-from reverie.usecases import candidate_review
-from reverie.usecases.consolidation_snapshot_and_commit import (
-    DocumentText,
-    MemoryPlan,
-    MemorySnapshot,
-    forgotten_statements,
-)
+from reverie.store.codec import to_ms
+from reverie.usecases import review
+from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
+from reverie.usecases.memories import memory_of, record_of
 from reverie.usecases.origins import FoundOrigins, Origins
-from reverie.usecases.remember_change_forget_and_read_memories import memory_of, record_of
 from reverie.usecases.scope import concerns_person, holds_everywhere
 from reverie.usecases.sources import threads_of
+from reverie.words import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -81,9 +71,7 @@ def decide(
     return decide_screened(snapshot, usable, at=at, random=random)
 
 
-def decide_screened(
-    snapshot: MemorySnapshot, usable: candidate_review.Screened, *, at: str, random: bytes
-) -> MemoryPlan:
+def decide_screened(snapshot: MemorySnapshot, usable: review.Screened, *, at: str, random: bytes) -> MemoryPlan:
     """Return the plan of the changes that screened candidates make to the memories; pure. `random` seeds new ids."""
     existing = [memory_of(record) for record in snapshot.memories]
     tier = Tier(snapshot.tier) if snapshot.tier else tier_of(existing, snapshot.window)
@@ -100,7 +88,7 @@ def screened(
     thread: Origin | None,
     messages: Sequence[Message],
     words: Callable[[str], tuple[str, str]] = own_words,
-) -> candidate_review.Screened:
+) -> review.Screened:
     """Redact candidates, add provenance and project, and return the usable and the waiting ones.
 
     `words` tells what a person typed of a message from what they pasted.
@@ -120,7 +108,7 @@ def readable_of(candidates: Iterable[Candidate], redactor: Redactor, thread: Ori
 
 def screen_readable(
     snapshot: MemorySnapshot, readable: list[Candidate], origins: Origins | FoundOrigins, *, at: str
-) -> candidate_review.Screened:
+) -> review.Screened:
     """Return the usable and the waiting ones of redacted candidates.
 
     Those that say in the same words what was forgotten are left out.
@@ -129,22 +117,22 @@ def screen_readable(
         # A person need not be asked for what is remembered already.
         texts = {normalize(record.content) for record in snapshot.memories}
         readable = [one for one in readable if not one.provenance.get("waits") or normalize(one.content) not in texts]
-    return candidate_review.screen(readable, forgotten_statements(snapshot), origins, at=at)
+    return review.screen(readable, forgotten_statements(snapshot), origins, at=at)
 
 
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
     # A token has a byte or more: what is small in bytes need not be counted, nor even be written as JSON.
-    if consolidate.tier(render_index_text_and_json_files.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
+    if consolidate.tier(render_index.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
         return Tier.GENEROUS
-    json = render_index_text_and_json_files.long_term_memory(existing)
+    json = render_index.long_term_memory(existing)
     is_generous = consolidate.tier(len(json), window) is Tier.GENEROUS
-    return consolidate.tier(0 if is_generous else count_and_truncate_tokens.count(json.decode()), window)
+    return consolidate.tier(0 if is_generous else tokenizer.count(json.decode()), window)
 
 
 def plan_decision(
     snapshot: MemorySnapshot,
-    candidates: candidate_review.Screened,
+    candidates: review.Screened,
     decision: Decision,
     *,
     existing: Sequence[Memory],
@@ -161,10 +149,10 @@ def plan_decision(
     """
     usable, others = candidates.usable, snapshot.others
     before = {memory.id: memory for memory in existing}
-    waiting = [candidate_review.proposal(item, before, at=at) for item in decision.proposals]
+    waiting = [review.proposal(item, before, at=at) for item in decision.proposals]
     decision, deletions = consolidate.hold_large_deletion(decision, len(existing) + others)
     if deletions:
-        waiting.append(candidate_review.change_set(deletions, before, at=at, others=others))
+        waiting.append(review.change_set(deletions, before, at=at, others=others))
     after = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
     # Most are the same object, and need not be compared.
     put = [revise(one) for one in after if one is not before.get(one.id) and one != before.get(one.id)]
@@ -218,7 +206,7 @@ def plan_changes(
     """Return the plan of changes that were decided elsewhere (by a dream); pure."""
     decision = Decision(tuple(changes), tuple(proposals))
     existing = [memory_of(record) for record in snapshot.memories]
-    none = candidate_review.Screened([], [], 0)
+    none = review.Screened([], [], 0)
     return plan_decision(snapshot, none, decision, existing=existing, tier=None, at=at, random=b"")
 
 

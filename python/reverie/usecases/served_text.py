@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from reverie.context.render_context_tiers import DISTILLED, FRAME
+from reverie.context.tiers import DISTILLED, FRAME
 from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie import count_and_truncate_tokens
-from reverie.context.neutralize_markup import neutralize_markup
+from reverie import tokenizer
+from reverie.context.markup import neutralize_markup
 from reverie.distill import cues
 from reverie.distill.sentences import clip
 from reverie.lazy_regex import lazy_regex
 from reverie.store import ThreadRecord
-from reverie.usecases import find_register_and_join_projects, inherited_notes
+from reverie.usecases import inherited_notes, projects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class LastSession:
 def last_threads(reader: Reader, project: str) -> list[ThreadRecord]:
     """Return the threads of a project, the one that was appended to last first."""
     threads = (thread for _, thread in reader.records(ThreadRecord))
-    found = [thread for thread in threads if find_register_and_join_projects.of_thread(thread) == project]
+    found = [thread for thread in threads if projects.of_thread(thread) == project]
     return sorted(found, key=lambda thread: (thread.updated_at, thread.id), reverse=True)
 
 
@@ -83,7 +83,7 @@ def note_lines(notes: list[tuple[NoteRecord, str]], room: int) -> str:
     lines: list[str] = []
     head = "## Notes that agents left"
     for line in _note_lines(notes):
-        if count_and_truncate_tokens.count("\n".join([head, *lines, line])) > room:
+        if tokenizer.count("\n".join([head, *lines, line])) > room:
             break
         lines.append(line)
     return "\n".join([head, *lines]) if lines else ""

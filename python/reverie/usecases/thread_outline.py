@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie.errors import Damaged
-from reverie.importers.outline_of_parts_for_reading_message_pages import OutlinePart, is_continued, outline
+from reverie.importers.outline import OutlinePart, is_continued, outline
 from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
 from reverie.usecases import threads
-from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry
+from reverie.usecases.entries import SealedEntry, opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,25 +8,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from reverie import count_and_truncate_tokens, wire
+from reverie import tokenizer, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.build_entry_with_id_and_time import rfc3339_utc
-from reverie.importers.count_message_tokens import message_tokens
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.entry import rfc3339_utc
+from reverie.importers.join import main_line
+from reverie.importers.message_tokens import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
-from reverie.store.prune_old_versions_and_purge_threads import purge_thread
-from reverie.usecases import (
-    consolidation_snapshot_and_commit,
-    context_window_usage_and_distillation_due,
-    find_register_and_join_projects,
-    imported_thread_ids_and_deletion_marks,
-    inherited_notes,
-    redactions,
-)
+from reverie.store.prune import purge_thread
+from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
+from reverie.usecases import window as usecase_window
+from reverie.usecases.entries import opened_entry
 from reverie.usecases.inherited_notes import Seed
-from reverie.usecases.open_sealed_thread_entries import opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -88,7 +82,7 @@ def _listed(reader: Reader, project: str | None, after: str | None = None, *, ma
     for _, thread in reader.records(ThreadRecord, after=None if after is None else (after,)):
         if main and (thread.subagent or not thread.message_count):
             continue
-        if project is None or find_register_and_join_projects.of_thread(thread) == project:
+        if project is None or projects.of_thread(thread) == project:
             yield thread
 
 
@@ -108,14 +102,14 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         message_count=thread.message_count,
         tokens=thread.tokens,
         distillations=thread.distillations,
-        context=context_window_usage_and_distillation_due.context_use(thread, window),
+        context=usecase_window.context_use(thread, window),
         cleared=None
         if thread.cleared is None
         else wire.Cleared(edits=thread.cleared.edits, tokens=thread.cleared.tokens),
         created_at=thread.created_at,
         updated_at=thread.updated_at,
-        tokenizer=count_and_truncate_tokens.TOKENIZER,
-        project=find_register_and_join_projects.of_thread(thread),
+        tokenizer=tokenizer.TOKENIZER,
+        project=projects.of_thread(thread),
     )
 
 
@@ -242,9 +236,7 @@ def append(
         if thread.model and after.factor is not None and after.factor != thread.factor:
             writer.save(after.factor, FactorRecord.key(thread.model))
         writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-        return wire.Appended(
-            first_seq=first, last_seq=last, context=context_window_usage_and_distillation_due.context_use(after, window)
-        )
+        return wire.Appended(first_seq=first, last_seq=last, context=usecase_window.context_use(after, window))
 
     return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency, answers=wire.Appended)
 
@@ -257,7 +249,7 @@ def after_append(
     added = sum(entry.tokens for entry in speech)
     usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
     return replace(
-        context_window_usage_and_distillation_due.after_append(thread, thread.live_tokens + added, usage, edits),
+        usecase_window.after_append(thread, thread.live_tokens + added, usage, edits),
         updated_at=at,
         last_seq=last_seq,
         message_count=thread.message_count + len(speech),
@@ -283,8 +275,8 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
 
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
-        imported_thread_ids_and_deletion_marks.leave_mark(writer, thread_id)
-        consolidation_snapshot_and_commit.remove_thread_archives(writer, thread_id)
+        imported.leave_mark(writer, thread_id)
+        consolidation.remove_thread_archives(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
         is_done = not writer.exists(Kind.THREAD, (thread_id,))
         return Deletion(id=thread_id, messages=thread.message_count, done=is_done)

@@ -29,14 +29,14 @@ from reverie.store import (
     Write,
     open_sealed,
 )
-from reverie.store.record_kinds_and_rules import RULES
-from reverie.store.redact_encode_and_checksum_records import sealed_body, sealed_text, verified_sealed
+from reverie.store.codec import sealed_body, sealed_text, verified_sealed
+from reverie.store.kinds import RULES
 from reverie.usecases import purge_steps
-from reverie.usecases.consolidation_snapshot_and_commit import archive_record, replace_archive
+from reverie.usecases.consolidation import archive_record, replace_archive
+from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import TranscriptChunk
-from reverie.usecases.open_sealed_thread_entries import entry_record
 from reverie.usecases.purge_targets import json_or_text
-from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
+from reverie.usecases.put import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie import count_and_truncate_tokens, wire
+from reverie import tokenizer, wire
 from reverie.context import open_turn_start
+from reverie.decode import from_msgpack
 from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
-from reverie.full_text_memory_recall import query_for
-from reverie.importers.detect_rewound_branches import belongs_to_tree
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line, tool_ids
-from reverie.importers.slash_commands_and_queued_messages import with_asides
+from reverie.importers.commands import with_asides
+from reverie.importers.join import main_line, tool_ids
+from reverie.importers.rewinds import belongs_to_tree
 from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write
-from reverie.thread_safe_typed_decoding import from_msgpack
-from reverie.usecases import find_register_and_join_projects, threads
-from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry, sealed_after
+from reverie.text_recall import query_for
+from reverie.usecases import projects, threads
+from reverie.usecases.entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -125,7 +125,7 @@ def snapshot(reader: Reader, thread_id: str, checkpoint: Checkpoint | None = Non
         checkpoint = None
     return StateJob(
         thread=thread_id,
-        project=find_register_and_join_projects.of_thread(thread),
+        project=projects.of_thread(thread),
         created_at=thread.created_at,
         distilled_through=thread.through_seq,
         last_seq=thread.last_seq,
@@ -257,7 +257,7 @@ def with_fields(
         ValidationError: the given fields are too long by themselves.
     """
     own = _with_own(WorkingState(), fields, seq)
-    if (size := count_and_truncate_tokens.count(state_text.render(own))) > state_text.MAX_TOKENS:
+    if (size := tokenizer.count(state_text.render(own))) > state_text.MAX_TOKENS:
         raise ValidationError(
             f"a working state has at most {state_text.MAX_TOKENS} tokens, and this one has {size}",
             hint="use fewer words; what must last belongs in a note or a memory file",
@@ -280,7 +280,7 @@ def _with_own(state: WorkingState, fields: Mapping[str, Any], seq: int) -> Worki
 def _trimmed(state: WorkingState, fields: Mapping[str, Any]) -> WorkingState:
     """Return `state` within the token limit: the oldest items of the lists that the agent did not set go first."""
     others = [name for name in state_text.GIVES_WAY if name not in fields]
-    while count_and_truncate_tokens.count(state_text.render(state)) > state_text.MAX_TOKENS:
+    while tokenizer.count(state_text.render(state)) > state_text.MAX_TOKENS:
         longest = max(others, key=lambda name: len(" ".join(getattr(state, name))), default=None)
         if longest is None or not getattr(state, longest):
             return state_text.trim_to_tokens(state)

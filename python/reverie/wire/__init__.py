@@ -1,20 +1,6 @@
 """The requests and responses of the HTTP API as typed structs; no I/O."""
 
-from reverie.wire.agent_runs_files_and_working_memory import (
-    CreateRun,
-    PutRunFile,
-    PutWorkingMemory,
-    Run,
-    RunContext,
-    RunEnd,
-    RunFile,
-    RunFileSource,
-    RunFileText,
-    RunOmitted,
-    RunResult,
-    RunsQuery,
-)
-from reverie.wire.base_structs_pages_and_errors import (
+from reverie.wire.base import (
     ABSENT,
     LIMIT_DEFAULT,
     LIMIT_MAX,
@@ -33,7 +19,7 @@ from reverie.wire.base_structs_pages_and_errors import (
     WaitQuery,
 )
 from reverie.wire.brief import Brief, BriefLine, BriefLineChanged, BriefQuery, ChangeBriefLine
-from reverie.wire.contexts_states_and_notes import (
+from reverie.wire.contexts import (
     CompactConversation,
     Compaction,
     ContextAnswer,
@@ -50,7 +36,18 @@ from reverie.wire.contexts_states_and_notes import (
     ThreadDigest,
     WorkingState,
 )
-from reverie.wire.documents_conflicts_and_sync import (
+from reverie.wire.distillation import (
+    DistillAnswer,
+    DistillRequest,
+    ModelMessage,
+    ModelRequest,
+    ModelRequests,
+    ModelRequestsQuery,
+    PastDistillation,
+    SummaryText,
+    TailSize,
+)
+from reverie.wire.documents import (
     AppendEntry,
     Conflict,
     ConflictRegion,
@@ -79,22 +76,7 @@ from reverie.wire.documents_conflicts_and_sync import (
     SyncStatus,
 )
 from reverie.wire.dreams import CreateSchedule, DreamAnswer, DreamOptions, DreamRecord, Failure, Schedule, StartDream
-from reverie.wire.health_status_backups_and_jobs import (
-    BackupMade,
-    Compacted,
-    CreateBackup,
-    DistillationSupport,
-    DistillerChecked,
-    Health,
-    Job,
-    JobAccepted,
-    ModelChecked,
-    ModelInUse,
-    ModelSpend,
-    Status,
-    TokenSpend,
-)
-from reverie.wire.history_undo_and_events import (
+from reverie.wire.history import (
     Archive,
     Difference,
     DifferenceAnswer,
@@ -108,7 +90,7 @@ from reverie.wire.history_undo_and_events import (
     RollbackAnswer,
     UndoAnswer,
 )
-from reverie.wire.memories_recall_changes_and_candidates import (
+from reverie.wire.memories import (
     RECALL_LIMIT_DEFAULT,
     AddChange,
     Candidate,
@@ -146,6 +128,20 @@ from reverie.wire.redactions import (
     RedactionsQuery,
     UnrestoredPlace,
 )
+from reverie.wire.runs import (
+    CreateRun,
+    PutRunFile,
+    PutWorkingMemory,
+    Run,
+    RunContext,
+    RunEnd,
+    RunFile,
+    RunFileSource,
+    RunFileText,
+    RunOmitted,
+    RunResult,
+    RunsQuery,
+)
 from reverie.wire.search import (
     SEARCH_LIMIT_DEFAULT,
     SEARCH_LIMIT_MAX,
@@ -157,7 +153,7 @@ from reverie.wire.search import (
     SearchRequest,
     SearchThread,
 )
-from reverie.wire.sessions_and_hooks import (
+from reverie.wire.sessions import (
     HOOK_MAX_BYTES,
     AgentClient,
     HookQuery,
@@ -167,7 +163,7 @@ from reverie.wire.sessions_and_hooks import (
     SessionsQuery,
     StartSession,
 )
-from reverie.wire.spaces_tokens_projects_and_privacy import (
+from reverie.wire.spaces import (
     ChangePrivacy,
     CreateSpace,
     CreateToken,
@@ -178,18 +174,22 @@ from reverie.wire.spaces_tokens_projects_and_privacy import (
     Space,
     Token,
 )
-from reverie.wire.thread_distillation_and_model_requests import (
-    DistillAnswer,
-    DistillRequest,
-    ModelMessage,
-    ModelRequest,
-    ModelRequests,
-    ModelRequestsQuery,
-    PastDistillation,
-    SummaryText,
-    TailSize,
+from reverie.wire.status import (
+    BackupMade,
+    Compacted,
+    CreateBackup,
+    DistillationSupport,
+    DistillerChecked,
+    Health,
+    Job,
+    JobAccepted,
+    ModelChecked,
+    ModelInUse,
+    ModelSpend,
+    Status,
+    TokenSpend,
 )
-from reverie.wire.threads_messages_and_imports import (
+from reverie.wire.threads import (
     CHUNK_MAX_BYTES,
     MESSAGES_MAX,
     Appended,

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from reverie.wire.base_structs_pages_and_errors import Count, Reply, Request
-from reverie.wire.memories_recall_changes_and_candidates import Memory
+from reverie.wire.base import Count, Reply, Request
+from reverie.wire.memories import Memory
 
 BriefKind = Literal["wish", "mistake", "command", "finding", "decision", "names", "last"]
 

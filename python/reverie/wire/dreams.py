@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request, TokenBudget
-from reverie.wire.memories_recall_changes_and_candidates import Change, Proposal
+from reverie.wire.base import Id, Reply, Request, TokenBudget
+from reverie.wire.memories import Change, Proposal
 
 
 class DreamOptions(Request):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from reverie.decode import convert, from_json
 from reverie.errors import ReverieError, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.thread_safe_typed_decoding import convert, from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from reverie.wire.base_structs_pages_and_errors import Count, ListQuery, Page, Reply, Request
-from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
+from reverie.wire.base import Count, ListQuery, Page, Reply, Request
+from reverie.wire.spaces import ProjectText
 
 
 class RedactedPlace(Reply):

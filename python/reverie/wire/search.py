@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request
-from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
+from reverie.wire.base import Id, Reply, Request
+from reverie.wire.spaces import ProjectText
 
 SEARCH_LIMIT_DEFAULT = 10
 SEARCH_LIMIT_MAX = 100

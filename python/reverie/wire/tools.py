@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import field
 
-from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request
+from reverie.wire.base import Id, Reply, Request
 
 ToolFormat = Literal["anthropic", "openai", "mcp"]
 """The API whose form the definitions of `GET /v1/tools` have."""

@@ -17,9 +17,9 @@ import pytest
 
 from reverie.client import Client
 from reverie.errors import Starting, StorageFailed
-from reverie.installation_paths import Layout
-from reveried.cli import daemon, daemon_client_and_paths, main
-from reveried.demo.sample_session import SESSION, sample
+from reverie.places import Layout
+from reveried.cli import daemon, daemon_client, main
+from reveried.demo.session import SESSION, sample
 from reveried.stop_note import StopNote
 from support.cli import Outcome
 
@@ -169,7 +169,7 @@ def test_a_backup_beside_a_disk_that_is_not_mounted(cli: Cli, home: Path) -> Non
 def test_following_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """`logs -f` prints what is appended until it is interrupted."""
     assert "run `reverie up`" in cli("logs").err
-    log = daemon_client_and_paths.log_file()
+    log = daemon_client.log_file()
     log.parent.mkdir(parents=True)
     log.write_text("one\ntwo\n")
     news = ["three\n"]
@@ -202,7 +202,7 @@ def test_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_daemon_that_cannot_start(cli: Cli, home: Path) -> None:
     """`up` prints the last line of the daemon's log, and rotates a large log first."""
-    log = daemon_client_and_paths.log_file()
+    log = daemon_client.log_file()
     log.parent.mkdir(parents=True)
     log.write_bytes(b"x" * (daemon.LOG_MAX_BYTES + 1))
     (home / "r" / "config.toml").write_text("[nonsense]\n")
@@ -260,7 +260,7 @@ def test_down_waits_as_long_as_work_goes_on(
 @pytest.mark.usefixtures("home")
 def test_a_daemon_that_hangs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands do not wait for a daemon whose process was stopped; they name it, and what wakes or ends it."""
-    monkeypatch.setattr(daemon_client_and_paths, "HEALTH_S", 0.5)
+    monkeypatch.setattr(daemon_client, "HEALTH_S", 0.5)
     check(cli("up"), "is running")
     pid = int((Layout.current().data_dir / "daemon.lock").read_text())
     os.kill(pid, signal.SIGSTOP)

@@ -13,7 +13,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reveried.cli import fast_commands, main
+from reveried.cli import fast, main
 from support.cli import use_daemon
 from support.daemon import running_daemon
 from support.waiting import wait_until
@@ -90,7 +90,7 @@ def test_a_plain_command_prints_what_the_tree_prints(
     words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quickly = outcome(words, capsys)
-    monkeypatch.setattr(fast_commands, "run", lambda _: None)
+    monkeypatch.setattr(fast, "run", lambda _: None)
     assert outcome(words, capsys) == quickly
     assert quickly[0] == 0
 
@@ -99,10 +99,10 @@ def test_a_plain_command_prints_what_the_tree_prints(
 def test_any_other_form_is_left_to_the_tree(
     words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert fast_commands.run(words.split(" ")) is None
+    assert fast.run(words.split(" ")) is None
     assert capsys.readouterr().out == ""
     code, _, error = outcome(words, capsys)
-    monkeypatch.setattr(fast_commands, "run", lambda _: None)
+    monkeypatch.setattr(fast, "run", lambda _: None)
     assert outcome(words, capsys)[0] == code
     assert error or code == 0
 
@@ -147,8 +147,8 @@ def test_a_daemon_that_does_not_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fast command without an answer in time exits with 1 and says so, with the command to run next."""
-    monkeypatch.setattr(fast_commands, "TIMEOUT_S", 0.05)
-    monkeypatch.setattr(fast_commands, "_socket_path", lambda: str(tmp_path / "silent"))
+    monkeypatch.setattr(fast, "TIMEOUT_S", 0.05)
+    monkeypatch.setattr(fast, "_socket_path", lambda: str(tmp_path / "silent"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
         silent.bind(str(tmp_path / "silent"))
         silent.listen()

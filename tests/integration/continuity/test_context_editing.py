@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.context.server_and_local_context_edits import PLACEHOLDER
+from reverie.context.edits import PLACEHOLDER
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.worker import Worker
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.client import Client
 from support.daemon import running_daemon
 from support.worker import texts_of
@@ -102,7 +102,7 @@ def test_the_newest_notes_are_inherited_within_the_limit(client: Client) -> None
 
     assert 2 < len(notes) < 40
     assert [text.partition(":")[0] for text in notes] == [f"note {number}" for number in range(40 - len(notes), 40)]
-    assert sum(count_and_truncate_tokens.count(text) for text in notes) <= 2_000
+    assert sum(tokenizer.count(text) for text in notes) <= 2_000
 
 
 def test_notes_in_a_context_are_capped_newest_first(client: Client) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.client import Client
 from reverie.context import render
 from reverie.errors import Conflict
 from reverie.evals import context_text
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.generated_sessions import generated_files
 from support.mcp_bridge import PROGRAM
@@ -74,4 +74,4 @@ def test_a_context_is_within_its_budget_in_every_encoding() -> None:
         for size in SIZES:
             text = context_text(path, size)
             for encoding in ("o200k_base", "cl100k_base"):
-                assert count_and_truncate_tokens.count(text, encoding) <= size, (path.name, size, encoding)
+                assert tokenizer.count(text, encoding) <= size, (path.name, size, encoding)

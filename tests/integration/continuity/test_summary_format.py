@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.context import render
-from reverie.evals.context_or_knowledge_text_after_transcript import context_of
+from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import score
-from reverie.evals.transcript_cuts import Cut, find_cuts
-from reverie.importers.find_and_read_transcript_files import read_entries
+from reverie.evals.cuts import Cut, find_cuts
+from reverie.importers.find import read_entries
 from support.generated_sessions import generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count
@@ -26,7 +26,7 @@ from support.soak import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.evals.transcript_cuts import Line
+    from reverie.evals.cuts import Line
 
 OLD_MESSAGES, OLD_TOKENS = 4, 4_000
 DECIDED = re.compile(
@@ -54,8 +54,8 @@ def pairs() -> list[tuple[Scores, Scores]]:
         if cut is None or not cut.asked:
             continue
         old = f"{cut.summary}\n{_tail(cut.before)}"
-        new = render(context_of(cut.entries, count_and_truncate_tokens.count(old)).request)
-        assert count_and_truncate_tokens.count(new) <= count_and_truncate_tokens.count(old)
+        new = render(context_of(cut.entries, tokenizer.count(old)).request)
+        assert tokenizer.count(new) <= tokenizer.count(old)
         scores.append((scored(old, cut), scored(new, cut)))
         if len(scores) == count(10, 49):
             break
@@ -96,7 +96,7 @@ def _tail(before: Sequence[Line]) -> str:
     lines: list[str] = []
     room = OLD_TOKENS
     for line in reversed(before[-OLD_MESSAGES:]):
-        room -= count_and_truncate_tokens.count(line.text)
+        room -= tokenizer.count(line.text)
         if room < 0:
             break
         lines.append(line.text)

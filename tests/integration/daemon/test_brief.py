@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
-from reverie.count_and_truncate_tokens import count
 from reverie.errors import NotFound, ValidationError
+from reverie.tokenizer import count
 from reveried.cli import main
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import command_run, session

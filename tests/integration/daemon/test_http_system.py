@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reveried import log
-from reveried.http.connection_limits import Admission, Limits
+from reveried.http.limits import Admission, Limits
 from support.daemon import Wire, request, running_daemon
 from support.http_checks import HEALTH, check_refused, check_serving, cpu_seconds, serves
 from support.soak import count

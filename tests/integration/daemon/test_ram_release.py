@@ -10,8 +10,8 @@ import pytest
 
 from reverie.client import Client
 from reverie.text_caches import text_cache
-from reveried import ram_release
-from reveried.linux_peer_systemd_and_memory_calls import release_pages
+from reveried import ram
+from reveried.linux import release_pages
 from support.daemon import running_daemon
 from support.soak import count
 from support.waiting import wait_until
@@ -50,15 +50,15 @@ def test_the_map_is_read_again_after_it_was_released() -> None:
     """Releasing takes nothing away: what is read afterwards is what was stored."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         thread = client.create_thread().id
-        client.append(thread, [{"role": "user", "content": "x" * (ram_release.LARGE_BYTES + 1)}])
+        client.append(thread, [{"role": "user", "content": "x" * (ram.LARGE_BYTES + 1)}])
         for _ in range(3):
-            assert len(client.messages(thread).items[0].content) == ram_release.LARGE_BYTES + 1
+            assert len(client.messages(thread).items[0].content) == ram.LARGE_BYTES + 1
     release_pages("data.mdb")  # without such a map
 
 
 def test_what_is_kept_of_texts_is_dropped_after_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Text caches are emptied after large work, so that a cached value is computed again when it is next needed."""
-    monkeypatch.setattr(ram_release, "QUIET_S", 0.0)
+    monkeypatch.setattr(ram, "QUIET_S", 0.0)
     made: list[str] = []
     make = text_cache(bytes_max=1_000_000, entry_bytes=100, char_bytes=1)(made.append)
 
@@ -66,7 +66,7 @@ def test_what_is_kept_of_texts_is_dropped_after_work(monkeypatch: pytest.MonkeyP
         make("harbour")
         make("harbour")
         assert made == ["harbour"]
-        ram_release.after_work(ram_release.LARGE_BYTES)
+        ram.after_work(ram.LARGE_BYTES)
         while len(made) < 2:
             await asyncio.sleep(0.01)
             make("harbour")

@@ -13,7 +13,7 @@ import pytest
 
 from reverie import tools
 from reverie.errors import Conflict
-from reveried.mcp.stdio_bridge_to_daemon import LINE_BYTES_MAX
+from reveried.mcp.stdio import LINE_BYTES_MAX
 from support.daemon import running_daemon
 from support.mcp_bridge import META, PROGRAM, STATELESS, bridge
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import count_and_truncate_tokens, wire
+from reverie import tokenizer, wire
 from reverie.client import Client
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.mcp_bridge import bridge
 from support.session_writer import SessionWriter, ToolCall, text_block
@@ -148,9 +148,9 @@ def test_texts_are_within_their_tokens(harbour: Harbour, limit: int) -> None:
         harbour.client.append(thread, [{"role": ("user", "assistant")[number % 2], "content": f"The crane: {words}"}])
     found = harbour.call("search", query="the crane", limit=limit)
     assert len(HIT.findall(found)) == limit
-    assert count_and_truncate_tokens.count(found) <= 150 * limit
+    assert tokenizer.count(found) <= 150 * limit
     page = harbour.call("read_thread", thread=thread, limit=limit)
-    assert 2_500 < count_and_truncate_tokens.count(page) <= 4_000 + 60 * limit
+    assert 2_500 < tokenizer.count(page) <= 4_000 + 60 * limit
 
 
 def test_what_was_forgotten_is_neither_shown_nor_kept_again(harbour: Harbour) -> None:

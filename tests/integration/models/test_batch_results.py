@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from reverie.decode import from_msgpack
 from reverie.errors import ModelFailed
-from reverie.thread_safe_typed_decoding import from_msgpack
-from reveried.model_transports.anthropic_batch_jobs_in_model_process import BATCH_JOBS, BatchItem, BatchJob, BatchResult
+from reveried.models.batch_jobs import BATCH_JOBS, BatchItem, BatchJob, BatchResult
 from support.fault_batches import SentBatch
 from support.fault_model_server import FaultModelServer
 

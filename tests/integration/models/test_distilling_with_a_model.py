@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
-from reverie.count_and_truncate_tokens import count as tokens
+from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from support.daemon import running_daemon
 from support.fake_model import memory

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from reverie.language_model.extraction_request_and_checked_answer import Answer
-from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, new_request
-from reverie.language_model.strict_answer_reader import read_answer
+from reverie.language_model.answers import read_answer
+from reverie.language_model.extraction import Answer
+from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
 from reveried.config_schema import BY_NAME
-from reveried.model_transports.command_transport import CommandTransport
+from reveried.models.command import CommandTransport
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "models.md"
 ROW = re.compile(r'^\| [^|]+ \| `(\["[^`]+"\])` \| `(text|json)` \|$', re.MULTILINE)

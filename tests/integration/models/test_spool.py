@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
-from reverie.language_model.requests_and_answers import new_request
-from reveried.model_transports import spool_transport_and_late_answers
+from reverie.language_model.requests import new_request
+from reveried.models import spool
 from support.daemon import Daemon, running_daemon
 from support.fake_model import memory
 from support.waiting import wait_until
@@ -216,11 +216,11 @@ def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
     request = new_request(
         purpose="extract", role="strong", system="s", messages=[], schema={}, max_output_tokens=10, prompt_version="e"
     )
-    spool_transport_and_late_answers.write_request(folder, request)
+    spool.write_request(folder, request)
     path = folder / "answers" / f"{request.id}.json"
     path.write_text(ANSWER)
     os.utime(path, (1, 1))
-    transport = spool_transport_and_late_answers.SpoolTransport(folder, models={})
+    transport = spool.SpoolTransport(folder, models={})
 
     first = asyncio.run(transport.answer(request, 5))
     second = asyncio.run(transport.answer(request, 5))
@@ -245,13 +245,13 @@ def test_requests_that_nobody_waits_for_are_removed(folder: Path, monkeypatch: p
         for name in names
     }
     for name, request in made.items():
-        token = spool_transport_and_late_answers.LEARNT_FROM.set(("default", "t") if name == "of a thread" else None)
-        spool_transport_and_late_answers.write_request(folder, request)
-        spool_transport_and_late_answers.LEARNT_FROM.reset(token)
+        token = spool.LEARNT_FROM.set(("default", "t") if name == "of a thread" else None)
+        spool.write_request(folder, request)
+        spool.LEARNT_FROM.reset(token)
     paths = {name: folder / "requests" / f"{request.id}.json" for name, request in made.items()}
     for name in ("stale", "of a thread", "asked again"):
         os.utime(paths[name], (1, 1))
-    spool_transport_and_late_answers.write_request(folder, made["asked again"])
+    spool.write_request(folder, made["asked again"])
     answered = folder / "answers" / f"{made['answered'].id}.json"
     answered.write_text("{}")
     os.utime(answered, (1, 1))
@@ -263,12 +263,12 @@ def test_requests_that_nobody_waits_for_are_removed(folder: Path, monkeypatch: p
         raise AssertionError("nothing is learnt from these")
 
     async def work() -> None:
-        task = asyncio.ensure_future(spool_transport_and_late_answers.learn_from_answers(folder, learn))
+        task = asyncio.ensure_future(spool.learn_from_answers(folder, learn))
         while paths["answered"].exists() or paths["stale"].exists():  # noqa: ASYNC110 - a thread removes them
             await asyncio.sleep(0.01)
         task.cancel()
 
-    monkeypatch.setattr(spool_transport_and_late_answers, "PICK_UP_S", 0.01)
+    monkeypatch.setattr(spool, "PICK_UP_S", 0.01)
     asyncio.run(asyncio.wait_for(work(), 60))
     assert set(requests(folder)) == {other, *(paths[name] for name in ("open", "of a thread", "asked again"))}
     assert answered.exists()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reveried.proxy.loopback_listener_with_secret_url import ProxyServer
+    from reveried.proxy.listener import ProxyServer
     from support.daemon import Daemon
 
 ASKED = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reveried.proxy.run_proxy_alone_or_with_client import no_proxy_for_loopback, run_client
+from reveried.proxy.run import no_proxy_for_loopback, run_client
 from support.daemon import environment, scratch_home
 from support.model_servers import model_server
 from support.upstream import WAIT_S, chunked, provider, server_before

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import ValidationError
-from reveried.proxy.connect_to_provider import upstream
+from reveried.proxy.provider import upstream
 from support.upstream import WAIT_S, connected, ok, provider, proxied, read_message
 
 if TYPE_CHECKING:

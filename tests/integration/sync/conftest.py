@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
     from support.daemon_folder import Tree
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import linux_syscalls
+from reverie import syscalls
 from reverie.errors import Forbidden
-from reverie.sync.scan_and_read_files import FileContent, read_file
-from reverie.sync.write_and_remove_files_by_atomic_exchange import DisplacedFile, Mismatch, Written, write_file
-from reverie.three_way_merge import merge3
+from reverie.merge import merge3
+from reverie.sync.scan import FileContent, read_file
+from reverie.sync.swap import DisplacedFile, Mismatch, Written, write_file
 from support import racing_editor
 from support.soak import count
 from support.spaces import digest, swap_files, sync_write
@@ -23,7 +23,7 @@ from support.spaces import digest, swap_files, sync_write
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 SAVES_EACH = 50
 TITLE = "# Notes\n"
@@ -147,7 +147,7 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
 
     def swap() -> None:
         while not stop.is_set():
-            linux_syscalls.exchange(first, root.handle, second, root.handle)
+            syscalls.exchange(first, root.handle, second, root.handle)
 
     racer = threading.Thread(target=swap)
     racer.start()

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import linux_syscalls
+from reverie import syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Written, recover, write_file
+from reverie.sync.swap import Written, recover, write_file
 from support.soak import count
 from support.spaces import open_root, swap_files
 from support.strace import tracer
@@ -27,7 +27,7 @@ from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, sess
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 TESTS = Path(__file__).resolve().parents[2]
 OF_OS = "open close write pread fsync fchmod fchown fstat stat lstat mkdir rename replace link unlink dup scandir"
@@ -93,7 +93,7 @@ class Faults:
     @contextmanager
     def around(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         with monkeypatch.context() as patch:
-            for module, names in ((os, OF_OS), (linux_syscalls, OF_KERNEL)):
+            for module, names in ((os, OF_OS), (syscalls, OF_KERNEL)):
                 for name in names.split():
                     patch.setattr(module, name, self.wrapped(name, getattr(module, name)))
             self.asleep = False
@@ -196,7 +196,7 @@ def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
     code = (
         "import sys; from pathlib import Path; from support.spaces import *\n"
-        "from reverie.sync.write_and_remove_files_by_atomic_exchange import *\n"
+        "from reverie.sync.swap import *\n"
         "with open_root(Path(sys.argv[1])) as root:\n"
         "    sync_write(root, 'facts/x.md', b'one'); done = sync_write(root, 'facts/x.md', b'two', b'one')\n"
         "    assert done.displaced.settle() is None and done.displaced.settled\n"

@@ -6,10 +6,9 @@ import random
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, ValidationError
-from reverie.path_validation import safe_relative
-from reverie.sync.file_stamp_or_refusal import Stamp
-from reverie.sync.scan_and_read_files import FileContent, read_file, scan, scan_path
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, Removed, Written, remove_file, write_file
+from reverie.paths import safe_relative
+from reverie.sync.scan import FileContent, Stamp, read_file, scan, scan_path
+from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
 from support.path_cases import all_path_cases
 from support.payloads import forms, payloads
 from support.soak import count
@@ -18,7 +17,7 @@ from support.spaces import digest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 DATA = b"- ours\n"
 

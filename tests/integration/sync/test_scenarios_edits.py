@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.sync.scan_and_read_files import read_file, scan_path
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, remove_file, write_file
+from reverie.sync.scan import read_file, scan_path
+from reverie.sync.swap import Mismatch, remove_file, write_file
 from support.spaces import digest, file_content, refusal_reason, rescan, scan_and_read, sync_write, user_write
 
 if TYPE_CHECKING:
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 
 def test_case_collision(root: Root) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, StorageFailed
-from reverie.sync.scan_and_read_files import read_file, scan_path
-from reverie.sync.write_and_remove_files_by_atomic_exchange import remove_file, write_file
+from reverie.sync.scan import read_file, scan_path
+from reverie.sync.swap import remove_file, write_file
 from support.spaces import (
     digest,
     file_content,
@@ -32,7 +32,7 @@ from support.spaces import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 SECRET = b"of somebody else\n"
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import linux_syscalls
+from reverie import syscalls
 from reverie.errors import Forbidden
-from reverie.sync.scan_and_read_files import Stamp, read_file, scan_path
-from reverie.sync.write_and_remove_files_by_atomic_exchange import remove_file, write_file
+from reverie.sync.scan import Stamp, read_file, scan_path
+from reverie.sync.swap import remove_file, write_file
 from support.shared import shared_rows
 from support.spaces import (
     digest,
@@ -32,7 +32,7 @@ from support.spaces import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.sync.open_and_verify_root_folder import Root
+    from reverie.sync.root import Root
 
 SECRET = b"of somebody else\n"
 
@@ -170,7 +170,7 @@ def test_swap_race(root: Root, tmp_path: Path) -> None:
 
     def swap() -> None:
         while not stop.is_set():
-            linux_syscalls.exchange("facts", root.handle, "link", root.handle)
+            syscalls.exchange("facts", root.handle, "link", root.handle)
 
     racer = threading.Thread(target=swap)
     racer.start()

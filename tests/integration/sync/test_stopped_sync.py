@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Conflict
-from reveried.sync_service.sync_loop import RECORD_S, SETTLED_S
+from reveried.sync.loop import RECORD_S, SETTLED_S
 from support.daemon_folder import tree
 from support.waiting import suspended, wait_until
 

@@ -11,7 +11,7 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from support.history import newest_operation
 
 if TYPE_CHECKING:
-    from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import Keep
+    from reverie.usecases.conflicts import Keep
     from support.daemon_folder import Tree
 
 TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"

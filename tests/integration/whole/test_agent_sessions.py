@@ -11,9 +11,9 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.importers.parse_and_repair_json_line import HEAD_BYTES, LINE_BYTES_MAX
-from reveried.cli import send_new_bytes_of_session_files_to_import as importing
-from reveried.transcript_follower import FOLLOWED_MAX
+from reverie.importers.lines import HEAD_BYTES, LINE_BYTES_MAX
+from reveried.cli import send_sessions as importing
+from reveried.follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.file_texts import bytes_below
 from support.live_session import LiveSession

@@ -11,7 +11,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.recorded_shell_call import import_shell_call
 from support.waiting import wait_until
 

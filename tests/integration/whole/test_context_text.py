@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.context.render_context_tiers import FRAME
 from reverie.context.text import TEXT_TIERS
+from reverie.context.tiers import FRAME
 from reverie.errors import NotFound, ValidationError
-from reverie.wire.contexts_states_and_notes import TIERS
-from reveried.cli import send_new_bytes_of_session_files_to_import as importing
+from reverie.wire.contexts import TIERS
+from reveried.cli import send_sessions as importing
 from support.http_checks import check_refused
 from support.session_writer import SessionWriter, text_block
 

@@ -12,7 +12,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, TokenBudgetExceeded
 from reverie.models import NoteCategory
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.api_rules import violations
 from support.daemon import running_daemon
 from support.history import newest_operation

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from reverie.client import Client
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.api_rules import violations
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.session import WHY, session_file

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from reverie.client import Client
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.session import session_file

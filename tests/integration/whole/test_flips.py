@@ -14,7 +14,7 @@ import pytest
 from reverie.client import Client
 from reverie.store.check import FILE, run_check
 from reveried.app import EXIT_CONFIG
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
 from support.damage import bits_within, flip, last_page_bits, target_bit
 from support.session import session_file

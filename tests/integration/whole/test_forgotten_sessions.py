@@ -15,7 +15,7 @@ from reverie.client import Client
 from reverie.errors import Conflict, Forbidden
 from reverie.redact import Redactor
 from reverie.store import ImportRecord, Store
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.live_session import LiveSession
 from support.purged import files_with

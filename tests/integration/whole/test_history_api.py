@@ -10,9 +10,9 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
-from reverie.store.backup_and_restore import restore
+from reverie.store.backup import restore
 from reverie.store.check import run_check
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon, scratch_home
 from support.history import newest_operation
 from support.http_checks import add_token, bearer, check_refused

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import hook_program_bytes
+from reverie import hook_program
 from reveried.plugin import files, hook_script, write
 from support.daemon import running_daemon
 from support.live_session import LiveSession
@@ -40,7 +40,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Program:
         return [sys.executable, "-IS", hook_script.__file__]
     path = tmp_path / "bin" / "reverie-hook"
     path.parent.mkdir()
-    path.write_bytes(hook_program_bytes.program())
+    path.write_bytes(hook_program.program())
     path.chmod(0o755)
     return [str(path)]
 

@@ -15,7 +15,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.count_and_truncate_tokens import count as tokens
+from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from reveried.start_texts import MAX_TOKENS
 from support.churn import compute_processes

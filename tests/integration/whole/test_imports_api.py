@@ -13,7 +13,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES
-from reveried.cli import send_new_bytes_of_session_files_to_import as importing
+from reveried.cli import send_sessions as importing
 from support.daemon import running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused

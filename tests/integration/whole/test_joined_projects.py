@@ -11,8 +11,8 @@ from reverie.client import Client
 from reverie.models import EntryKind, MemoryType
 from reverie.redact import Redactor
 from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reverie.usecases.put import NewText, put_texts
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import command_run, git, repository, session
 

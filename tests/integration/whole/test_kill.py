@@ -15,7 +15,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.store.check import run_check
-from reveried.cli import send_new_bytes_of_session_files_to_import as importing
+from reveried.cli import send_sessions as importing
 from support.daemon import Daemon, environment, scratch_home
 from support.session import generated_session, main_line_messages, session_file, stored_messages
 from support.soak import count

@@ -17,7 +17,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import DaemonNotRunning, ReverieError
 from reverie.store.check import run_check
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.session import main_line_messages, session_file, stored_messages
 from support.soak import count

@@ -8,7 +8,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.documents.find_part_for_new_memories_of_full_document import PART_ITEMS_MAX
+from reverie.documents.parts import PART_ITEMS_MAX
 from support.daemon import running_daemon
 from support.waiting import wait_until
 

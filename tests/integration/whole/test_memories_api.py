@@ -9,7 +9,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused

@@ -17,7 +17,7 @@ import lmdb
 import pytest
 
 from reverie.client import Client
-from reverie.installation_paths import Layout
+from reverie.places import Layout
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
 from support.history import newest_operation

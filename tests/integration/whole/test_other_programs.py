@@ -13,7 +13,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reverie.importers import chatgpt
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import environment
 from support.history import LIST
 

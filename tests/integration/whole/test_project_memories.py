@@ -9,7 +9,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
 from support.projects import repository, session
 from support.waiting import wait_until

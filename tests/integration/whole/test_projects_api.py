@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.projects import command_run, repository, session
 
 if TYPE_CHECKING:

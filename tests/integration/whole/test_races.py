@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.client import Client
 from reverie.errors import Conflict, ReverieError
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.history import newest_operation
 from support.session import session_file

@@ -9,8 +9,8 @@ import lmdb
 from reverie import wire
 from reverie.client import Client
 from reverie.store import AccessRecord, Kind, Store
-from reverie.store.lmdb_env import lmdb_options
-from reverie.store.record_keys import record_key, space_prefix
+from reverie.store.env import lmdb_options
+from reverie.store.keys import record_key, space_prefix
 from support.daemon import Daemon, environment, scratch_home
 from support.stores import MASKING, SPACE
 from support.waiting import wait_until

@@ -10,7 +10,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Forbidden, NotFound, ValidationError
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.cli import run_in_process, use_daemon
 from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below

@@ -10,7 +10,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, Forbidden, NotFound
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.fake_model import FakeModel, memory
 from support.history import newest_operation

@@ -8,7 +8,7 @@ import orjson
 
 from reverie import wire
 from reverie.client import Client
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below
 

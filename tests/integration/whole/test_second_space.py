@@ -10,8 +10,8 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Forbidden, NotFound
-from reverie.store.backup_and_restore import restore
-from reveried.cli.send_new_bytes_of_session_files_to_import import import_file
+from reverie.store.backup import restore
+from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.purged import files_with
 from support.session import session_file

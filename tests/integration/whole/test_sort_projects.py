@@ -10,7 +10,7 @@ from reverie.client import Client
 from reverie.models import EntryKind, MemoryType
 from reverie.redact import Redactor
 from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
+from reverie.usecases.put import NewText, put_texts
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import repository
 

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from reverie import hook_program_bytes
+from reverie import hook_program
 from reverie.client import Client
-from reverie.usecases.imported_thread_ids_and_deletion_marks import thread_id
+from reverie.usecases.imported import thread_id
 from reveried.session_texts import PARTS
 from support.daemon import running_daemon
 from support.live_session import LiveSession
@@ -145,7 +145,7 @@ def stopped_at_random(pid: int, seen: Counter[str]) -> Iterator[None]:
 def test_nothing_is_lost_beside_a_daemon_that_is_stopped_again_and_again(tmp_path: Path) -> None:
     """Every session is recorded with all that was said; every compaction is served at once, or named."""
     program = tmp_path / "reverie-hook"
-    program.write_bytes(hook_program_bytes.program())
+    program.write_bytes(hook_program.program())
     program.chmod(0o755)
     seen: Counter[str] = Counter()
     with running_daemon() as daemon, Client(daemon.socket) as client:

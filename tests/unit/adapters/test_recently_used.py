@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.adapters.json_values_in_threads_and_recently_used_map import RecentlyUsed
+from reverie.adapters.values import RecentlyUsed
 
 
 class Value:

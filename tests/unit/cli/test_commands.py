@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reveried.cli import dreams_schedules_and_distillation_archives, output
+from reveried.cli import dreams, output
 from support.cli import DISTILLED, check
 from support.fake_daemon import Answer, FakeDaemon, envelope
 from support.pages import page
@@ -278,10 +278,10 @@ def test_schedule_defaults_to_the_local_time_zone(cli: Cli, routes: Routes, monk
     """Without --timezone a schedule gets the time zone of this machine, UTC if it has none."""
     routes.table |= ANSWERS
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Europe/Vienna")
-    assert dreams_schedules_and_distillation_archives.local_timezone() == "Europe/Vienna"
+    assert dreams.local_timezone() == "Europe/Vienna"
     assert "next 2026-11-21 09:30 UTC." in cli("schedule", "add", "0 3 * * *").out
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: None)
-    assert dreams_schedules_and_distillation_archives.local_timezone() == "UTC"
+    assert dreams.local_timezone() == "UTC"
 
 
 @pytest.mark.usefixtures("daemon")

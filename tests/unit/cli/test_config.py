@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reveried.cli import daemon_client_and_paths
+from reveried.cli import daemon_client
 from reveried.config_lines import with_value
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def test_paths(cli: Cli, home: Path) -> None:
 def test_the_settings_may_move_the_socket(cli: Cli, home: Path, tmp_path: Path) -> None:
     """`daemon.socket` of the settings is the socket that commands use."""
     cli("config", "set", "daemon.socket", str(tmp_path / "own.sock"))
-    assert daemon_client_and_paths.socket_path() == tmp_path / "own.sock"
+    assert daemon_client.socket_path() == tmp_path / "own.sock"
     assert home.exists()
 
 

@@ -8,7 +8,7 @@ import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.redact import Redactor
 from reverie.store import Store
 from reveried.cli import doctor
@@ -176,10 +176,10 @@ def test_wrong_counts(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     assert "token counts" not in {finding.check for finding in doctor.findings()}
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "somewhere")
-    encoding = SimpleNamespace(encode_ordinary=lambda text: [0] * count_and_truncate_tokens.count(text))
+    encoding = SimpleNamespace(encode_ordinary=lambda text: [0] * tokenizer.count(text))
     monkeypatch.setitem(sys.modules, "tiktoken", SimpleNamespace(get_encoding=lambda _: encoding))
     check("token counts", "good", "equal to tiktoken's")
     encoding.encode_ordinary = lambda _: [0] * 99
     check("token counts", "bad", "where tiktoken counts 99")
-    monkeypatch.setattr(count_and_truncate_tokens, "count", lambda _: 99)
+    monkeypatch.setattr(tokenizer, "count", lambda _: 99)
     check("native core", "bad", "wrong answers")

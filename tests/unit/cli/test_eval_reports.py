@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.count_and_truncate_tokens import TOKENIZER
+from reverie.tokenizer import TOKENIZER
 from support.compacted import compacted_session
 from support.session import session_file
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import count_and_truncate_tokens, evals
-from reveried.cli.command_tree import run
-from reveried.demo.sample_session import sample
+from reverie import evals, tokenizer
+from reveried.cli.tree import run
+from reveried.demo.session import sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def test_fast_path_equals_command_tree(
     fast = cli("eval", what, transcript, "--max-tokens", "3000")
     assert (fast.code, fast.err) == (0, "")
     assert "make check" in fast.out
-    assert count_and_truncate_tokens.count(fast.out) <= 3000
+    assert tokenizer.count(fast.out) <= 3000
     assert cli("eval", what, "--max-tokens=3000", transcript).out == fast.out
     assert run(["eval", what, transcript, "--max-tokens", "3000"]) == 0
     assert capsys.readouterr().out == fast.out
@@ -56,7 +56,7 @@ def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(evals, "context_text", lambda _, most: " ".join(["word"] * most))
     out = cli("eval", "context", transcript, "--max-tokens", "50").out
     assert out.endswith("word\n")
-    assert count_and_truncate_tokens.count(out) == 50
+    assert tokenizer.count(out) == 50
     monkeypatch.setattr(evals, "context_text", lambda *_: "")
     assert cli("eval", "context", transcript).out == ""
 

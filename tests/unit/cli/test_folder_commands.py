@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.cells import cell_len
 
-from reveried.cli import forget_or_purge_memory_file_or_thread
+from reveried.cli import forget
 from reveried.cli.sync import diff_rows
 from support.cli import check
 from support.fake_daemon import Answer, Request, envelope
@@ -220,7 +220,7 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
 @pytest.mark.usefixtures("daemon")
 def test_a_long_purge_says_that_it_goes_on(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody sees a spinner, a line says so once it takes long; JSON has none."""
-    monkeypatch.setattr(forget_or_purge_memory_file_or_thread, "_SAID_S", 0.0)
+    monkeypatch.setattr(forget, "_SAID_S", 0.0)
     purged = {
         "operation": "5",
         "memories": 1,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Busy, TooLarge
-from reverie.importers import find_and_read_transcript_files
-from reveried.cli import imports, output, send_new_bytes_of_session_files_to_import
+from reverie.importers import find
+from reveried.cli import imports, output, send_sessions
 from support.fake_daemon import Answer, FakeDaemon, Request, envelope, fake_daemon
 
 if TYPE_CHECKING:
@@ -214,23 +214,23 @@ def test_any_chunk_size(tmp_path: Path, lines: list[int], piece: int, largest: i
     socket = tmp_path / f"{time.monotonic_ns()}.sock"
     importer = FakeImporter()
     with fake_daemon(socket, importer), Client(socket) as client, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(send_new_bytes_of_session_files_to_import, "_PIECE_BYTES", piece)
-        patch.setattr(send_new_bytes_of_session_files_to_import, "CHUNK_MAX_BYTES", largest)
+        patch.setattr(send_sessions, "_PIECE_BYTES", piece)
+        patch.setattr(send_sessions, "CHUNK_MAX_BYTES", largest)
         for part in (text[:cut], text):
             path.write_bytes(part)
             offsets: list[int] = []
-            send_new_bytes_of_session_files_to_import.import_file(client, path, on_bytes=offsets.append)
+            send_sessions.import_file(client, path, on_bytes=offsets.append)
             assert offsets == sorted(offsets)
     assert importer.stored.get(SESSION, b"") == text
 
 
 def test_a_line_longer_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line longer than a chunk that the daemon does not skip is an error with its number, not an endless loop."""
-    monkeypatch.setattr(send_new_bytes_of_session_files_to_import, "CHUNK_MAX_BYTES", 64)
+    monkeypatch.setattr(send_sessions, "CHUNK_MAX_BYTES", 64)
     path = session(tmp_path, b'{"type":"a","uuid":"1"}\n' + b"x" * 500)
     longer = pytest.raises(TooLarge, match="line 2 is longer than 64 bytes")
     with fake_daemon(tmp_path / "s", FakeImporter()), Client(tmp_path / "s") as client, longer:
-        send_new_bytes_of_session_files_to_import.import_file(client, path)
+        send_sessions.import_file(client, path)
 
 
 @pytest.mark.usefixtures("daemon")
@@ -245,7 +245,7 @@ def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The delay is the daemon's retryAfter within bounds; after the last try `busy` is an error."""
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
-    monkeypatch.setattr(send_new_bytes_of_session_files_to_import, "BUSY_TRIES_MAX", 4)
+    monkeypatch.setattr(send_sessions, "BUSY_TRIES_MAX", 4)
     delays = iter([0, 999, "soon", None, 1])
     path = session(tmp_path, LINE)
     importer = FakeImporter()
@@ -254,7 +254,7 @@ def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return envelope("busy", status=503, retryAfter=next(delays)) if request.method == "PUT" else importer(request)
 
     with fake_daemon(tmp_path / "s", respond), Client(tmp_path / "s") as client, pytest.raises(Busy):
-        send_new_bytes_of_session_files_to_import.import_file(client, path)
+        send_sessions.import_file(client, path)
     assert waited == [0.05, 10.0, 1.0, 1.0]
 
 
@@ -404,4 +404,4 @@ def test_progress_on_a_terminal(
 def test_a_path_given_twice(tmp_path: Path) -> None:
     """A file that is given twice is found once."""
     path = session(tmp_path, LINE)
-    assert find_and_read_transcript_files.find_transcripts([path, tmp_path]) == [path]
+    assert find.find_transcripts([path, tmp_path]) == [path]

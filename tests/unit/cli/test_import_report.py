@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from reveried.cli.imports import print_reports, print_why_none
-from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport
+from reveried.cli.send_sessions import FileReport
 
 
 def test_one_reason_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
-from reveried.cli import command_tree, daemon_client_and_paths, main
-from reveried.cli.command_tree import tree
-from reveried.cli.generate_docs_pages import commands_page
-from reveried.cli.nearest_name import edit_distance, nearest
+from reveried.cli import daemon_client, main
+from reveried.cli import tree as cli_tree
+from reveried.cli.docs import commands_page
+from reveried.cli.nearest import edit_distance, nearest
+from reveried.cli.tree import tree
 from support.fake_daemon import envelope
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def test_a_group_that_lists(cli: Cli, group: str, command: str) -> None:
 
 
 def test_docs_page_is_generated() -> None:
-    """docs/cli.md equals the output of `python -m reveried.cli.generate_docs_pages cli`."""
+    """docs/cli.md equals the output of `python -m reveried.cli.docs cli`."""
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == commands_page()
 
 
@@ -132,7 +133,7 @@ def test_overview_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch)
     def fail() -> None:
         raise ValidationError("The file is odd.", hint="Did you mean 'even'?")
 
-    monkeypatch.setattr(daemon_client_and_paths, "client", fail)
+    monkeypatch.setattr(daemon_client, "client", fail)
     assert cli().out.endswith("Now: The file is odd. Next: Did you mean 'even'?\n")
 
 
@@ -226,7 +227,7 @@ def test_exceptions_become_exit_codes(capsys: pytest.CaptureFixture[str], error:
     def fail() -> None:
         raise error
 
-    assert command_tree.call_with_exit_code("reverie x", fail, []) == code
+    assert cli_tree.call_with_exit_code("reverie x", fail, []) == code
     errors = capsys.readouterr().err
     assert errors == "" if isinstance(error, KeyboardInterrupt) else errors.startswith("reverie x: ")
     assert "next: " in errors or isinstance(error, ReverieError | KeyboardInterrupt)
@@ -242,7 +243,7 @@ def test_closed_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         def fill() -> None:
             raise BrokenPipeError
 
-        assert command_tree.call_with_exit_code("reverie x", fill, []) == 1
+        assert cli_tree.call_with_exit_code("reverie x", fill, []) == 1
         assert os.fstat(closed.fileno()).st_rdev == Path(os.devnull).stat().st_rdev
 
 

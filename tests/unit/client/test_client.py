@@ -16,7 +16,7 @@ import pytest
 from reverie import client as client_package
 from reverie import errors, wire
 from reverie.client import AsyncClient, Client
-from reverie.client.http_protocol_and_server_sent_events import BadAnswer
+from reverie.client.http import BadAnswer
 from support.fake_daemon import HEALTH, Answer, Request, always, envelope, fake_daemon
 
 if TYPE_CHECKING:

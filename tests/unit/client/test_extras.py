@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.client.import_optional_packages import load
+from reverie.client.optional import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,10 +30,10 @@ def test_a_package_that_lacks_another_says_so(tmp_path: Path, monkeypatch: pytes
 
 
 def test_no_adapter_imports_its_framework() -> None:
-    """Importing all adapters and `reverie.client.agent_session_turn_loop` imports no framework and not `anthropic`."""
+    """Importing all adapters and `reverie.client.session` imports no framework and not `anthropic`."""
     adapters = ("adk", "claude_agent_sdk", "langgraph", "openai_agents")
     frameworks = ("google", "claude_agent_sdk", "langgraph", "agents", "openai", "anthropic", "pydantic")
-    modules = [*(f"reverie.adapters.{name}" for name in adapters), "reverie.client.agent_session_turn_loop"]
+    modules = [*(f"reverie.adapters.{name}" for name in adapters), "reverie.client.session"]
     code = f"import sys, {', '.join(modules)}\nprint([name for name in {frameworks} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

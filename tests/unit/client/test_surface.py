@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie import errors, wire
-from reverie.client import AsyncClient, Client, build_calls_of_all_api_operations
+from reverie.client import AsyncClient, Client, calls
 from support.fake_daemon import always, envelope, fake_daemon
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             b"\x00{}\n",
         ),
     ]
-    assert {row[0] for row in table} | {"health", "event_stream"} == set(build_calls_of_all_api_operations.__all__)
+    assert {row[0] for row in table} | {"health", "event_stream"} == set(calls.__all__)
     with fake_daemon(path, always(envelope("not_found", status=404))) as daemon:
         for name, args, kwargs, request, query, body in table:
             with pytest.raises(errors.NotFound):
@@ -309,7 +309,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
 
 def test_both_clients_offer_the_same_calls() -> None:
     """Both clients have the same methods with the same signatures and docstrings."""
-    for name in build_calls_of_all_api_operations.__all__:
+    for name in calls.__all__:
         if name != "event_stream":
             assert inspect.signature(getattr(Client, name)) == inspect.signature(getattr(AsyncClient, name))
-            assert getattr(Client, name).__doc__ == getattr(build_calls_of_all_api_operations, name).__doc__
+            assert getattr(Client, name).__doc__ == getattr(calls, name).__doc__

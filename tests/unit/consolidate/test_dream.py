@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie import canonical_json, count_and_truncate_tokens, wire
+from reverie import canonical_json, tokenizer, wire
 from reverie.consolidate import DreamPlan, apply, plan_oldest
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Delete, Memory, MemoryType
@@ -131,10 +131,8 @@ def test_the_budget_is_exact() -> None:
         plan = dream(MEMORIES, budget)
         assert plan.tokens_used <= budget
         said = {key: plan.body[key] for key in ("changes", "memories", "summary")}
-        reading = plan.tokens_used - count_and_truncate_tokens.count(
-            json.dumps(said, ensure_ascii=False, separators=(",", ":"))
-        )
-        assert reading == dream(MEMORIES).tokens_used - count_and_truncate_tokens.count(
+        reading = plan.tokens_used - tokenizer.count(json.dumps(said, ensure_ascii=False, separators=(",", ":")))
+        assert reading == dream(MEMORIES).tokens_used - tokenizer.count(
             json.dumps({key: dream(MEMORIES).body[key] for key in said}, ensure_ascii=False, separators=(",", ":"))
         )
         shown.append(len(plan.body["memories"]))
@@ -218,7 +216,7 @@ import sys
 from reverie.consolidate import apply, decide, plan_oldest
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.documents import Wording, new_document
-from reverie.render_index_text_and_json_files import long_term_memory
+from reverie.render_index import long_term_memory
 kinds = list(MemoryType)
 texts = ["Use the " + w + " for " + v for w in "cache broker parser index".split() for v in "tests builds runs".split()]
 at = "2026-11-21T09:30:00.000Z"

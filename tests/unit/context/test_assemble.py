@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.excerpt_packing import HEADING
-from reverie.context.render_context_tiers import FRAME
+from reverie.context.excerpts import HEADING
 from reverie.context.text import BEGINNING, WAITING
+from reverie.context.tiers import FRAME
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Dropped, Note, Passage
 from support.api_rules import count_marks, violations
@@ -31,8 +31,8 @@ NOTES = (
 )
 RECALL = (RecallLine("- [fact · facts/project.md] the parser is in src/parse.py", "m1", "facts/project.md"),)
 PASSAGES = (
-    Passage("the lexer yields tokens", 3, 1, count_and_truncate_tokens.count("the lexer yields tokens\n")),
-    Passage("please port the parser", 1, 0, count_and_truncate_tokens.count("please port the parser\n")),
+    Passage("the lexer yields tokens", 3, 1, tokenizer.count("the lexer yields tokens\n")),
+    Passage("please port the parser", 1, 0, tokenizer.count("please port the parser\n")),
 )
 TALK = (
     Talk()
@@ -121,7 +121,7 @@ def test_index_opens_a_new_thread_only() -> None:
     later = assemble(replace(FULL, index=index), Limits())
 
     assert texts(new.request["messages"][0])[0] == index
-    assert new.tokens["index"] == 3 + count_and_truncate_tokens.count(index)
+    assert new.tokens["index"] == 3 + tokenizer.count(index)
     assert later.tokens["index"] == 0
     assert index not in render(later.request)
 

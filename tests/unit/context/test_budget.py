@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reverie import count_and_truncate_tokens
-from reverie.context import Limits, RecallLine, ceilings, render_context_tiers
-from reverie.context.assembly_inputs_and_token_ceilings import SHARES, hard_limit, target
-from reverie.context.excerpt_packing import HEADING, pack_excerpts, total_tokens
-from reverie.context.server_and_local_context_edits import edits_on_server, takes_late_system
+from reverie import tokenizer
+from reverie.context import Limits, RecallLine, ceilings, tiers
+from reverie.context.edits import edits_on_server, takes_late_system
+from reverie.context.excerpts import HEADING, pack_excerpts, total_tokens
+from reverie.context.inputs import SHARES, hard_limit, target
 from reverie.models import Dropped, Note, Passage
 
 
@@ -65,9 +65,7 @@ def test_model_families(model: str | None, late: bool, edits: bool) -> None:  # 
 
 def test_bootstrap_shortens_the_text_at_its_ceiling() -> None:
     """Bootstrap texts keep their order; the text at the ceiling is cut with a notice, and later ones are left out."""
-    tier = render_context_tiers.bootstrap(
-        (("A.md", "short"), ("E.md", " "), ("B.md", "word " * 300), ("C.md", "word " * 30)), 100
-    )
+    tier = tiers.bootstrap((("A.md", "short"), ("E.md", " "), ("B.md", "word " * 300), ("C.md", "word " * 30)), 100)
     assert tier.texts[0] == "short"
     assert "tokens trimmed …]" in tier.texts[1]
     assert tier.cost <= 100
@@ -81,26 +79,26 @@ def test_the_newest_note_keeps_a_part() -> None:
         Note("n2", "word " * 90, "decision", ""),
         Note("n1", "old", "task", ""),
     ]
-    assert render_context_tiers.notes(notes, 60).texts == (
+    assert tiers.notes(notes, 60).texts == (
         "## Notes (written by the agent, newest first)\n- [task] new\n  lines\n- [task] old",
     )
-    assert [item.id for item in render_context_tiers.notes(notes, 60).dropped] == ["n2"]
-    only = render_context_tiers.notes(notes[1:2], 48)
+    assert [item.id for item in tiers.notes(notes, 60).dropped] == ["n2"]
+    only = tiers.notes(notes[1:2], 48)
     assert only.texts[0].endswith(" […]")
     assert only.dropped[0].why == "shortened"
     assert only.cost <= 48
-    assert render_context_tiers.notes([], 60).texts == ()
+    assert tiers.notes([], 60).texts == ()
 
 
 def test_the_state_keeps_its_task() -> None:
     """The state's last lines are dropped first; heading and task stay, a long task is cut."""
     state = "## Working State (auto-maintained)\nCurrent task: " + "port it " * 40 + "\nNext: test\nBlockers: none"
-    tier = render_context_tiers.state(state, 48)
+    tier = tiers.state(state, 48)
     assert tier.texts[0].startswith("## Working State (auto-maintained)\nCurrent task: port it")
     assert tier.cost <= 48
     assert (tier.dropped[0].tokens or 0) > 0
-    assert render_context_tiers.state("", 48).texts == ()
-    assert render_context_tiers.state(state, 3).texts == ()
+    assert tiers.state("", 48).texts == ()
+    assert tiers.state(state, 3).texts == ()
 
 
 def test_the_summary_drops_lines_of_its_longest_section() -> None:
@@ -110,16 +108,16 @@ def test_the_summary_drops_lines_of_its_longest_section() -> None:
         f"## {name}\n" + "\n".join(f"- {name} item {number}" for number in range(items))
         for name, items in sections.items()
     )
-    tier = render_context_tiers.summary(body, 150)
+    tier = tiers.summary(body, 150)
     for name in sections:
         assert f"## {name}\n- {name} item 0" in tier.texts[0]
     assert "Completed Work item 39" not in tier.texts[0]
     assert tier.cost <= 150
     assert tier.dropped == [Dropped("summary", tokens=tier.dropped[0].tokens)]
-    assert render_context_tiers.summary(body, 2).texts == ()
-    assert render_context_tiers.summary(" ", 100).dropped == []
-    assert render_context_tiers.summary("- one line " * 500, 100).cost <= 100
-    assert render_context_tiers.summary("word " * 500, 60).cost <= 60
+    assert tiers.summary(body, 2).texts == ()
+    assert tiers.summary(" ", 100).dropped == []
+    assert tiers.summary("- one line " * 500, 100).cost <= 100
+    assert tiers.summary("word " * 500, 60).cost <= 60
 
 
 def test_the_summary_drops_lines_of_the_working_state_first() -> None:
@@ -127,34 +125,32 @@ def test_the_summary_drops_lines_of_the_working_state_first() -> None:
     state = "Current task: mend the pier\nNext: paint the railing of the upper pier"
     reasons = [f"- plank {number} is of oak, since oak is at hand" for number in range(20)]
     text = "\n".join(["# S", "", "## Open Threads", "- To do: paint the railing", "", "## Decisions", *reasons])
-    uncut = render_context_tiers.summary(text, 1_000, state)
+    uncut = tiers.summary(text, 1_000, state)
     assert uncut.texts[0].endswith(text)
-    thinned = render_context_tiers.summary(text, uncut.cost - 30, state).texts[0]
+    thinned = tiers.summary(text, uncut.cost - 30, state).texts[0]
     assert "railing" not in thinned
     assert "plank 15" in thinned
-    assert "railing" in render_context_tiers.summary(text, uncut.cost - 30).texts[0]
+    assert "railing" in tiers.summary(text, uncut.cost - 30).texts[0]
 
 
 def test_digest_and_recall_fit_their_ceilings() -> None:
     """The digest is cut or left out with its frame; recall drops whole lines, and smaller ones may follow."""
-    assert render_context_tiers.digest("word " * 900, 100).texts[0].endswith(" […]")
-    assert render_context_tiers.digest("word " * 900, 100).cost <= 100
-    assert render_context_tiers.digest(
-        "who", 3 + count_and_truncate_tokens.count(render_context_tiers.FRAME)
-    ).texts == (render_context_tiers.FRAME,)
-    assert render_context_tiers.digest("who", 10).texts == ()
+    assert tiers.digest("word " * 900, 100).texts[0].endswith(" […]")
+    assert tiers.digest("word " * 900, 100).cost <= 100
+    assert tiers.digest("who", 3 + tokenizer.count(tiers.FRAME)).texts == (tiers.FRAME,)
+    assert tiers.digest("who", 10).texts == ()
     lines = [
         RecallLine("- big " + "word " * 50, "m1", "a"),
         RecallLine("- small", "m2", "b"),
         RecallLine(" ", "m3", "c"),
     ]
-    tier = render_context_tiers.recall(lines, 30)
+    tier = tiers.recall(lines, 30)
     assert tier.texts[0].split("\n")[1:] == ["- small"]
     assert [item.id for item in tier.dropped] == ["m1"]
 
 
 def passage(text: str, seq: int, rank: int) -> Passage:
-    return Passage(text, seq, rank, count_and_truncate_tokens.count(text + "\n"))
+    return Passage(text, seq, rank, tokenizer.count(text + "\n"))
 
 
 def test_excerpts_are_chosen_by_rank_and_put_in_thread_order() -> None:

@@ -9,7 +9,7 @@ import msgspec
 import orjson
 import pytest
 
-from reverie.context.cap_model_request_messages_by_stable_cut import Cap, Capped, CutNeeded, TooSmall
+from reverie.context.cut import Cap, Capped, CutNeeded, TooSmall
 from reverie.context.token_cost import message_cost
 from support.prose import paragraph
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.context.token_cost import BLOCK, MEDIA, block_cost, compact, content_cost
 
 WORDS = "a few words of text"
-HELD = count_and_truncate_tokens.count(WORDS)
+HELD = tokenizer.count(WORDS)
 IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
 
 
@@ -22,9 +22,7 @@ IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/
         ({"type": "redacted_thinking", "data": "c2ln" * 99}, BLOCK),
         (
             {"type": "tool_use", "id": "t" * 99, "name": "Bash", "input": {"command": WORDS}},
-            BLOCK
-            + count_and_truncate_tokens.count("Bash")
-            + count_and_truncate_tokens.count(f'{{"command":"{WORDS}"}}'),
+            BLOCK + tokenizer.count("Bash") + tokenizer.count(f'{{"command":"{WORDS}"}}'),
         ),
         ({"type": "tool_result", "tool_use_id": "t" * 99, "content": WORDS}, 2 * BLOCK + HELD),
         (
@@ -38,7 +36,7 @@ IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/
         ({"type": "document", "source": None}, BLOCK + MEDIA),
         (
             {"type": "container_upload", "file_id": "f"},
-            BLOCK + count_and_truncate_tokens.count('{"type":"container_upload","file_id":"f"}'),
+            BLOCK + tokenizer.count('{"type":"container_upload","file_id":"f"}'),
         ),
     ],
 )

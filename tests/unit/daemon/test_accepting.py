@@ -11,7 +11,7 @@ import pytest
 import uvloop
 
 from reveried import server as module
-from reveried.http.connection_limits import Admission, Limits
+from reveried.http.limits import Admission, Limits
 from reveried.server import Server, bind_unix
 from support.daemon import scratch_home
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reverie.sync.sync_input_types import Baseline
-from reveried.sync_service.in_memory_folder_state import Baselines
+from reverie.sync.inputs import Baseline
+from reveried.sync.state import Baselines
 
 ONE, TWO = Baseline("facts/user.md", "1" * 64, 1), Baseline("facts/user.md", "2" * 64, 2)
 

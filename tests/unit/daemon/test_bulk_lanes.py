@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.installation_paths import Layout
+from reverie.places import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
-from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.projections import ProjectListings
+from reverie.usecases.recall import Recall
 from reverie.usecases.redactions import RedactRules
 from reveried import config
-from reveried.actions import distill, import_transcript_chunks, learn_memories_from_thread, undo_rollback_and_retention
-from reveried.actions.agent_trust_for_files_written_by_tool_calls import OpenCalls
-from reveried.commit_worker import Worker
-from reveried.compute_process import Compute
+from reveried.actions import distill, imports, learn, undo
+from reveried.actions.trust import OpenCalls
+from reveried.compute import Compute
+from reveried.worker import Worker
 from support.generated_sessions import generate
 
 if TYPE_CHECKING:
@@ -93,10 +93,8 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
 
 async def imported(services: Any, data: bytes, session: str) -> str:
     """Import a session as one chunk; return the id of its thread."""
-    place = await import_transcript_chunks.begin(
-        services, SPACE, client="test", session=session, source=None, idempotency=None
-    )
-    await import_transcript_chunks.take_chunk(services, SPACE, place.id, offset=0, first_line=1, data=data, final=True)
+    place = await imports.begin(services, SPACE, client="test", session=session, source=None, idempotency=None)
+    await imports.take_chunk(services, SPACE, place.id, offset=0, first_line=1, data=data, final=True)
     return place.thread
 
 
@@ -116,14 +114,14 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
             }
             assert all(bulk for _, bulk in lanes)
             lanes.clear()
-            await learn_memories_from_thread.learn(services, SPACE, thread, who="test")
+            await learn.learn(services, SPACE, thread, who="test")
             decided = [("decide learn-candidates", True), ("decide learn", True)]
             assert lanes == [*decided, ("commit thread.learn", False)]
             lanes.clear()
             await distill.distill(services, SPACE, thread, who="test")
             assert lanes == [("decide distill", False), ("commit thread.distill", False)]
             lanes.clear()
-            await undo_rollback_and_retention.prune(services)
+            await undo.prune(services)
             assert lanes
             assert all(bulk for _, bulk in lanes)
 
@@ -134,15 +132,13 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
 def test_an_import_beside_agents_is_cut_small(tmp_path: Path, shared: bool) -> None:  # noqa: FBT001
     """An import commits up to 512 KiB at once, but 64 KiB while other callers write."""
     data = generate(1).data
-    assert 3 * import_transcript_chunks.PIECE_BESIDE_BYTES < len(data) < import_transcript_chunks.PIECE_BYTES
+    assert 3 * imports.PIECE_BESIDE_BYTES < len(data) < imports.PIECE_BYTES
 
     async def run() -> None:
         async with daemon(tmp_path) as (services, lanes):
             services.worker = SimpleNamespace(is_shared=lambda: shared)
             await imported(services, data, "two")
             pieces = lanes.count(("commit import.chunk", True))
-            assert pieces == (
-                1 if not shared else pytest.approx(len(data) / import_transcript_chunks.PIECE_BESIDE_BYTES, abs=1)
-            )
+            assert pieces == (1 if not shared else pytest.approx(len(data) / imports.PIECE_BESIDE_BYTES, abs=1))
 
     asyncio.run(run())

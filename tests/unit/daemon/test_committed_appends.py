@@ -11,11 +11,11 @@ import pytest
 from reverie import wire
 from reverie.errors import Busy
 from reverie.store import Done
-from reveried.actions import agent_trust_for_files_written_by_tool_calls as attribution
-from reveried.actions import create_append_and_rewind_threads as actions
+from reveried.actions import threads as actions
+from reveried.actions import trust as attribution
 from reveried.config_schema import Context
-from reveried.http.call_reply_and_stream_types import Call
-from reveried.routes import threads_and_imports
+from reveried.http.types import Call
+from reveried.routes import threads
 
 CONTEXT = wire.ContextUse(tokens=1, window=10, fraction=0.1)
 APPENDED = wire.Appended(first_seq=1, last_seq=1, context=CONTEXT)
@@ -48,6 +48,6 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
         background_state=SimpleNamespace(schedule=lambda *_: None),
     )
 
-    reply = asyncio.run(threads_and_imports.append(_call(services)))
+    reply = asyncio.run(threads.append(_call(services)))
 
     assert reply.status == 200

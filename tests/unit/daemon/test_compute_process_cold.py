@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import ReverieError, ValidationError
-from reveried import compute_process
+from reveried import compute
 from support import fake_jobs
 from support.compute import jobs_on_the_path, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reveried.compute_process import Compute
+    from reveried.compute import Compute
 
 __all__ = ["jobs_on_the_path"]
 
@@ -43,7 +43,7 @@ def test_a_small_job_needs_no_child() -> None:
 
 def test_a_middling_job_does_not_wait_for_the_child_that_it_starts() -> None:
     async def work(made: Compute) -> None:
-        body = b"x" * (compute_process.SMALL_BYTES + 1)
+        body = b"x" * (compute.SMALL_BYTES + 1)
         assert await made.run("echo", body) == body
         while not made.pids():  # noqa: ASYNC110 - another process is waited for
             await asyncio.sleep(0.01)
@@ -58,7 +58,7 @@ def test_a_middling_job_is_done_before_its_child_starts(tmp_path: Path) -> None:
 
     async def work(made: Compute) -> None:
         gate = tmp_path / "gate"
-        body = bytes(gate) + b" " * compute_process.SMALL_BYTES
+        body = bytes(gate) + b" " * compute.SMALL_BYTES
         waiting = asyncio.ensure_future(made.run("wait", body))
         while not made._in_thread.locked():  # noqa: ASYNC110 - it has begun
             await asyncio.sleep(0)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
-from reverie.installation_paths import Layout
+from reverie.places import Layout
 from reveried.config import CONFIG_BYTES_MAX, KEYS, Config, load, parse, read_file
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reveried.http.connection_limits import Admission, Limits
+from reveried.http.limits import Admission, Limits
 from reveried.server import Server, bind_unix
 from support.daemon import request, scratch_home
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from reveried.http.request_struct_and_response_writer import Request, Response
+    from reveried.http.message import Request, Response
 
 SECONDS = 10.0  # for what must happen; far more than it takes
 A_WHILE = 0.4  # in which what must not happen would have happened

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from reverie.ids import new_id
 from reverie.store import Done
-from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import documents
 from reverie.usecases.projections import Listing
-from reveried.sync_service.in_memory_folder_state import DirtySet
+from reveried.sync.state import DirtySet
 from support.stores import AT, opened
 
 if TYPE_CHECKING:

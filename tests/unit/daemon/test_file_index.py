@@ -10,17 +10,16 @@ import pytest
 
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, refusal
-from reverie.sync.open_and_verify_root_folder import Root
-from reverie.sync.scan_and_read_files import read_file
-from reveried.sync_service import in_memory_folder_state
-from reveried.sync_service.in_memory_folder_state import FileIndex
+from reverie.sync.root import Root
+from reverie.sync.scan import Limits, Refusal, Stamp, read_file, refusal
+from reveried.sync import state
+from reveried.sync.state import FileIndex
 from support.sync_without_daemon import failing_submit, sync_service
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.sync.scan_and_read_files import FileContent
+    from reverie.sync.scan import FileContent
 
 KNOWN = {"notes/b7.md": Stamp(0, 0, 0, 0)}
 
@@ -113,7 +112,7 @@ def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkey
 
         await service.sync("default", None, whole=True)
         assert refused() == ["facts/image.md"]
-        monkeypatch.setattr(in_memory_folder_state, "read_file", observed)
+        monkeypatch.setattr(state, "read_file", observed)
         await service.sync("default", None, whole=True)
         await service.sync("default", {"facts/image.md"})
         assert during == [["facts/image.md"]] * 2

@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reveried.http.call_reply_and_stream_types import Call
+from reveried.http.types import Call
 
 
 class Point(msgspec.Struct, forbid_unknown_fields=True):

@@ -16,12 +16,12 @@ import structlog
 from reverie import wire
 from reverie.errors import Busy, NotFound
 from reveried import log
-from reveried.http.call_reply_and_stream_types import Call, Reply, Stream
-from reveried.http.connection_limits import Admission, Limits
+from reveried.http.limits import Admission, Limits
+from reveried.http.message import envelope_body, raw_response
+from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
-from reveried.http.request_duration_histogram import Metrics
-from reveried.http.request_struct_and_response_writer import envelope_body, raw_response
-from reveried.http.route_table_and_dispatch import Application, Route, Table, table
+from reveried.http.route import Application, Route, Table, table
+from reveried.http.types import Call, Reply, Stream
 from reveried.routes import routes
 from reveried.server import Server, bind_unix
 from support.daemon import Answer, Wire, request, scratch_home

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from reverie.errors import Busy, NotFound, ReverieError, ValidationError
-from reveried import start_await_and_cancel_background_jobs as module
-from reveried.event_wakeups import Events
-from reveried.start_await_and_cancel_background_jobs import Jobs, Progress
+from reveried import jobs as module
+from reveried.jobs import Jobs, Progress
+from reveried.wakeups import Events
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from reveried.sync_service.folder_write_passes_shared_by_callers import JoinedWrites
+from reveried.sync.shared_passes import JoinedWrites
 
 
 class Folder:

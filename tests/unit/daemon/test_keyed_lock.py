@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from reveried.keyed_locks_and_shared_waits import wait_together
+from reveried.locks import wait_together
 
 
 def test_callers_wait_for_one_run() -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from reveried.sync_service.late_writes_into_replaced_files import LateWrites
+from reveried.sync.late_writes import LateWrites
 
 if TYPE_CHECKING:
-    from reverie.sync.check_and_recover_displaced_files import DisplacedFile
+    from reverie.sync.displaced import DisplacedFile
 
 
 def test_a_late_write_during_a_pass_waits() -> None:

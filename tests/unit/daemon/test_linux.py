@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Conflict, ValidationError
-from reveried import linux_peer_systemd_and_memory_calls
+from reveried import linux
 from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix, make_private
 from support.daemon import scratch_home
@@ -22,30 +22,28 @@ def test_peer_is_this_process() -> None:
     """SO_PEERCRED returns the process that connected."""
     one, other = socket.socketpair()
     with one, other:
-        assert linux_peer_systemd_and_memory_calls.peer_of(one) == linux_peer_systemd_and_memory_calls.Peer(
-            os.getpid(), os.getuid(), os.getgid()
-        )
+        assert linux.peer_of(one) == linux.Peer(os.getpid(), os.getuid(), os.getgid())
 
 
 def test_notify_reaches_the_manager() -> None:
     """`notify` reaches a path and an abstract socket; without a manager, or with a dead one, it is no error."""
     with scratch_home() as home, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(home / "n"))
-        assert linux_peer_systemd_and_memory_calls.notify("READY=1", {"NOTIFY_SOCKET": str(home / "n")})
+        assert linux.notify("READY=1", {"NOTIFY_SOCKET": str(home / "n")})
         assert manager.recv(100) == b"READY=1"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         name = f"reverie-test-{os.getpid()}"
         manager.bind("\0" + name)
-        assert linux_peer_systemd_and_memory_calls.notify("STOPPING=1", {"NOTIFY_SOCKET": "@" + name})
+        assert linux.notify("STOPPING=1", {"NOTIFY_SOCKET": "@" + name})
         assert manager.recv(100) == b"STOPPING=1"
-    assert not linux_peer_systemd_and_memory_calls.notify("READY=1", {})
-    assert not linux_peer_systemd_and_memory_calls.notify("READY=1", {"NOTIFY_SOCKET": "relative"})
-    assert not linux_peer_systemd_and_memory_calls.notify("READY=1", {"NOTIFY_SOCKET": "/nowhere/at/all"})
+    assert not linux.notify("READY=1", {})
+    assert not linux.notify("READY=1", {"NOTIFY_SOCKET": "relative"})
+    assert not linux.notify("READY=1", {"NOTIFY_SOCKET": "/nowhere/at/all"})
 
 
 ACTIVATED = """
 import fcntl, os, socket, sys
-from reveried.linux_peer_systemd_and_memory_calls import activated_sockets
+from reveried.linux import activated_sockets
 
 high = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 60) for number in sys.argv[1:]]
 for place, number in enumerate(high, 3):
@@ -84,17 +82,17 @@ def test_unsupported_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a system without the call each function raises an error that names it."""
     monkeypatch.setattr(sys, "platform", "plan9")
     with pytest.raises(OSError, match="plan9"):
-        linux_peer_systemd_and_memory_calls.die_with_parent(9, os.getppid())
+        linux.die_with_parent(9, os.getppid())
     monkeypatch.delattr(socket, "SO_PEERCRED")
     one, other = socket.socketpair()
     with one, other, pytest.raises(OSError, match="SO_PEERCRED"):
-        linux_peer_systemd_and_memory_calls.peer_of(one)
+        linux.peer_of(one)
 
 
 def test_child_dies_with_its_parent() -> None:
     """A child that called `die_with_parent` is killed with its parent."""
     child = (
-        "import os, signal, time; from reveried.linux_peer_systemd_and_memory_calls import die_with_parent;"
+        "import os, signal, time; from reveried.linux import die_with_parent;"
         "die_with_parent(signal.SIGKILL, os.getppid()); print(os.getpid(), flush=True); time.sleep(60)"
     )
     parent = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
@@ -111,7 +109,7 @@ def test_child_dies_with_its_parent() -> None:
 def test_child_of_a_dead_parent_ends_at_once() -> None:
     """A child whose parent ended before `die_with_parent` ends at once."""
     code = (
-        "import signal; from reveried.linux_peer_systemd_and_memory_calls import die_with_parent;"
+        "import signal; from reveried.linux import die_with_parent;"
         "die_with_parent(signal.SIGKILL, 1 << 22); print('alive')"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -202,7 +200,7 @@ def test_another_system_is_named_at_the_start(name: str, words: tuple[str, ...])
 
 THREADS = """
 import ctypes, sys, threading
-from reveried.linux_peer_systemd_and_memory_calls import limit_kept_memory
+from reveried.linux import limit_kept_memory
 if sys.argv[1:]:
     limit_kept_memory(arenas=int(sys.argv[1]), large_bytes=1 << 20)
 libc = ctypes.CDLL(None)
@@ -235,7 +233,7 @@ def test_threads_share_as_many_arenas_as_they_may() -> None:
 LARGE = """
 import ctypes, sys
 from pathlib import Path
-from reveried.linux_peer_systemd_and_memory_calls import limit_kept_memory
+from reveried.linux import limit_kept_memory
 if sys.argv[1:]:
     limit_kept_memory(arenas=2, large_bytes=int(sys.argv[1]))
 libc = ctypes.CDLL(None)

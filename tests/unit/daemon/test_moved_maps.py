@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.store import lmdb_env
-from reverie.store.lmdb_env import MAPS_LOCK, Environment
-from reveried import ram_release
+from reverie.store import env
+from reverie.store.env import MAPS_LOCK, Environment
+from reveried import ram
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,18 +27,18 @@ def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch
             done.set()
 
     async def large() -> None:
-        ram_release.after_work(ram_release.LARGE_BYTES)
+        ram.after_work(ram.LARGE_BYTES)
         assert await asyncio.to_thread(done.wait, 60)
 
-    monkeypatch.setattr(ram_release, "QUIET_S", 0.0)
-    monkeypatch.setattr(ram_release, "release_memory", release)
-    monkeypatch.setattr(ram_release, "release_pages", release)
+    monkeypatch.setattr(ram, "QUIET_S", 0.0)
+    monkeypatch.setattr(ram, "release_memory", release)
+    monkeypatch.setattr(ram, "release_pages", release)
     asyncio.run(large())
 
     assert held == [("", False), ("data.mdb", True)]
 
 
-@pytest.mark.parametrize("size", [1, ram_release.LARGE_BYTES])
+@pytest.mark.parametrize("size", [1, ram.LARGE_BYTES])
 def test_memory_is_given_back_regularly(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """After steady work, small or large, memory is released once, though the process was never idle."""
     done = threading.Event()
@@ -51,14 +51,14 @@ def test_memory_is_given_back_regularly(size: int, monkeypatch: pytest.MonkeyPat
 
     async def work() -> None:
         for _ in range(100):
-            ram_release.after_work(size)
+            ram.after_work(size)
         assert await asyncio.to_thread(done.wait, 60)
         await asyncio.sleep(0)
 
-    monkeypatch.setattr(ram_release, "QUIET_S", 3600.0)
-    monkeypatch.setattr(ram_release, "REGULAR_S", 0.01)
-    monkeypatch.setattr(ram_release, "release_memory", release)
-    monkeypatch.setattr(ram_release, "release_pages", release)
+    monkeypatch.setattr(ram, "QUIET_S", 3600.0)
+    monkeypatch.setattr(ram, "REGULAR_S", 0.01)
+    monkeypatch.setattr(ram, "release_memory", release)
+    monkeypatch.setattr(ram, "release_pages", release)
     asyncio.run(work())
 
     assert released == ["", "data.mdb"]
@@ -76,7 +76,7 @@ def test_a_map_moves_while_nobody_uses_its_address(tmp_path: Path, monkeypatch: 
         def __exit__(self, *_: object) -> None:
             taken.append("released")
 
-    monkeypatch.setattr(lmdb_env, "MAPS_LOCK", Lock())
+    monkeypatch.setattr(env, "MAPS_LOCK", Lock())
     environment.grow()
     environment.compact()
     environment.close()

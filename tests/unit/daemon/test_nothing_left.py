@@ -54,7 +54,7 @@ def test_a_port_in_use_is_refused_and_its_socket_closed() -> None:
 
 CHILD = """
 import os, socket
-from reveried.linux_peer_systemd_and_memory_calls import activated_sockets
+from reveried.linux import activated_sockets
 os.closerange(3, 10)
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0)); listener.listen()

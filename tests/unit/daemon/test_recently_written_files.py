@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.usecases.runs import FILE_BYTES_MAX
-from reveried import read_files_written_in_run_folder_since
-from reveried.read_files_written_in_run_folder_since import Found, written_since
+from reveried import written_files
+from reveried.written_files import Found, written_since
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,12 +122,12 @@ def test_the_work_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for number in range(8):
         write(folder, **{f"f{number}_md": "x"})
         os.utime(folder / f"f{number}.md", (time.time() + number, time.time() + number))
-    monkeypatch.setattr(read_files_written_in_run_folder_since, "FILES_MAX", 3)
+    monkeypatch.setattr(written_files, "FILES_MAX", 3)
     found = look(folder)
     assert (names(found), found.left_out, found.why) == ({"f5.md", "f6.md", "f7.md"}, 5, "")
-    monkeypatch.setattr(read_files_written_in_run_folder_since, "LISTED_MAX", 4)
+    monkeypatch.setattr(written_files, "LISTED_MAX", 4)
     assert look(folder).why == "it has more than 4 files"
-    monkeypatch.setattr(read_files_written_in_run_folder_since, "READ_MAX", 0)
+    monkeypatch.setattr(written_files, "READ_MAX", 0)
     assert look(folder).files == []
 
 
@@ -150,6 +150,6 @@ def test_a_listing_that_fails_or_hangs(folder: Path, monkeypatch: pytest.MonkeyP
     program.chmod(0o700)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     if "sleep" in does:
-        monkeypatch.setattr(read_files_written_in_run_folder_since, "LISTING_SECONDS", 0.5)
+        monkeypatch.setattr(written_files, "LISTING_SECONDS", 0.5)
     found = look(folder)
     assert (found.files, found.why) == ([], why)

@@ -11,8 +11,8 @@ import pytest
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write
-from reveried.actions.undo_rollback_and_retention import prune, prune_daily
-from reveried.commit_worker import Worker
+from reveried.actions.undo import prune, prune_daily
+from reveried.worker import Worker
 
 if TYPE_CHECKING:
     from pathlib import Path

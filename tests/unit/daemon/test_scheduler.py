@@ -15,9 +15,9 @@ from reverie.redact import Redactor
 from reverie.store import ScheduleRecord, Store
 from reveried import scheduler as module
 from reveried.clock import FileClock, SystemClock, clock_of, text_of
-from reveried.commit_worker import Worker
 from reveried.scheduler import Scheduler, system_zone
-from reveried.stored_tokens_spaces_and_schedules import StoredSchedules, spaces_of
+from reveried.stored import StoredSchedules, spaces_of
+from reveried.worker import Worker
 from support.scheduling import NIGHT, ManualClock, Table, run, settle
 
 if TYPE_CHECKING:

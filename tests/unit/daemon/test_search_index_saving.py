@@ -10,11 +10,11 @@ import pytest
 
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, ThreadRecord, seal
-from reverie.usecases import message_index_of_one_space, threads
-from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.open_sealed_thread_entries import entry_record
-from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
-from reveried.actions.update_search_indexes import keep_messages
+from reverie.usecases import message_index, threads
+from reverie.usecases.entries import entry_record
+from reverie.usecases.message_search import MessageSearch, within
+from reverie.usecases.recall import Recall
+from reveried.actions.indexing import keep_messages
 from support.stores import AT, MASKING, SPACE, opened, write
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def append_messages(writer: Writer) -> None:
 
 def test_the_message_index_is_saved_and_merged_behind_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message index is merged to one segment and saved in the background, and is loaded after a restart."""
-    monkeypatch.setattr(message_index_of_one_space, "STEP_ENTRIES", 2)
-    monkeypatch.setattr(message_index_of_one_space, "BUFFER_MAX", 2)
+    monkeypatch.setattr(message_index, "STEP_ENTRIES", 2)
+    monkeypatch.setattr(message_index, "BUFFER_MAX", 2)
     folder = tmp_path / "search"
     with opened(tmp_path / "store") as store:
         write(store, append_messages)
@@ -57,7 +57,7 @@ def test_the_message_index_is_saved_and_merged_behind_requests(tmp_path: Path, m
 
         asyncio.run(asyncio.wait_for(until_saved(), 120))
         assert not recall.opened()
-        monkeypatch.setattr(message_index_of_one_space.MessageIndex, "_begin", None)
+        monkeypatch.setattr(message_index.MessageIndex, "_begin", None)
         again = MessageSearch(store, folder)
         assert again.catch_up(SPACE, 60)
         assert len(again.messages(SPACE, "parser", 20, within(kind="message"))) == MESSAGES

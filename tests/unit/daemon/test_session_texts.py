@@ -9,7 +9,7 @@ import pytest
 
 from reverie.errors import Busy
 from reveried import start_texts
-from reveried.actions import contexts_states_and_notes as actions
+from reveried.actions import contexts as actions
 from reveried.session_texts import PARTS, SessionTexts
 from reveried.start_texts import Start, StartTexts
 

@@ -12,9 +12,10 @@ import pytest
 
 from reverie.errors import Busy
 from reverie.store import SessionRecord
-from reveried import log, transcript_follower
-from reveried.restart_failed_loops import failures_logged, start_supervised, supervise
-from reveried.transcript_follower import Follower
+from reveried import follower as reveried_follower
+from reveried import log
+from reveried.follower import Follower
+from reveried.supervise import failures_logged, start_supervised, supervise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,8 +148,8 @@ def test_an_ended_session_is_followed_until_there_is_room_to_read_it(
 
     ended = asyncio.Event()
 
-    monkeypatch.setattr(transcript_follower, "_import", read_lines)
-    monkeypatch.setattr(transcript_follower, "_learn", learnt)
+    monkeypatch.setattr(reveried_follower, "_import", read_lines)
+    monkeypatch.setattr(reveried_follower, "_learn", learnt)
     session = SessionRecord(
         client="claude-code",
         session="s",

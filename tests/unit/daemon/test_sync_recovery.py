@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import linux_syscalls
+from reverie import syscalls
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.sync import check_and_recover_displaced_files
-from reverie.sync.check_and_recover_displaced_files import SwapName
+from reverie.sync import displaced
+from reverie.sync.displaced import SwapName
 from reverie.usecases import documents
-from reverie.usecases.conflict_lifecycle_with_undo_and_rollback import open_conflicts
+from reverie.usecases.conflicts import open_conflicts
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from reveried.sync_service.sync_calls_and_loops import SyncService
+    from reveried.sync.service import SyncService
 
 NOTE = "notes/a.md"
 TEXT = "# T\n\n" + "".join(f"- line {number} of the file\n" for number in range(6))
@@ -68,14 +68,14 @@ class Opened:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
         self._file: Any = None
-        real = linux_syscalls.exchange
+        real = syscalls.exchange
 
         def exchange(*given: Any) -> Any:
             if self._file is None:
                 self._file = path.open("r+b")
             return real(*given)
 
-        monkeypatch.setattr(linux_syscalls, "exchange", exchange)
+        monkeypatch.setattr(syscalls, "exchange", exchange)
 
     def write(self, data: bytes) -> None:
         self._file.seek(0)
@@ -135,7 +135,7 @@ def test_a_failed_recovery_is_retried_by_the_next_scan(place: Place, monkeypatch
         swap.mkdir(exist_ok=True)
         (swap / str(SwapName.create(NOTE, ours, theirs))).write_text(TEXT + "- words\n", encoding="utf-8")
 
-        second, real, asked = place.keeper(), check_and_recover_displaced_files.read_all, []
+        second, real, asked = place.keeper(), displaced.read_all, []
 
         def whole(handle: int) -> bytes | None:
             asked.append(handle)
@@ -143,7 +143,7 @@ def test_a_failed_recovery_is_retried_by_the_next_scan(place: Place, monkeypatch
                 raise OSError(5, "Input/output error")
             return real(handle)
 
-        monkeypatch.setattr(check_and_recover_displaced_files, "read_all", whole)
+        monkeypatch.setattr(displaced, "read_all", whole)
         with pytest.raises(StorageFailed):
             await second.sync("default", None, whole=True)
         await place.settle(second)

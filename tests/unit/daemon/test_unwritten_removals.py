@@ -10,10 +10,9 @@ import pytest
 
 from reverie.redact import Redactor
 from reverie.store import DocumentRecord, Done, MemoryRecord, PendingPurge, Store
-from reverie.usecases import documents, purge_steps, purge_targets
-from reverie.usecases import remember_change_forget_and_read_memories as memories
-from reverie.usecases.move_documents_delete_folders_insert_lines import move
-from reverie.usecases.undo_and_rollback import undo
+from reverie.usecases import documents, memories, purge_steps, purge_targets
+from reverie.usecases.moves import move
+from reverie.usecases.undo import undo
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.store import Write
-    from reveried.sync_service.sync_calls_and_loops import SyncService
+    from reveried.sync.service import SyncService
 
 PATH, MOVED = "facts/garden.md", "facts/shed.md"
 KEPT, GONE = "- The ladder hangs behind the door\n", "- The mower needs unleaded petrol\n"

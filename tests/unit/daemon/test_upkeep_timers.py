@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from reveried.sync_service.retry_backoff import RETRY_MOST_S, RETRY_S
-from reveried.sync_service.sync_loop import MOST_S, RECORD_S, REST_TIMES, SETTLED_S, UpkeepTimers
+from reveried.sync.backoff import RETRY_MOST_S, RETRY_S
+from reveried.sync.loop import MOST_S, RECORD_S, REST_TIMES, SETTLED_S, UpkeepTimers
 
 
 def test_nothing_is_due_without_a_change() -> None:

@@ -13,8 +13,8 @@ import pytest
 from reverie.errors import Conflict
 from reverie.redact import Redactor
 from reverie.store import NoteRecord, Store, Write
-from reveried.commit_worker import Worker
-from reveried.execute_use_cases import TRIES, answer_once, execute, retry_while_stale, stored_answer
+from reveried.execute import TRIES, answer_once, execute, retry_while_stale, stored_answer
+from reveried.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

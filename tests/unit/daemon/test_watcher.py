@@ -14,8 +14,8 @@ import pytest
 from watchdog.events import FileModifiedEvent
 from watchdog.observers import inotify_c
 
-from reverie.sync.check_and_recover_displaced_files import SWAP_FOLDER
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Written, write_file
+from reverie.sync.displaced import SWAP_FOLDER
+from reverie.sync.swap import Written, write_file
 from reveried import watcher
 from reveried.watcher import OwnWrites, Watcher
 from support.spaces import open_root

@@ -16,14 +16,14 @@ from rich.console import Console
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.evals.continuity import continuity
-from reverie.importers import find_and_read_transcript_files
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers import find
+from reverie.importers.join import main_line
 from reverie.models import EntryKind
-from reveried.cli.send_new_bytes_of_session_files_to_import import FileReport
-from reveried.demo import temporary_daemon_import_and_distill_steps
+from reveried.cli.send_sessions import FileReport
+from reveried.demo import steps
 from reveried.demo.report import Report
-from reveried.demo.sample_session import SESSION, sample
-from reveried.demo.temporary_daemon_import_and_distill_steps import Selection, select_sessions
+from reveried.demo.session import SESSION, sample
+from reveried.demo.steps import Selection, select_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ def test_the_sample_is_a_valid_transcript(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(sample())
     assert sample() == path.read_bytes()
-    entries = list(find_and_read_transcript_files.read_entries(path))
+    entries = list(find.read_entries(path))
     assert Counter(entry.kind for entry in entries) == {EntryKind.SPEECH: len(entries)}
     assert 50 <= len(entries) <= 70
     messages = main_line(entries)
@@ -48,7 +48,7 @@ def test_the_sample_is_a_valid_transcript(tmp_path: Path) -> None:
     assert asked == [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
     assert any(block.get("is_error") for block in blocks)
     assert any(block.get("name") == "TodoWrite" for block in blocks)
-    assert find_and_read_transcript_files.read_identity(path).session == SESSION
+    assert find.read_identity(path).session == SESSION
 
 
 def test_given_sessions_are_selected(tmp_path: Path) -> None:
@@ -67,12 +67,12 @@ def test_what_is_no_session_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is no session ends the demo with the importer's reason, an empty one with another."""
     client = cast("Client", SimpleNamespace(threads=lambda **_: wire.Page(items=[])))
     reports = [FileReport("README.md", error="README.md is not a session")]
-    monkeypatch.setattr(temporary_daemon_import_and_distill_steps, "import_files", lambda *_, **__: reports)
+    monkeypatch.setattr(steps, "import_files", lambda *_, **__: reports)
     with pytest.raises(ValidationError, match="is not a session"):
-        temporary_daemon_import_and_distill_steps.import_sessions(client, [Path("README.md")])
+        steps.import_sessions(client, [Path("README.md")])
     reports[0].error = None
     with pytest.raises(NotFound, match="no messages"):
-        temporary_daemon_import_and_distill_steps.import_sessions(client, [Path("README.md")])
+        steps.import_sessions(client, [Path("README.md")])
 
 
 def test_the_users_newest_session_is_selected(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_the_users_newest_session_is_selected(tmp_path: Path) -> None:
         os.utime(projects / name, (1_000_000 - age, 1_000_000 - age))
         assert select_sessions([], tmp_path, tmp_path) == Selection([projects / "d.jsonl"], "your newest session")
     for age, name in enumerate(["agent-1.jsonl", "b.jsonl", "a.jsonl"]):
-        (projects / name).write_text("{}\n" * temporary_daemon_import_and_distill_steps.SESSION_BYTES_MIN)
+        (projects / name).write_text("{}\n" * steps.SESSION_BYTES_MIN)
         os.utime(projects / name, (900_000 - age, 900_000 - age))
     assert [path.name for path in select_sessions([], tmp_path, tmp_path).files] == ["b.jsonl"]
 
@@ -96,7 +96,7 @@ def test_the_users_newest_session_is_selected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("tokens", "budget"), [(0, 4000), (30_000, 6000), (31_999, 6000), (1_000_000, 16_000)])
 def test_context_budget(tokens: int, budget: int) -> None:
     """The budget is a fifth of the thread in whole thousands, between 4,000 and 16,000."""
-    assert temporary_daemon_import_and_distill_steps.context_budget(tokens) == budget
+    assert steps.context_budget(tokens) == budget
 
 
 def memory(
@@ -119,21 +119,10 @@ def test_question_about() -> None:
     """The question is about a mistake before a fact, and about the task if there is neither."""
     memories = [memory("fact", "The sea is salt"), memory("mistake", "one two three four five six seven eight, nine")]
     state = wire.WorkingState(current_task="Fix the table.")
-    assert (
-        temporary_daemon_import_and_distill_steps.question_about(memories, state)
-        == "What do we know about “one two three four five six seven eight”?"
-    )
-    assert (
-        temporary_daemon_import_and_distill_steps.question_about(memories[:1], state)
-        == "What do we know about “The sea is salt”?"
-    )
-    assert (
-        temporary_daemon_import_and_distill_steps.question_about([memory("episode")], state)
-        == "What about “Fix the table”?"
-    )
-    assert (
-        temporary_daemon_import_and_distill_steps.question_about([], wire.WorkingState()) == "What was the last task?"
-    )
+    assert steps.question_about(memories, state) == "What do we know about “one two three four five six seven eight”?"
+    assert steps.question_about(memories[:1], state) == "What do we know about “The sea is salt”?"
+    assert steps.question_about([memory("episode")], state) == "What about “Fix the table”?"
+    assert steps.question_about([], wire.WorkingState()) == "What was the last task?"
 
 
 def pages(print_pages: Callable[[Report], None], width: int = 80) -> str:
@@ -151,14 +140,14 @@ def test_a_demo_without_files(tmp_path: Path) -> None:
     assert "None yet" in pages(lambda report: report.print_files(tmp_path))
 
 
-def result(memories: list[wire.Memory], *, tokens: int = 1000) -> temporary_daemon_import_and_distill_steps.DemoResult:
+def result(memories: list[wire.Memory], *, tokens: int = 1000) -> steps.DemoResult:
     """Return the result of a demo with these memories, on a thread of so many tokens."""
     use = wire.ContextUse(tokens=tokens, window=200_000, fraction=0.1)
     thread = wire.Thread(
         id="t", message_count=3, tokens=tokens, distillations=0, context=use, created_at=AT, updated_at=AT
     )
     summary = wire.SummaryText(number=1, sections={}, text="")
-    return temporary_daemon_import_and_distill_steps.DemoResult(
+    return steps.DemoResult(
         before=thread,
         distilled=wire.DistillAnswer(
             archive="a",

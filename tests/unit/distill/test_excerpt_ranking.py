@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie import count_and_truncate_tokens
-from reverie.context.excerpt_packing import pack_excerpts
+from reverie import tokenizer
+from reverie.context.excerpts import pack_excerpts
 from reverie.distill import excerpts
 from reverie.distill import reuse as reuse_odds_of_names_in_excerpts
 from reverie.distill.distiller import Extractive
@@ -130,7 +130,7 @@ def test_a_file_is_listed_with_its_folder_alone() -> None:
     worth = {"parser.py": 0.9, "src/parser.py": 0.5, "lexer.py": 0.4, "render_page": 0.1}
     ((told, cost),) = reuse_odds_of_names_in_excerpts.list_names(names, worth, {"core/lexer.py"}, 40)
     assert told.text == "src/parser.py, render_page"
-    assert cost == count_and_truncate_tokens.count(told.text + "\n")
+    assert cost == tokenizer.count(told.text + "\n")
     assert reuse_odds_of_names_in_excerpts.list_names(names, worth, set(), 2) == []
 
 
@@ -150,7 +150,7 @@ def test_excerpts_fit_the_budget_with_exact_counts() -> None:
     for budget in (0, 30, 200, 1_000):
         passages = ranked_excerpts(long_thread(), budget)
         assert sum(passage.tokens for passage in passages) <= budget
-        assert all(passage.tokens == count_and_truncate_tokens.count(passage.text + "\n") for passage in passages)
+        assert all(passage.tokens == tokenizer.count(passage.text + "\n") for passage in passages)
     assert [passage.rank for passage in ranked_excerpts(long_thread())] == list(
         range(len(ranked_excerpts(long_thread())))
     )

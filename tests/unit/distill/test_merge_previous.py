@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.distiller import Extractive
 from reverie.models import Distillation, Section
@@ -61,7 +61,7 @@ def test_open_items_corrections_and_decisions_survive_five_distillations() -> No
     current = after(5)
     sections = current.summary.sections
     assert current.summary.number == 6
-    assert count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(current.summary)) <= 5_000
+    assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(current.summary)) <= 5_000
     assert "To do: Support archives above four gigabytes (task #1)" in sections[Section.OPEN_THREADS]
     assert "To do: Describe the export format (task #2)" in sections[Section.OPEN_THREADS]
     assert f"User: {CORRECTION}" in sections[Section.CORRECTIONS]

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.summary_text import content_words, line_weight, order_by_novelty
 
 
 def greedy(lines: list[str]) -> list[int]:
     """Return the positions of lines in greedy order, each time the line with the most new words per token."""
-    costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in lines])
+    costs = tokenizer.count_many([f"- {line}\n" for line in lines])
     words = [content_words(line) for line in lines]
     said: dict[str, int] = {}
     left = list(range(len(lines)))

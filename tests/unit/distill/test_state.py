@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import state_text
 from reverie.distill.distiller import Extractive
 from reverie.distill.steps import read_trace
@@ -40,7 +40,7 @@ def test_state_of_real_work_names_task_steps_files_and_checks() -> None:
     assert shown.next_steps[0].endswith("Shall I open a pull request?")
     assert "committed 1a2b3c4 fix(logger): replace the pipeline by lineTransport" in shown.completed_steps
     assert shown.open_files == ("logger.ts", "lineTransport.ts")
-    assert count_and_truncate_tokens.count(state_text.render(shown)) <= state_text.MAX_TOKENS
+    assert tokenizer.count(state_text.render(shown)) <= state_text.MAX_TOKENS
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.distiller import Extractive
 from reverie.models import Distillation, Section, Summary
@@ -54,7 +54,7 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
     }
     for ceiling in (120, 300, 1_000):
         packed = summary_format_and_line_choice_by_novelty.pack(1, lines, ceiling)
-        assert count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(packed)) <= ceiling
+        assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(packed)) <= ceiling
         for section in Section:
             assert packed.sections[section] == lines[section][: len(packed.sections[section])]
         assert ceiling < 300 or all(packed.sections[section] for section in Section)
@@ -102,11 +102,11 @@ def test_a_models_summary_is_offered_lines_and_completed_with_kept_ones() -> Non
     assert full.sections[Section.CURRENT_STATE] == (new,)
     assert full.sections[Section.OPEN_THREADS] == ()
 
-    room = count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(full)) - 1
+    room = tokenizer.count(summary_format_and_line_choice_by_novelty.render(full)) - 1
     assert new in summary_format_and_line_choice_by_novelty.complete(own, lines, room).sections[Section.CURRENT_STATE]
     for ceiling in range(70, room + 2, 7):
         assert (
-            count_and_truncate_tokens.count(
+            tokenizer.count(
                 summary_format_and_line_choice_by_novelty.render(
                     summary_format_and_line_choice_by_novelty.complete(own, lines, ceiling)
                 )
@@ -219,6 +219,6 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     result = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )
-    assert count_and_truncate_tokens.count(summary_format_and_line_choice_by_novelty.render(result.summary)) <= 250
+    assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(result.summary)) <= 250
     assert result.passages == ()
     assert replace(result, passages=()) == result

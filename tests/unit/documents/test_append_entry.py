@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.documents import parse_document
-from reverie.documents.create_append_and_change_items import append_entry, with_blocks_of
+from reverie.documents.edit import append_entry, with_blocks_of
 
 TWELVE = "one two three four five six seven eight nine ten eleven twelve"
 TEN = TWELVE.replace(" eleven twelve", "…")

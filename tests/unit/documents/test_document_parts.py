@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.documents.find_part_for_new_memories_of_full_document import (
-    PART_BYTES_MAX,
-    PART_ITEMS_MAX,
-    is_full,
-    next_part,
-    numbered,
-    open_part,
-    room,
-)
-from reverie.documents.memory_layout_types_and_conflict_copy_names import type_by_name
+from reverie.documents.layout import type_by_name
+from reverie.documents.parts import PART_BYTES_MAX, PART_ITEMS_MAX, is_full, next_part, numbered, open_part, room
 from reverie.models import MemoryType
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reverie.documents.memory_layout_types_and_conflict_copy_names import type_of_blocks
-from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project
-from reverie.documents.render_episode_sections_titles_and_summaries import heading_of
+from reverie.documents.episodes import heading_of
+from reverie.documents.layout import type_of_blocks
+from reverie.documents.project_paths import PERSON, folder_of, in_project, memory_project
 from reverie.models import Memory, MemoryType
 
 

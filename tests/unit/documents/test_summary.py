@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.documents import parse_document
+from reverie.documents.header import patch_text
 from reverie.documents.summary import WORDS_MAX, at_most, sentence, shortened, summary_line
-from reverie.documents.summary_and_updated_lines import patch_text
 from reverie.errors import ValidationError
-from reverie.tools.memory_tool_commands_and_reply_texts import MemoryToolError, replaced
+from reverie.tools.memory import MemoryToolError, replaced
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from reverie.embedding import configured, folder_of, open_embedder
-from reverie.embedding.wordpiece_tokenizer import WordPiece
+from reverie.embedding.wordpiece import WordPiece
 from reverie.errors import EmbedderFailed
 from support.small_models import MEANINGS, SPECIAL, bert_folder, static_folder, weights
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reverie.embedding.quantized_message_vector_table import Vectors, unit_rows
+from reverie.embedding.table import Vectors, unit_rows
 
 np: Any = pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
 

@@ -7,14 +7,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.context import render
 from reverie.errors import ValidationError
-from reverie.evals.context_or_knowledge_text_after_transcript import context_of
+from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity
-from reverie.evals.continuity_picture import svg
-from reverie.evals.transcript_cuts import find_cuts
-from reverie.importers.find_and_read_transcript_files import read_entries
+from reverie.evals.cuts import find_cuts
+from reverie.evals.picture import svg
+from reverie.importers.find import read_entries
 from support.compacted import compacted_session
 from support.shared import SHARED, load_program, real_sessions
 
@@ -122,7 +122,7 @@ def test_figures_agree_with_the_judge(name: str) -> None:
     assert len(event["needed"]) == report.needed_median
     for budget in BUDGETS:
         ours = render(context_of(before[:cut], budget).request)
-        assert count_and_truncate_tokens.count(ours) <= budget
+        assert tokenizer.count(ours) <= budget
         _agrees(judge, event, ours, row(report, REVERIE, budget))
         _agrees(judge, event, judge.cut(judge.tail(event["pre"], 10**6, budget), budget), row(report, TAIL, budget))
         _agrees(judge, event, judge.cut(judge.prose(event["pre"], budget), budget), row(report, TALK, budget))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.context import Limits
-from reverie.context.conversation_units_open_turn_and_tail_start import split_units
-from reverie.context.server_and_local_context_edits import clear, cleared_cost
+from reverie.context.edits import clear, cleared_cost
+from reverie.context.units import split_units
 from reverie.errors import ValidationError
-from reverie.evals.count_distillations_with_context_editing import BESIDE, frequency, one_thread
-from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.evals.frequency import BESIDE, frequency, one_thread
+from reverie.importers.find import read_entries
+from reverie.importers.join import main_line
 from support.generated_sessions import generated_files
 from support.shared import real_sessions
 from support.soak import count

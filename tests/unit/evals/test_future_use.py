@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.evals.memory_use_in_later_sessions import FutureUse, Row, Session, future_use, measured
+from reverie.evals.memory_use import FutureUse, Row, Session, future_use, measured
 from support.session import session_file
 from support.thread import Thread
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.errors import ReverieError
 from reverie.evals import context_text, knowledge_text
 from reverie.evals.__main__ import main
@@ -74,7 +74,7 @@ def test_a_longer_thread_is_distilled(tmp_path: Path) -> None:
 def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
     """The context of a long thread fits its budget, counted on the printed text, and uses most of it."""
     text = context_text(transcript(tmp_path / "a.jsonl", long_thread()), budget)
-    assert budget * 3 // 4 < count_and_truncate_tokens.count(text) <= budget
+    assert budget * 3 // 4 < tokenizer.count(text) <= budget
     assert "field number 149" in text
 
 
@@ -83,7 +83,7 @@ def test_last_turn_larger_than_the_budget_is_distilled(tmp_path: Path) -> None:
     thread = Thread().user("Please write the whole manual of the pump in one go")
     thread.call("Write", {"file_path": "/w/manual.md", "content": "The pump_valve opens at noon. " * 4_000})
     text = context_text(transcript(tmp_path / "a.jsonl", thread), 2_000)
-    assert count_and_truncate_tokens.count(text) <= 2_000
+    assert tokenizer.count(text) <= 2_000
     assert "write the whole manual of the pump" in text
 
 
@@ -93,7 +93,7 @@ def test_an_open_call_that_takes_all_room_is_distilled(tmp_path: Path) -> None:
     body = "\n".join(f"export const stored_value_{number} = {number}" for number in range(330))
     thread.unanswered("Write", {"file_path": "/home/ann/app/src/values.ts", "content": body})
     text = context_text(transcript(tmp_path / "a.jsonl", thread), 3_700)
-    assert count_and_truncate_tokens.count(text) <= 3_700
+    assert tokenizer.count(text) <= 3_700
     assert "no, don't touch the public makeLogger signature in src/logger.ts" in text.partition("## Excerpts")[2]
 
 
@@ -106,14 +106,14 @@ def test_knowledge_has_summary_and_memories_without_the_tail(tmp_path: Path) -> 
     text = knowledge_text(path, 4_000)
     assert text.startswith("# Conversation Summary (Distillation #1)")
     assert "## fix(logger): replace the pipeline by lineTransport\n- Summary:" in text
-    assert count_and_truncate_tokens.count(knowledge_text(path, 300)) <= 300
+    assert tokenizer.count(knowledge_text(path, 300)) <= 300
 
 
 def test_an_empty_transcript_gives_a_context(tmp_path: Path) -> None:
     """An empty transcript gives a context and a knowledge text."""
     path = tmp_path / "empty.jsonl"
     path.write_bytes(b"")
-    assert count_and_truncate_tokens.count(context_text(path, 1_000)) <= 1_000
+    assert tokenizer.count(context_text(path, 1_000)) <= 1_000
     assert "Distillation #1" in knowledge_text(path, 1_000)
 
 
@@ -151,7 +151,7 @@ def test_whole_sessions_fit_every_budget() -> None:
     """Contexts of generated and recorded sessions fit every budget, counted on the text; all sessions in a soak."""
     for path in all_sessions(3, step=count(13, 1)):
         for budget in BUDGETS:
-            assert count_and_truncate_tokens.count(context_text(path, budget)) <= budget, (path.name, budget)
+            assert tokenizer.count(context_text(path, budget)) <= budget, (path.name, budget)
 
 
 def test_packed_transcripts_are_read(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from reverie.atomic_no_symlink_file_io import read_beneath, write_atomic, write_beneath
 from reverie.errors import DiskFull, Forbidden, NotFound, StorageFailed, TooLarge
+from reverie.files import read_beneath, write_atomic, write_beneath
 
 NOTE = PurePosixPath("facts/user.md")
 

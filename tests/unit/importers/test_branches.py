@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reverie.importers.detect_rewound_branches import is_prompt, rewound_positions
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.join import main_line
+from reverie.importers.rewinds import is_prompt, rewound_positions
 from reverie.models import Entry, EntryKind
 from support.transcripts import Transcript, call, result, text
 

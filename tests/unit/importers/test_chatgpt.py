@@ -10,8 +10,8 @@ import pytest
 
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers.chatgpt import conversations
-from reverie.importers.detect_and_read_line_format import read_line
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.detect import read_line
+from reverie.importers.join import main_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.importers import (
-    ChunkPlan,
-    PartialLine,
-    Problem,
-    detect_and_read_line_format,
-    parse_and_repair_json_line,
-    plan_chunk,
-    split_chunks_into_entries,
-)
+from reverie.importers import ChunkPlan, PartialLine, Problem, chunks, detect, lines, plan_chunk
 from reverie.models import EntryKind
 
 ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"two"}'
@@ -86,9 +78,9 @@ def test_a_bad_line_is_reported_and_later_lines_are_read() -> None:
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> int:
     """Set the line limit to 100 bytes, so that tests can try every cut; return it."""
-    for module in (split_chunks_into_entries, detect_and_read_line_format, parse_and_repair_json_line):
+    for module in (chunks, detect, lines):
         monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
-    monkeypatch.setattr(parse_and_repair_json_line, "HEAD_BYTES", 9)
+    monkeypatch.setattr(lines, "HEAD_BYTES", 9)
     return 100
 
 

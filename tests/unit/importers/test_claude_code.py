@@ -11,8 +11,8 @@ import pytest
 from reverie.errors import ValidationError
 from reverie.importers import plan_chunk
 from reverie.importers.claude_code import is_command
-from reverie.importers.detect_and_read_line_format import json_object_of, read_line
-from reverie.importers.parse_and_repair_json_line import DEPTH_MAX
+from reverie.importers.detect import json_object_of, read_line
+from reverie.importers.lines import DEPTH_MAX
 from reverie.models import Entry, EntryKind
 from support.transcripts import bad_line_bytes, parse_line
 

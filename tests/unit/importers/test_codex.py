@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers.detect_and_read_line_format import folder_of, json_object_of, model_named_in, read_line
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.importers.detect import folder_of, json_object_of, model_named_in, read_line
+from reverie.importers.join import main_line
 from reverie.models import Entry, EntryKind
 
 AT = "2026-06-18T02:35:03.508Z"

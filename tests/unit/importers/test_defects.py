@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reverie import _native
-from reverie.importers import plan_chunk, split_chunks_into_entries
-from reverie.importers.count_message_tokens import with_token_counts
-from reverie.importers.detect_and_read_line_format import read_line
+from reverie.importers import chunks, plan_chunk
+from reverie.importers.detect import read_line
+from reverie.importers.message_tokens import with_token_counts
 from reverie.models import EntryKind
 from reverie.store import seal
 from reverie.usecases import imports
@@ -34,7 +34,7 @@ def _breaking(function: Any) -> Any:
 
 def test_a_line_that_cannot_be_read_is_kept_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its text is its entry, and the problem names the line and the function."""
-    monkeypatch.setattr(split_chunks_into_entries, "read_line", _breaking(read_line))
+    monkeypatch.setattr(chunks, "read_line", _breaking(read_line))
 
     planned = plan_chunk(DATA, first_line=7, final=False)
 
@@ -52,7 +52,7 @@ def test_a_line_that_cannot_be_read_is_kept_as_it_is(monkeypatch: pytest.MonkeyP
 
 def test_a_line_that_cannot_be_counted_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others have their tokens."""
-    monkeypatch.setattr(split_chunks_into_entries, "with_token_counts", _breaking(with_token_counts))
+    monkeypatch.setattr(chunks, "with_token_counts", _breaking(with_token_counts))
 
     planned = plan_chunk(DATA, first_line=1, final=False)
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reverie.importers.join_main_line_entries_and_pair_tool_results import (
-    NO_RESULT,
-    PastSummary,
-    main_line,
-    past_summaries,
-)
+from reverie.importers.join import NO_RESULT, PastSummary, main_line, past_summaries
 from reverie.models import ORPHAN_RESULT, Entry, EntryKind, Message
 from support.transcripts import Transcript, call, result, text, thread_entries
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers.detect_and_read_line_format import folder_of, json_object_of, model_named_in, read_line
+from reverie.importers.detect import folder_of, json_object_of, model_named_in, read_line
 from reverie.models import Entry, EntryKind
 
 AT = "2026-06-18T02:35:03.508Z"

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reverie.distill.steps import Utterance, read_trace
-from reverie.importers.detect_and_read_line_format import json_object_of
-from reverie.importers.detect_rewound_branches import rewound_positions
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
-from reverie.importers.outline_of_parts_for_reading_message_pages import is_continued, messages_of_part, outline
-from reverie.importers.slash_commands_and_queued_messages import with_asides
+from reverie.importers.commands import with_asides
+from reverie.importers.detect import json_object_of
+from reverie.importers.join import main_line
+from reverie.importers.outline import is_continued, messages_of_part, outline
+from reverie.importers.rewinds import rewound_positions
 from reverie.models import Entry, EntryKind
+from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import line_identity
-from reverie.usecases.open_sealed_thread_entries import entry_record
 from support.transcripts import Transcript, call, parse_line, result, text
 
 

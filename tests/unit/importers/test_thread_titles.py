@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.usecases.imported_thread_ids_and_deletion_marks import title_of
+from reverie.usecases.imported import title_of
 
 PLAN = "Implement this:\n\n# Plan: Keep times in UTC\n\n" + "- one step of it\n" * 9
 

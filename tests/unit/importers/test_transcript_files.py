@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.importers import ChunkPlan, PartialLine, find_and_read_transcript_files
+from reverie.importers import ChunkPlan, PartialLine, find
 from reverie.importers.unpack import Unpacked, unpacked
 from reverie.models import EntryKind
 from support.transcripts import Transcript
@@ -58,7 +58,7 @@ def stream_of(packed: bytes, *, limit: int = 99) -> Unpacked:
 def check_refused(path: Path, error: type[ReverieError], message: str) -> None:
     """Assert that opening this file fails at once with this error and a hint."""
     with pytest.raises(error, match=message) as caught:
-        list(find_and_read_transcript_files.read_chunks(path))
+        list(find.read_chunks(path))
     assert caught.value.hint
 
 
@@ -70,13 +70,11 @@ def test_a_transcript_is_read_plain_or_packed(
     data = talk(50)
     path = tmp_path / "odd.name"
     path.write_bytes(pack(data))
-    entries = list(find_and_read_transcript_files.read_entries(path))
+    entries = list(find.read_entries(path))
     assert [(entry.seq, entry.line) for entry in entries] == [(number, number) for number in range(1, 51)]
     for size in (1, 7, 100, 4096):
-        monkeypatch.setattr(find_and_read_transcript_files, "CHUNK_BYTES", size)
-        assert list(find_and_read_transcript_files.read_entries(path, tokens=False)) == [
-            replace(entry, tokens=0) for entry in entries
-        ]
+        monkeypatch.setattr(find, "CHUNK_BYTES", size)
+        assert list(find.read_entries(path, tokens=False)) == [replace(entry, tokens=0) for entry in entries]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -88,13 +86,11 @@ def test_reading_resumes_at_the_last_offset(tmp_path: Path, *, packed: bool) -> 
     offset, line, inside = 0, 1, PartialLine.NOTHING
     for size in (0, 10, 300, 300, 700, len(data) - 1, len(data)):
         path.write_bytes(gzip.compress(data[:size]) if packed else data[:size])
-        for plan in find_and_read_transcript_files.read_chunks(path, offset=offset, first_line=line, inside=inside):
+        for plan in find.read_chunks(path, offset=offset, first_line=line, inside=inside):
             entries += plan.entries
             offset, line, inside = offset + plan.consumed, line + plan.lines, plan.inside
     path.write_bytes(data)
-    assert [replace(entry, seq=seq) for seq, entry in enumerate(entries, 1)] == list(
-        find_and_read_transcript_files.read_entries(path)
-    )
+    assert [replace(entry, seq=seq) for seq, entry in enumerate(entries, 1)] == list(find.read_entries(path))
     assert (offset, line, inside) == (len(data), 7, PartialLine.NOTHING)
 
 
@@ -102,7 +98,7 @@ def test_an_empty_file_is_an_empty_transcript(tmp_path: Path) -> None:
     """An empty file gives no entries and no errors."""
     for name, data in (("a.jsonl", b""), ("b.jsonl.gz", gzip.compress(b""))):
         (tmp_path / name).write_bytes(data)
-        assert [plan.entries for plan in find_and_read_transcript_files.read_chunks(tmp_path / name)] == [()]
+        assert [plan.entries for plan in find.read_chunks(tmp_path / name)] == [()]
 
 
 def test_a_truncated_gzip_stream_gives_its_readable_lines(tmp_path: Path) -> None:
@@ -112,7 +108,7 @@ def test_a_truncated_gzip_stream_gives_its_readable_lines(tmp_path: Path) -> Non
     path = tmp_path / "s.jsonl.gz"
     for size in (0, 1, 5, 10, 11, 100, 2000, len(packed) - 8, len(packed) - 1):
         path.write_bytes(packed[:size])
-        plans = list(find_and_read_transcript_files.read_chunks(path))
+        plans = list(find.read_chunks(path))
         entries = [entry for plan in plans for entry in plan.entries]
         problems = [problem for plan in plans for problem in plan.problems]
         assert all(entry.kind is EntryKind.SPEECH for entry in entries) or size == 1
@@ -131,8 +127,8 @@ def test_a_damaged_gzip_stream_gives_the_lines_before_the_damage(tmp_path: Path)
     packed[position + 1] ^= 0xFF
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(bytes(packed))
-    entries = list(find_and_read_transcript_files.read_entries(path))
-    problems = [problem.why for plan in find_and_read_transcript_files.read_chunks(path) for problem in plan.problems]
+    entries = list(find.read_entries(path))
+    problems = [problem.why for plan in find.read_chunks(path) for problem in plan.problems]
     assert len(entries) > 80
     assert "damaged" in problems[-1]
 
@@ -143,7 +139,7 @@ def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
     packed[-8] ^= 1
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(bytes(packed))
-    plans = list(find_and_read_transcript_files.read_chunks(path))
+    plans = list(find.read_chunks(path))
     assert sum(len(plan.entries) for plan in plans) == 20
     assert "damaged" in plans[-1].problems[0].why
 
@@ -174,14 +170,14 @@ def test_a_decompression_bomb_is_stopped_at_the_limit(
 ) -> None:
     """Of a packed file that unpacks to too much only lines before the limit are read, with little memory."""
     limit = 8 * 1024 * 1024
-    monkeypatch.setattr(find_and_read_transcript_files, "UNPACKED_BYTES_MAX", limit)
+    monkeypatch.setattr(find, "UNPACKED_BYTES_MAX", limit)
     path = tmp_path / "bomb.jsonl"
     whole = pack == "gzip"
     path.write_bytes(
         gzip.compress(talk(3) + bytes(64 * 1024 * 1024)) if whole else zstd(talk(3), repeated=b"\0", times=655)
     )
     tracemalloc.start()
-    plans = list(find_and_read_transcript_files.read_chunks(path))
+    plans = list(find.read_chunks(path))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert sum(len(plan.entries) for plan in plans) == 3
@@ -205,11 +201,11 @@ def test_memory_depends_on_the_chunk_not_on_the_file(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(talk(80, width=500_000))
     tracemalloc.start()
-    lines = sum(plan.lines for plan in find_and_read_transcript_files.read_chunks(path, tokens=False))
+    lines = sum(plan.lines for plan in find.read_chunks(path, tokens=False))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert lines == 80
-    assert peak < 10 * find_and_read_transcript_files.CHUNK_BYTES
+    assert peak < 10 * find.CHUNK_BYTES
 
 
 def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
@@ -276,7 +272,7 @@ def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "loop").symlink_to(tmp_path)
-    paths = find_and_read_transcript_files.find_transcripts([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
+    paths = find.find_transcripts([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
     assert paths == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
 
 
@@ -288,7 +284,7 @@ def test_the_oldest_session_comes_first(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text('{"type":"summary"}\n')
     (tmp_path / "e.jsonl").write_bytes(b"\x1f\x8bno gzip")
 
-    ordered = find_and_read_transcript_files.oldest_first(sorted(tmp_path.iterdir()))
+    ordered = find.oldest_first(sorted(tmp_path.iterdir()))
 
     assert [path.name[0] for path in ordered] == ["d", "e", "b", "c", "a"]
 
@@ -296,13 +292,13 @@ def test_the_oldest_session_comes_first(tmp_path: Path) -> None:
 def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing path and too many files are errors; the missing path is named, with a hint."""
     with pytest.raises(NotFound, match="absent") as absent:
-        find_and_read_transcript_files.find_transcripts([tmp_path / "absent"])
+        find.find_transcripts([tmp_path / "absent"])
     assert absent.value.hint
-    monkeypatch.setattr(find_and_read_transcript_files, "FILES_MAX", 1)
+    monkeypatch.setattr(find, "FILES_MAX", 1)
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(TooLarge, match="more than 1 "):
-        find_and_read_transcript_files.find_transcripts([tmp_path])
+        find.find_transcripts([tmp_path])
 
 
 @pytest.mark.parametrize(
@@ -321,9 +317,9 @@ def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: 
     (tmp_path / name).write_bytes(data)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
     (tmp_path / f"{name}.zst").write_bytes(zstd(data))
-    identity = find_and_read_transcript_files.read_identity(tmp_path / name)
-    assert identity == find_and_read_transcript_files.read_identity(tmp_path / f"{name}.zst")
-    assert identity == find_and_read_transcript_files.read_identity(tmp_path / f"{name}.gz")
+    identity = find.read_identity(tmp_path / name)
+    assert identity == find.read_identity(tmp_path / f"{name}.zst")
+    assert identity == find.read_identity(tmp_path / f"{name}.gz")
     assert identity.program == ("claude-code" if b"sessionId" in data else None)
     assert (identity.session, identity.agent) == (session, agent)
 
@@ -344,9 +340,9 @@ def test_a_file_without_a_line_of_a_session_is_refused(tmp_path: Path, data: byt
     path = tmp_path / "history.jsonl"
     path.write_bytes(data)
     with pytest.raises(ValidationError, match=r"history.jsonl is not a session: no line of it is understood"):
-        find_and_read_transcript_files.read_identity(path)
+        find.read_identity(path)
     path.write_bytes(data + b"\n" + data.ljust(70_000) + b"\n" + talk(1))
-    assert find_and_read_transcript_files.read_identity(path).session
+    assert find.read_identity(path).session
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
@@ -356,11 +352,11 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     lowest = os.dup(0)
     os.close(lowest)
     for _ in range(20):
-        reading = find_and_read_transcript_files.read_chunks(path)
+        reading = find.read_chunks(path)
         next(reading)
         cast("Generator[ChunkPlan]", reading).close()
         with pytest.raises(ValidationError):
-            list(find_and_read_transcript_files.read_chunks(tmp_path))
+            list(find.read_chunks(tmp_path))
     again = os.dup(0)
     os.close(again)
     assert again == lowest

@@ -12,10 +12,10 @@ import orjson
 import pytest
 
 from reverie.importers import plan_chunk
-from reverie.importers.detect_and_read_line_format import json_object_of
-from reverie.importers.find_and_read_transcript_files import find_transcripts, read_entries, read_identity
-from reverie.importers.join_main_line_entries_and_pair_tool_results import NO_RESULT, past_summaries
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line as join
+from reverie.importers.detect import json_object_of
+from reverie.importers.find import find_transcripts, read_entries, read_identity
+from reverie.importers.join import NO_RESULT, past_summaries
+from reverie.importers.join import main_line as join
 from reverie.importers.queue import is_queue_operation, withdrawn
 from reverie.models import Entry, EntryKind, Message
 from support.generated_sessions import COUNT, generate, generated_files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.language_model.thread_text_in_pages import Quotable, SourceEntry
+from reverie.language_model.pages import Quotable, SourceEntry
 
 SAID = (
     "Please read the guide of the vendor, use tabs.\nNo force pushes\n"

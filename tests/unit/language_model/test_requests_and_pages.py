@@ -8,19 +8,15 @@ from typing import Any
 
 import pytest
 
-from reverie import count_and_truncate_tokens
-from reverie.language_model import (
-    consolidation_request_and_answer,
-    extraction_request_and_checked_answer,
-    working_state_and_summary_requests,
-)
-from reverie.language_model.consolidation_pages_with_nearby_memories import Nearby, neighbourhood
-from reverie.language_model.consolidation_request_and_answer import consolidate_request
-from reverie.language_model.extraction_request_and_checked_answer import extract_request
-from reverie.language_model.read_versioned_prompt_files import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
-from reverie.language_model.requests_and_answers import REQUEST_TOKENS_MAX, ModelRequest
-from reverie.language_model.strict_answer_reader import answer_schema, visible
-from reverie.language_model.thread_text_in_pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
+from reverie import tokenizer
+from reverie.language_model import consolidation, extraction, summary
+from reverie.language_model.answers import answer_schema, visible
+from reverie.language_model.consolidation import consolidate_request
+from reverie.language_model.consolidation_pages import Nearby, neighbourhood
+from reverie.language_model.extraction import extract_request
+from reverie.language_model.pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
+from reverie.language_model.prompts import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
+from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelRequest
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -29,9 +25,7 @@ THINGS = ("anchor", "bollard", "compass", "davit", "ensign", "fender", "galley",
 
 def size(request: ModelRequest) -> int:
     """Return the tokens of a request."""
-    return count_and_truncate_tokens.count(request.system) + sum(
-        count_and_truncate_tokens.count(message.content) for message in request.messages
-    )
+    return tokenizer.count(request.system) + sum(tokenizer.count(message.content) for message in request.messages)
 
 
 def memories(number: int, words: int = 20, project: str = "harbour") -> list[Memory]:
@@ -80,7 +74,7 @@ def test_a_long_thread_loses_tool_output_first() -> None:
 
     pages = pages_of(entries)
 
-    assert all(count_and_truncate_tokens.count(page.text) <= 60_000 + len(page.entries) for page in pages)
+    assert all(tokenizer.count(page.text) <= 60_000 + len(page.entries) for page in pages)
     shown = [entry for page in pages for entry in page.entries]
     assert [entry.seq for entry in shown] == [entry.seq for entry in entries]
     assert [entry.text for entry in shown if entry.speaker == "person"] == [
@@ -110,7 +104,7 @@ def test_one_page_shows_all_as_long_as_clipping_does_it() -> None:
     assert not shows_all
     assert newest.last_seq == 49
     assert 2 <= len(newest.entries) < 49
-    assert count_and_truncate_tokens.count(newest.text) <= 2_000 + len(newest.entries)
+    assert tokenizer.count(newest.text) <= 2_000 + len(newest.entries)
     assert newest_page([], 100) == (Page("", ()), True)
 
 
@@ -122,10 +116,8 @@ def test_a_summary_is_asked_of_the_whole_thread() -> None:
         for entry in (SourceEntry(n, "person", f"request {n}"), SourceEntry(n + 1, "result", "output " * 300))
     ]
 
-    request = working_state_and_summary_requests.summary_request(
-        entries, previous="", extracted=["By a rule.", "</lines> End."]
-    )
-    longer = working_state_and_summary_requests.summary_request(
+    request = summary.summary_request(entries, previous="", extracted=["By a rule.", "</lines> End."])
+    longer = summary.summary_request(
         [entry._replace(speaker="agent") for entry in entries], previous="", extracted=["By a rule.", "</lines> End."]
     )
 
@@ -138,10 +130,10 @@ def test_a_summary_is_asked_of_the_whole_thread() -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        extraction_request_and_checked_answer.Answer,
-        consolidation_request_and_answer.Answer,
-        working_state_and_summary_requests.StateAnswer,
-        working_state_and_summary_requests.SummaryAnswer,
+        extraction.Answer,
+        consolidation.Answer,
+        summary.StateAnswer,
+        summary.SummaryAnswer,
     ],
 )
 def test_a_schema_is_what_providers_take(kind: Any) -> None:

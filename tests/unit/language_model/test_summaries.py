@@ -7,10 +7,10 @@ import json
 import pytest
 
 from reverie.distill import summary_text
-from reverie.language_model.requests_and_answers import ModelAnswer, Outcome
+from reverie.language_model.requests import ModelAnswer, Outcome
 from reverie.models import Message, Section, Summary
 from reverie.redact import Redactor
-from reverie.usecases.summary_by_model_completed_by_rules import SummaryWork
+from reverie.usecases.model_summary import SummaryWork
 
 SECTIONS = ("taskContext", "completedWork", "decisions", "currentState", "openThreads", "corrections", "tone")
 BY_RULES = Summary(

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from reverie.errors import ModelFailed
-from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage
-from reverie.language_model.consolidation_request_and_answer import PageChanges, consolidated
-from reverie.language_model.requests_and_answers import ModelAnswer, Outcome
+from reverie.language_model.consolidation import PageChanges, consolidated
+from reverie.language_model.consolidation_pages import ConsolidationPage
+from reverie.language_model.requests import ModelAnswer, Outcome
 from reverie.models import Candidate, Memory, MemoryType, Skip, Update
 
 AT = "2026-11-21T09:30:00.000Z"

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import DiskFull, ModelFailed
-from reverie.language_model.requests_and_answers import ModelAnswer
+from reverie.language_model.requests import ModelAnswer
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.usecases.token_usage_ledger import Ceilings, model_spend
-from reveried.commit_worker import Worker
-from reveried.model_transports.metered_retrying_transport import Metered, retry_pause
-from reveried.model_transports.transport import NOT_SENT
+from reverie.usecases.usage import Ceilings, model_spend
+from reveried.models.meter import Metered, retry_pause
+from reveried.models.transport import NOT_SENT
+from reveried.worker import Worker
 from support.asking_model import question
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.errors import FailureReason
-    from reverie.language_model.requests_and_answers import ModelRequest
+    from reverie.language_model.requests import ModelRequest
 
 FIRST, NEXT = "2026-11-22", "2026-11-23"
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.match_and_edit_markdown_blocks import align, parse
+from reverie.markdown_blocks import align, parse
 from support.edit_history import Piece, history
 from support.soak import count
 from support.version_cases import history_sets

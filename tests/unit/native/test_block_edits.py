@@ -8,7 +8,7 @@ import pytest
 
 from reverie import _native
 from reverie.errors import ValidationError
-from reverie.match_and_edit_markdown_blocks import (
+from reverie.markdown_blocks import (
     Add,
     Applied,
     BlockKind,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.three_way_merge import merge3
+from reverie.merge import merge3
 from support.soak import count
 from support.version_cases import Triple, generated_triples, history_sets, recorded_triples
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reverie.three_way_merge import Merged
+    from reverie.merge import Merged
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 

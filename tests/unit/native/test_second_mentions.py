@@ -7,7 +7,7 @@ import random
 import pytest
 
 from reverie.redact import Redactor
-from reverie.usecases.fingerprints_of_redacted_values import SLOTS
+from reverie.usecases.fingerprints import SLOTS
 
 
 def test_a_value_with_digits_is_found_always() -> None:

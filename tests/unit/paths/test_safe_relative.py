@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.path_validation import existing_spelling, is_reserved, safe_relative
+from reverie.paths import existing_spelling, is_reserved, safe_relative
 from support.path_cases import PATH_CASES, all_path_cases
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.documents import DocumentEntry
 from reverie.models import Memory, MemoryType
-from reverie.render_index_text_and_json_files import (
+from reverie.render_index import (
     ArchiveEntry,
     index_text,
     long_term_memory,
@@ -48,8 +48,8 @@ def test_the_index_text() -> None:
 
 def test_the_index_text_fits_a_budget() -> None:
     """The last documents are left out first; header and footer stay even when no document fits."""
-    text = index_text(MANY, lambda candidate: count_and_truncate_tokens.fits(candidate, 1000))
-    assert count_and_truncate_tokens.count(text) <= 1000
+    text = index_text(MANY, lambda candidate: tokenizer.fits(candidate, 1000))
+    assert tokenizer.count(text) <= 1000
     assert text.startswith("Available memory:\n- facts/topic-000.md")
     least = index_text(ENTRIES, lambda _: False)
     assert least.splitlines()[1] == "- … and 6 more: memory_list names them all"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.full_text_memory_recall import SearchIndex
 from reverie.models import Memory, MemoryType
+from reverie.text_recall import SearchIndex
 from support.corpus import by_id
 
 AT = "2026-01-01T00:00:00.000Z"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reverie import count_and_truncate_tokens
-from reverie.full_text_memory_recall import query_for, recall_line
+from reverie import tokenizer
 from reverie.models import Memory, MemoryType, WorkingState
+from reverie.text_recall import query_for, recall_line
 from support.corpus import Corpus, build_index
 
 AT = "2026-01-01T00:00:00.000Z"
@@ -46,7 +46,7 @@ def test_a_hit_lists_its_matched_words() -> None:
     assert {"payment"} <= {word for word, _ in hit.why}
     assert sum(part for _, part in hit.why) == pytest.approx(hit.score)
     assert [part for _, part in hit.why] == sorted((part for _, part in hit.why), reverse=True)
-    assert hit.tokens == count_and_truncate_tokens.count(recall_line(RETRY)) + 1
+    assert hit.tokens == tokenizer.count(recall_line(RETRY)) + 1
 
 
 def test_function_words_are_ignored() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.full_text_memory_recall import SearchIndex, memory_text
 from reverie.models import Memory, MemoryType
 from reverie.relevance import LEAST, names_code, threshold
+from reverie.text_recall import SearchIndex, memory_text
 from support.corpus import by_id
 from support.unrelated import UNRELATED
 

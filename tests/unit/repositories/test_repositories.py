@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.documents.project_document_paths import in_project
-from reverie.git_repositories import (
+from reverie.documents.project_paths import in_project
+from reverie.git import (
     Checkout,
     is_shared_folder,
     locate,
@@ -22,7 +22,7 @@ from reverie.git_repositories import (
     remotes_in,
     slug,
 )
-from reverie.path_validation import safe_relative
+from reverie.paths import safe_relative
 from support.projects import git, repository
 
 if TYPE_CHECKING:

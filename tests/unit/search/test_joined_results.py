@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie import wire
-from reverie.usecases.search_results import joined
+from reverie.usecases.search import joined
 
 
 def hit(kind: str, document: str | None = None, passage: str = "") -> wire.SearchHit:

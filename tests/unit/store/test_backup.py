@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
-from reverie.store import Kind, Store, StoreLock, Writer, lmdb_env, needs_check, seal
-from reverie.store.backup_and_restore import backup, restore
+from reverie.store import Kind, Store, StoreLock, Writer, env, needs_check, seal
+from reverie.store.backup import backup, restore
 from reverie.store.check import run_check
 from support.stores import MASKING, SECRET, SPACE, noise, opened, put, raw, raw_key, write
 
@@ -226,7 +226,7 @@ def test_a_compaction_without_room_leaves_no_draft(backed_up: Store, monkeypatch
 
 
 def test_compacting_waits_for_readers(backed_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lmdb_env, "_GROW_WAIT_S", 0.05)
+    monkeypatch.setattr(env, "_GROW_WAIT_S", 0.05)
     with backed_up.reader(SPACE) as reader:
         with pytest.raises(Busy):
             backed_up.compact()

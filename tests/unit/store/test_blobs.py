@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.store import Kind, Store, Writer, seal
-from reverie.store.prune_old_versions_and_purge_threads import Rules, prune
-from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN
-from reverie.store.restore_replaced_versions import undo_operation
+from reverie.store.kinds import BLOB_BYTES_MIN
+from reverie.store.prune import Rules, prune
+from reverie.store.restore import undo_operation
 from support.stores import MASKING, SPACE, after, noise, put, write
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from reverie.errors import Damaged, StorageFailed
 from reverie.store import RULES, Kind, Writer, seal
-from reverie.store import consistency_check as audit_module
+from reverie.store import consistency as audit_module
 from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, run_check
-from reverie.store.collection_checksums import checksum_key, header_key, root_key
-from reverie.store.consistency_check import ConsistencyCheck
-from reverie.store.lock_and_rollback_guard import needs_check
-from reverie.store.record_keys import encode_key, kind_prefix, space_prefix
-from reverie.store.redact_encode_and_checksum_records import encode_record, seal_own
+from reverie.store.checksums import checksum_key, header_key, root_key
+from reverie.store.codec import encode_record, seal_own
+from reverie.store.consistency import ConsistencyCheck
+from reverie.store.guard import needs_check
+from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
 

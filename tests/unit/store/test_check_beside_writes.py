@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from reverie.store import Kind
 from reverie.store.check import check
-from reverie.store.consistency_check import ConsistencyCheck
-from reverie.store.lock_and_rollback_guard import RollbackGuardFile
+from reverie.store.consistency import ConsistencyCheck
+from reverie.store.guard import RollbackGuardFile
 from support.stores import opened, put
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from reverie.errors import Damaged, ValidationError
 from reverie.store import Kind, Sealed, open_sealed, seal
-from reverie.store.redact_encode_and_checksum_records import (
+from reverie.store.codec import (
     blob_reference,
     decode_record,
     encode_record,

@@ -10,7 +10,7 @@ import lmdb
 import pytest
 
 from reverie.errors import Busy, Conflict, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.store import SYSTEM_SPACE, Done, Failed, Kind, Store, Write, Writer, lmdb_env, seal
+from reverie.store import SYSTEM_SPACE, Done, Failed, Kind, Store, Write, Writer, env, seal
 from reverie.store.check import check
 from support.stores import AT, MASKING, SPACE, noise, opened, put, write
 
@@ -168,7 +168,7 @@ def test_the_map_grows_during_a_commit(path: Path) -> None:
 
 
 def _grown(path: Path, during: Callable[[Store], None], monkeypatch: pytest.MonkeyPatch, wait_s: float) -> None:
-    monkeypatch.setattr(lmdb_env, "_GROW_WAIT_S", wait_s)
+    monkeypatch.setattr(env, "_GROW_WAIT_S", wait_s)
     with opened(path, map_size=128 * 1024) as store:
         put(store, Kind.MEMORY, ("m",), {"name": "m"})
         during(store)
@@ -213,13 +213,13 @@ def test_growth_fails_where_a_reader_stays_open(path: Path, monkeypatch: pytest.
 
 
 def test_a_reader_that_waits_too_long_gets_busy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lmdb_env, "_GROW_WAIT_S", 0.05)
+    monkeypatch.setattr(env, "_GROW_WAIT_S", 0.05)
     with store._env._without_reads(), pytest.raises(Busy, match="making room"), store.reader(SPACE):
         pass
 
 
 def test_the_map_has_a_greatest_size(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lmdb_env, "_MAP_BYTES_MAX", 256 * 1024)
+    monkeypatch.setattr(env, "_MAP_BYTES_MAX", 256 * 1024)
     with opened(path, map_size=128 * 1024) as store:
         with pytest.raises(StorageFailed, match="greatest size"):
             write(store, lambda w: [w.append(Kind.ENTRY, ("t",), {"text": noise(60_000)}) for _ in range(20)])

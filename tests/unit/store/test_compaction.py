@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.store import Kind, lmdb_env
+from reverie.store import Kind
+from reverie.store import env as store_env
 from reverie.store.check import run_check
-from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN
+from reverie.store.kinds import BLOB_BYTES_MIN
 from support.stores import opened, put, write
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def test_another_process_may_have_the_store_open(
     path: Path, monkeypatch: pytest.MonkeyPatch, more: int, batch: int
 ) -> None:
     """A compaction while another process has the store open loses no record, and later writes stay."""
-    monkeypatch.setattr(lmdb_env, "_COPY_RECORDS", batch)
+    monkeypatch.setattr(store_env, "_COPY_RECORDS", batch)
     with opened(path) as store:
         fill(store, seed=1)
         with subprocess.Popen(
@@ -122,7 +123,7 @@ def test_few_large_commits_are_compacted_beside_another_process(path: Path, monk
     """A compaction of few large commits beside another process loses no record, nor a write made after it."""
     with opened(path) as store:
         write(store, lambda writer: [writer.put(Kind.MEMORY, (f"mem_{n:03}",), {"n": n}) for n in range(200)])
-        monkeypatch.setattr(lmdb_env, "_COPY_RECORDS", 10)
+        monkeypatch.setattr(store_env, "_COPY_RECORDS", 10)
         with subprocess.Popen(
             [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as holder:
@@ -148,17 +149,17 @@ def _compact_until(path: Path, step: str) -> None:
         case "os.open" | "fsync":
             setattr(os, step.removeprefix("os."), die)
         case "copy":
-            lmdb_env._write_in_order = die
+            store_env._write_in_order = die
         case "close":
             env._env = Dying(env._env, step, die)  # type: ignore[assignment]
         case "clear":
-            lmdb_env.clear_unused_bytes = die  # type: ignore[assignment,attr-defined]
+            store_env.clear_unused_bytes = die  # type: ignore[assignment]
         case "rename":
             Path.rename = die  # type: ignore[assignment,method-assign]
         case "renamed":
-            lmdb_env.sync_folder = die  # type: ignore[attr-defined]
+            store_env.sync_folder = die  # type: ignore[attr-defined]
         case "opened":
-            lmdb_env._opened = die  # type: ignore[assignment]
+            store_env._opened = die  # type: ignore[assignment]
     store.compact()
 
 

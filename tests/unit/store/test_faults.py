@@ -10,9 +10,9 @@ import lmdb
 import pytest
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
-from reverie.store import Kind, Store, lmdb_env
-from reverie.store.group_commit import GroupCommit
-from reverie.store.lmdb_env import Environment, commit_error, translated_error
+from reverie.store import Kind, Store, env
+from reverie.store.commit import GroupCommit
+from reverie.store.env import Environment, commit_error, translated_error
 from support.stores import SPACE, put
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def test_a_failed_commit_is_translated(store: Store, error: lmdb.Error, kind: ty
 def test_an_io_error_on_a_full_disk_is_a_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """An I/O error of LMDB is reported as DiskFull if the disk or the file size limit has no room."""
     failed = _failed(errno.EIO)
-    monkeypatch.setattr(lmdb_env, "_ROOM_BYTES", 1 << 62)
+    monkeypatch.setattr(env, "_ROOM_BYTES", 1 << 62)
     assert type(commit_error(failed, store.path)) is DiskFull
     monkeypatch.undo()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 19, 1 << 20))
@@ -142,7 +142,7 @@ def test_a_copy_that_fails_leaves_the_store_unchanged(
     def no_room(*_: object) -> None:
         raise _failed(errno.ENOSPC)
 
-    monkeypatch.setattr(lmdb_env, "_write_in_order", no_room)
+    monkeypatch.setattr(env, "_write_in_order", no_room)
     with pytest.raises(DiskFull):
         store.compact()
     with (tmp_path / "x").open("wb") as file, pytest.raises(DiskFull):

@@ -8,10 +8,10 @@ import lmdb
 import pytest
 
 from reverie.errors import Damaged
-from reverie.store import Kind, Reader, Store, Writer, collection_checksums, seal
-from reverie.store.collection_checksums import CollectionChecksum, checksum_key, header_key, root_key, walk_collection
-from reverie.store.record_keys import encode_key, kind_prefix, space_prefix
-from reverie.store.redact_encode_and_checksum_records import HASH_BYTES, encode_record, seal_own
+from reverie.store import Kind, Reader, Store, Writer, checksums, seal
+from reverie.store.checksums import CollectionChecksum, checksum_key, header_key, root_key, walk_collection
+from reverie.store.codec import HASH_BYTES, encode_record, seal_own
+from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def test_a_collection_is_verified_once_and_stays_verified_after_writes(store: St
 
 def test_what_is_known_of_single_threads_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache of verified threads drops threads without an outline, and keeps at most the limit of the others."""
-    monkeypatch.setattr(collection_checksums, "PARTS_MAX", 3)
+    monkeypatch.setattr(checksums, "PARTS_MAX", 3)
     kept = store._verified._parts
 
     def parts_of(thread: str) -> int:

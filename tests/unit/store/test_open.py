@@ -16,10 +16,10 @@ import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
 from reverie.store import Kind, Store, StoreLock, needs_check
-from reverie.store.collection_checksums import header_key
-from reverie.store.lmdb_env import READERS_MAX, Environment, lmdb_options
-from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile
-from reverie.store.store_header_and_migrations import MIGRATIONS, m001_first_form
+from reverie.store.checksums import header_key
+from reverie.store.env import READERS_MAX, Environment, lmdb_options
+from reverie.store.guard import RollbackGuard, RollbackGuardFile
+from reverie.store.migrations import MIGRATIONS, m001_first_form
 from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 
@@ -60,7 +60,7 @@ def test_a_folder_with_a_wider_mode_is_narrowed(tmp_path: Path) -> None:
 def test_the_folders_are_flushed_when_the_file_is_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When a store is created its folder and the folder above are flushed; when it is opened again they are not."""
     flushed: list[Path] = []
-    monkeypatch.setattr("reverie.store.lmdb_env.sync_folder", flushed.append)
+    monkeypatch.setattr("reverie.store.env.sync_folder", flushed.append)
     opened(path).close()
     assert flushed == [path, path.parent]
     opened(path).close()
@@ -190,7 +190,7 @@ def test_the_slot_of_a_killed_reader_is_cleared(path: Path) -> None:
     """After a reading process was killed, opening the store clears its reader slot."""
     opened(path).close()
     code = (
-        "import lmdb, os, sys; from reverie.store.lmdb_env import options\n"
+        "import lmdb, os, sys; from reverie.store.env import options\n"
         "env = lmdb.open(sys.argv[1], **options(1 << 30)); txn = env.begin(); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, path], check=False)
@@ -356,7 +356,7 @@ def test_records_without_a_header_are_refused(path: Path) -> None:
 
 
 def test_another_format_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reverie.store.store_header_and_migrations.FORMAT", 2)
+    monkeypatch.setattr("reverie.store.migrations.FORMAT", 2)
     opened(path).close()
     monkeypatch.undo()
     with pytest.raises(Damaged, match="form 2"):

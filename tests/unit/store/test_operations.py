@@ -8,7 +8,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reverie.store import Done, Kind, Reader, Store, Version, Write, Writer
-from reverie.store.record_kinds_and_rules import EVENTS_MAX
+from reverie.store.kinds import EVENTS_MAX
 from support.stores import AT, SPACE, after, put, write
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.store import Kind
-from reverie.store.lmdb_env import READERS_MAX
+from reverie.store.env import READERS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

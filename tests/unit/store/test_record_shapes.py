@@ -11,7 +11,7 @@ import pytest
 
 import reverie.store
 from reverie.store import RULES
-from reverie.store.store_header_and_migrations import MIGRATIONS
+from reverie.store.migrations import MIGRATIONS
 
 SHAPES = {"m004_redactions": "e77d1920ab6556c5"}
 """By the newest migration, the hash of all kinds and fields. Where it changes, add a migration and its hash."""

@@ -8,7 +8,7 @@ import pytest
 
 from reverie.errors import StorageFailed, ValidationError
 from reverie.store import RULES, Done, Kind, Reader, Store, ThreadRecord, Write, Writer, open_sealed, seal
-from reverie.store.redact_encode_and_checksum_records import open_sealed as open_bytes
+from reverie.store.codec import open_sealed as open_bytes
 from support.stores import AT, MASKING, SECRET, SPACE, noise, put, write
 
 if TYPE_CHECKING:

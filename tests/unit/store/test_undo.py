@@ -9,8 +9,8 @@ import pytest
 from reverie.errors import Conflict, NotFound
 from reverie.store import RULES, Kind, Store, Writer
 from reverie.store.check import run_check
-from reverie.store.prune_old_versions_and_purge_threads import Rules, prune, purge_thread
-from reverie.store.restore_replaced_versions import undo_operation
+from reverie.store.prune import Rules, prune, purge_thread
+from reverie.store.restore import undo_operation
 from support.stores import SPACE, after, put, write
 
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged
-from reverie.store import Kind, Store, Writer, redact_encode_and_checksum_records, seal
+from reverie.store import Kind, Store, Writer, codec, seal
 from reverie.store.check import run_check
-from reverie.store.prune_old_versions_and_purge_threads import Rules, prune
-from reverie.store.record_keys import encode_number
-from reverie.store.redact_encode_and_checksum_records import EDIT, PACKED, decode_record, encode_record, seal_own
-from reverie.store.restore_replaced_versions import undo_operation
-from reverie.store.superseded_versions_as_edits import EDITS_MAX
+from reverie.store.codec import EDIT, PACKED, decode_record, encode_record, seal_own
+from reverie.store.keys import encode_number
+from reverie.store.prune import Rules, prune
+from reverie.store.restore import undo_operation
+from reverie.store.versions import EDITS_MAX
 from support.soak import count
 from support.stores import AT, MASKING, SPACE, after, opened, raw_key, write
 
@@ -231,7 +231,7 @@ def _as_first_written(writer: Writer, texts: dict[bytes, bytes]) -> None:
             Kind.VERSION,
             key,
             version,
-            redact_encode_and_checksum_records._sealed(redact_encode_and_checksum_records.INLINE, texts[key]),
+            codec._sealed(codec.INLINE, texts[key]),
         )
 
 

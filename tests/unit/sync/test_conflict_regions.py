@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.plan_file_and_document_merge import relocated, three_way_merge
-from reverie.sync.sync_plan_types import ConflictRegion
+from reverie.sync.merge_plan import relocated, three_way_merge
+from reverie.sync.plan import ConflictRegion
 
 TEXT = "# T\n\n- one\n- two\n\n- three\n"
 

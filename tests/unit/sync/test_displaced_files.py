@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import atomic_no_symlink_file_io, linux_syscalls
+from reverie import files, syscalls
 from reverie.errors import Forbidden, ReverieError, StorageFailed
-from reverie.sync import check_and_recover_displaced_files as displacing
-from reverie.sync.file_and_swap_folder_handles import copy_metadata
-from reverie.sync.open_and_verify_root_folder import Root
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, Written, recover, remove_file, write_file
+from reverie.sync import displaced as displacing
+from reverie.sync.root import Root
+from reverie.sync.swap import Mismatch, Written, copy_metadata, recover, remove_file, write_file
 from support.spaces import digest, swap_files
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
 
 def test_settle_without_lease_information(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without lease information a file must have the same stamp twice; a missing one counts as settled."""
-    monkeypatch.setattr(linux_syscalls, "is_open_for_writing", lambda _: None)
+    monkeypatch.setattr(syscalls, "is_open_for_writing", lambda _: None)
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced
@@ -119,8 +118,8 @@ def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.Monk
         copy_metadata(new, old)
     number = errno.EOPNOTSUPP
     copy_metadata(new, old)
-    atomic_no_symlink_file_io.close_quietly(old)
-    atomic_no_symlink_file_io.close_quietly(new)
+    files.close_quietly(old)
+    files.close_quietly(new)
 
 
 def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:

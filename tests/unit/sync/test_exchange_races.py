@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import linux_syscalls
+from reverie import syscalls
 from reverie.errors import StorageFailed
-from reverie.sync import check_and_recover_displaced_files as displacing
-from reverie.sync.file_and_swap_folder_handles import FileSlot
-from reverie.sync.open_and_verify_root_folder import Root
-from reverie.sync.write_and_remove_files_by_atomic_exchange import Mismatch, Written, remove_file, write_file
+from reverie.sync import displaced as displacing
+from reverie.sync.root import Root
+from reverie.sync.swap import FileSlot, Mismatch, Written, remove_file, write_file
 from support.spaces import digest, swap_files
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def save(root: Root, data: bytes) -> Callable[[], None]:
 @contextmanager
 def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], object] | None) -> Iterator[None]:
     """Run these acts before the first, second, … call of a system call; None skips one call."""
-    real, waiting = getattr(linux_syscalls, call), list(acts)
+    real, waiting = getattr(syscalls, call), list(acts)
 
     def raced(*args: Any) -> None:
         act = waiting.pop(0) if waiting else None
@@ -54,7 +53,7 @@ def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], objec
         real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(linux_syscalls, call, raced)
+        patch.setattr(syscalls, call, raced)
         yield
     assert waiting == []
 
@@ -225,7 +224,7 @@ def test_a_file_removed_before_our_removal(root: Root, monkeypatch: pytest.Monke
 
 
 def _unsupported(*_: object) -> None:
-    raise linux_syscalls.Unsupported(errno.ENOSYS, "none")
+    raise syscalls.Unsupported(errno.ENOSYS, "none")
 
 
 @pytest.mark.parametrize("act", ["save", "remove"])
@@ -237,7 +236,7 @@ def test_races_without_an_exchange_are_noticed(root: Root, monkeypatch: pytest.M
         save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
         real(*args, **how)
 
-    monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
+    monkeypatch.setattr(syscalls, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swap_files(root) == []
@@ -253,8 +252,8 @@ def test_the_last_check_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPa
             save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
         return found
 
-    monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
-    monkeypatch.setattr("reverie.sync.write_and_remove_files_by_atomic_exchange.digest_at", raced)
+    monkeypatch.setattr(syscalls, "exchange", _unsupported)
+    monkeypatch.setattr("reverie.sync.swap.digest_at", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swap_files(root) == []
 
@@ -265,7 +264,7 @@ def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.Monk
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "none")
 
-    monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
+    monkeypatch.setattr(syscalls, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", refuse)
     with pytest.raises(StorageFailed) as failed:
         write_file(root, NOTE, OURS, expected=digest(OLD))

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.merge_base_search_by_lines_not_yet_seen import (
-    Candidate,
-    Found,
-    find_base,
-    lines_beyond,
-    without_unsure_lines,
-)
+from reverie.sync.unseen_lines import Candidate, Found, find_base, lines_beyond, without_unsure_lines
 
 V0 = "# T\n\n> Summary: one, two\n\n- one of them here\n- two of them here\n- three of them here\n"
 V1 = V0.replace("one, two", "one, two, four") + "- four of them are green\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.sync_input_types import Baseline, Rules, sha256
-from reverie.sync.sync_plan_types import Move, Plan, Stop
+from reverie.sync.inputs import Baseline, Rules, sha256
+from reverie.sync.plan import Move, Plan, Stop
 from support.sync_sides import BASE, MINUTE, PATH, Sides, agreed_sides, changes_nothing, conflict_copies, settled_text
 
 

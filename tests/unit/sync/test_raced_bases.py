@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.sync.merge_base_search_by_lines_not_yet_seen import Candidate, find_base
+from reverie.sync.unseen_lines import Candidate, find_base
 from support.sync_sides import BASE, PATH, agreed_sides, settled_text
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from reverie.sync.sync_input_types import sha256
-from reverie.sync.sync_plan_types import Plan
+from reverie.sync.inputs import sha256
+from reverie.sync.plan import Plan
 from support.sync_sides import BASE, PATH, Sides, agreed_sides, changes_nothing, conflict_copies, settled_text
 
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.documents import ITEMS_MAX
-from reverie.sync import scan_and_read_files as looking
-from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp
-from reverie.sync.open_and_verify_root_folder import Root
-from reverie.sync.scan_and_read_files import FileContent, read_file, scan, scan_path
+from reverie.sync import scan as looking
+from reverie.sync.root import Root
+from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, read_file, scan, scan_path
 from support.spaces import scan_and_read
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import string
 
-from reverie.sync.sync_plan_types import Plan
+from reverie.sync.plan import Plan
 from support.sync_sides import PATH, Sides, changes_nothing
 
 SECRET = "sk-" + "ant-api03-" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=95))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.sync_plan_types import Plan
+from reverie.sync.plan import Plan
 from support.sync_sides import BASE, MINUTE, PATH, Sides, conflict_copies, sides_after_writes, text_after_save
 
 ADDED = BASE + "- Tea: green, without sugar\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.sync_plan_types import SaveNotice
+from reverie.sync.plan import SaveNotice
 from support.sync_sides import BASE, MINUTE, PATH, conflict_copies, sides_after_writes, text_after_save
 
 ADDED = BASE + "- Tea: green, without sugar\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import linux_syscalls
+from reverie import syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +27,13 @@ def folder(tmp_path: Path) -> Iterator[int]:
 def open_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the test with openat2, and with the fallback."""
     if request.param == "step by step":
-        monkeypatch.setattr(linux_syscalls, "_has_openat2", lambda: False)
+        monkeypatch.setattr(syscalls, "_has_openat2", lambda: False)
 
 
 def error_name(folder: int, path: str, flags: int = os.O_RDONLY) -> str:
     """Return the errno name of the error that opening a path beneath a folder raises."""
     with pytest.raises(OSError, match="Errno") as error:
-        linux_syscalls.open_beneath(folder, path, flags)
+        syscalls.open_beneath(folder, path, flags)
     return errno.errorcode[error.value.errno or 0]
 
 
@@ -45,11 +45,11 @@ def test_no_symbolic_link_is_followed(tmp_path: Path, folder: int) -> None:
     (tmp_path / "link").symlink_to("a", target_is_directory=True)
     (tmp_path / "a/b/end").symlink_to("x")
     (tmp_path / "nothing").symlink_to("missing")
-    handle = linux_syscalls.open_beneath(folder, "a/b/x", os.O_RDONLY)
+    handle = syscalls.open_beneath(folder, "a/b/x", os.O_RDONLY)
     assert os.read(handle, 2) == b"x"
     assert not os.get_inheritable(handle)
     os.close(handle)
-    os.close(linux_syscalls.open_beneath(folder, "a/b", os.O_RDONLY | os.O_DIRECTORY))
+    os.close(syscalls.open_beneath(folder, "a/b", os.O_RDONLY | os.O_DIRECTORY))
     for path in ("link/b/x", "a/b/end", "nothing", "link"):
         assert error_name(folder, path) == "ELOOP"
     assert error_name(folder, "link", os.O_RDONLY | os.O_DIRECTORY) == "ELOOP"
@@ -64,7 +64,7 @@ def test_another_file_system_is_not_entered() -> None:
     try:
         assert error_name(root, "proc/self/stat") == "EXDEV"
         with pytest.raises(OSError, match="Errno") as error:
-            linux_syscalls._open_by_segments(root, "proc/self/stat", os.O_RDONLY)
+            syscalls._open_by_segments(root, "proc/self/stat", os.O_RDONLY)
         assert error.value.errno == errno.EXDEV
     finally:
         os.close(root)
@@ -74,33 +74,33 @@ def test_two_files_are_exchanged(tmp_path: Path, folder: int) -> None:
     """Two files are exchanged; a missing one raises FileNotFoundError."""
     (tmp_path / "one").write_bytes(b"1")
     (tmp_path / "two").write_bytes(b"2")
-    linux_syscalls.exchange("one", folder, "two", folder)
+    syscalls.exchange("one", folder, "two", folder)
     assert ((tmp_path / "one").read_bytes(), (tmp_path / "two").read_bytes()) == (b"2", b"1")
     with pytest.raises(FileNotFoundError):
-        linux_syscalls.exchange("one", folder, "missing", folder)
+        syscalls.exchange("one", folder, "missing", folder)
 
 
 def test_rename_does_not_replace(tmp_path: Path, folder: int) -> None:
     """Renaming to an existing name raises FileExistsError."""
     (tmp_path / "one").write_bytes(b"1")
-    linux_syscalls.rename_new("one", folder, "two", folder)
+    syscalls.rename_new("one", folder, "two", folder)
     (tmp_path / "one").write_bytes(b"1")
     with pytest.raises(FileExistsError):
-        linux_syscalls.rename_new("one", folder, "two", folder)
+        syscalls.rename_new("one", folder, "two", folder)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP])
 def test_unsupported_calls_have_their_own_error(number: int) -> None:
     """An unsupported call raises Unsupported, any other failure a plain OSError."""
-    assert isinstance(linux_syscalls._error(number, "x"), linux_syscalls.Unsupported)
-    assert not isinstance(linux_syscalls._error(errno.EIO, "x"), linux_syscalls.Unsupported)
+    assert isinstance(syscalls._error(number, "x"), syscalls.Unsupported)
+    assert not isinstance(syscalls._error(errno.EIO, "x"), syscalls.Unsupported)
 
 
 def test_a_library_without_the_call(folder: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A C library without renameat2 raises Unsupported too."""
-    monkeypatch.setattr(linux_syscalls, "_library", object)
-    with pytest.raises(linux_syscalls.Unsupported):
-        linux_syscalls.exchange("one", folder, "two", folder)
+    monkeypatch.setattr(syscalls, "_library", object)
+    with pytest.raises(syscalls.Unsupported):
+        syscalls.exchange("one", folder, "two", folder)
 
 
 def test_openat2_is_tested_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,16 +109,16 @@ def test_openat2_is_tested_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise OSError(errno.ENOSYS, "none")
 
-    monkeypatch.setattr(linux_syscalls, "_openat2", refuse)
-    assert linux_syscalls._has_openat2.__wrapped__() is False
+    monkeypatch.setattr(syscalls, "_openat2", refuse)
+    assert syscalls._has_openat2.__wrapped__() is False
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\0"])
 def test_null_bytes_are_rejected(folder: int, name: str) -> None:
     """A file name with a null byte raises ValueError."""
     for act in (
-        lambda: linux_syscalls.open_beneath(folder, name, os.O_RDONLY),
-        lambda: linux_syscalls.rename_new("x", folder, name, 0),
+        lambda: syscalls.open_beneath(folder, name, os.O_RDONLY),
+        lambda: syscalls.rename_new("x", folder, name, 0),
     ):
         with pytest.raises(ValueError, match="null byte"):
             act()
@@ -129,13 +129,13 @@ def test_writers_are_detected(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"x")
     with path.open("rb") as file:
-        assert linux_syscalls.is_open_for_writing(file.fileno()) is False
+        assert syscalls.is_open_for_writing(file.fileno()) is False
         with path.open("ab"):
-            assert linux_syscalls.is_open_for_writing(file.fileno()) is True
+            assert syscalls.is_open_for_writing(file.fileno()) is True
         with path.open("r+b"), path.open("rb"):
-            assert linux_syscalls.is_open_for_writing(file.fileno()) is True
-        assert linux_syscalls.is_open_for_writing(file.fileno()) is False
+            assert syscalls.is_open_for_writing(file.fileno()) is True
+        assert syscalls.is_open_for_writing(file.fileno()) is False
     reader, writer = os.pipe()
-    assert linux_syscalls.is_open_for_writing(reader) is None
+    assert syscalls.is_open_for_writing(reader) is None
     os.close(reader)
     os.close(writer)

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from reverie import count_and_truncate_tokens, tools
+from reverie import tokenizer, tools
 from reverie.models import NoteCategory
 
 PATCHES = {
@@ -104,7 +104,7 @@ def test_agents_are_offered_nine_tools_in_2000_tokens(form: tools.Format) -> Non
     listed = tools.definitions(form)
 
     assert tuple(item.get("name") or item["function"]["name"] for item in listed) == OFFERED
-    assert count_and_truncate_tokens.count(json.dumps(listed, separators=(",", ":"))) <= 2_000
+    assert tokenizer.count(json.dumps(listed, separators=(",", ":"))) <= 2_000
 
 
 def test_every_parameter_is_explained() -> None:

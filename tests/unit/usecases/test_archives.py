@@ -11,7 +11,7 @@ from reverie.canonical_json import canonical
 from reverie.redact import Taken
 from reverie.store import ArchiveEntryRecord, ArchiveRecord, ArchivesCursor, Done, DreamRecord, Store, Write
 from reverie.store.check import run_check
-from reverie.usecases import consolidation_snapshot_and_commit as archives
+from reverie.usecases import consolidation as archives
 from reverie.usecases import purge_steps
 from support.stores import AT, SPACE, Masking
 

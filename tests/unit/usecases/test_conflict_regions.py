@@ -9,8 +9,8 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.store import Kind
-from reverie.usecases import conflict_lifecycle_with_undo_and_rollback
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
+from reverie.usecases import conflicts
+from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def settled(store: Store, *regions: dict[str, Any], keep: Literal["store", "both
         writer.put(Kind.CONFLICT, ("cnf_1",), {**held, "operation": writer.number})
 
     write(store, noted)
-    made = conflict_lifecycle_with_undo_and_rollback.resolve(
+    made = conflicts.resolve(
         "default", "cnf_1", keep=keep, content=None, who="x", author="person", new_id=lambda: f"mem_new_{next(ids)}"
     )
     write(store, made.body)

@@ -13,9 +13,9 @@ from reverie.errors import Conflict
 from reverie.models import Candidate, Delete, MemoryType, Update
 from reverie.redact import Redactor
 from reverie.store import ForgottenRecord, Kind
-from reverie.usecases import consolidation_snapshot_and_commit
+from reverie.usecases import consolidation
+from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.screening import decide, plan_changes
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.stores import AT, after, opened, put, write
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.store import Store, Writer
-    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
+    from reverie.usecases.consolidation import MemoryPlan
 
 PREFERENCES = "facts/preferences.md"
 EPISODES = "episodes/2026-11.md"
@@ -55,14 +55,12 @@ class ConsolidationStore:
     def plan(self, candidates: Sequence[Candidate], day: float = 1) -> MemoryPlan:
         """Return the plan that candidates lead to, from the current store."""
         with self.base.reader("default") as reader:
-            snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
+            snapshot = consolidation.snapshot(reader, window=200_000)
         return decide(snapshot, candidates, redactor=Redactor([]), at=after(day), random=b"r")
 
     def apply(self, plan: MemoryPlan) -> Any:
         """Commit a plan and return its answer."""
-        return write(
-            self.base, lambda writer: consolidation_snapshot_and_commit.commit(writer, plan, at=after(1))
-        ).value
+        return write(self.base, lambda writer: consolidation.commit(writer, plan, at=after(1))).value
 
     def text(self, path: str) -> str | None:
         """Return the text of a document, or None."""
@@ -137,7 +135,7 @@ def test_a_document_is_deleted_with_its_last_block(store: ConsolidationStore) ->
     )
     (memory,) = store.memories().values()
     with store.base.reader("default") as reader:
-        snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
+        snapshot = consolidation.snapshot(reader, window=200_000)
     store.apply(plan_changes(snapshot, [Delete(memory["id"])], at=after(1)))
     assert store.text(PREFERENCES) is None
     assert store.memories() == {}
@@ -190,7 +188,7 @@ def test_an_updated_episode_has_only_its_new_fields(store: ConsolidationStore) -
         (memory,) = store.memories().values()
         content = memory["content"].split("- Problem")[0] + f"- Problem: leaks to {word}"
         with store.base.reader("default") as reader:
-            snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
+            snapshot = consolidation.snapshot(reader, window=200_000)
         store.apply(plan_changes(snapshot, [Update(memory["id"], content, ())], at=after(1)))
         assert store.text(EPISODES) == f"{head}- Problem: leaks to {word}\n"
     (memory,) = store.memories().values()
@@ -214,7 +212,7 @@ def test_a_memory_missing_in_its_document_is_added_to_it(store: ConsolidationSto
     store.apply(plan)
     assert store.text(PREFERENCES) == "- Language: English\n- Editor: emacs\n"
     with store.base.reader("default") as reader:
-        snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
+        snapshot = consolidation.snapshot(reader, window=200_000)
     gone = plan_changes(snapshot, [Delete("mem_gone")], at=after(1))
     assert gone.documents == {}
     store.apply(gone)
@@ -229,7 +227,7 @@ def test_the_snapshot_has_the_accesses_of_each_memory(tmp_path: Path) -> None:
         for gone in ("mem_000", "mem_001a", "mem_gone"):
             put(store, Kind.ACCESS, (gone,), {"count": 5, "at": AT})
         with store.reader("default") as reader:
-            found = consolidation_snapshot_and_commit.snapshot(reader, window=200_000).memories
+            found = consolidation.snapshot(reader, window=200_000).memories
 
     assert {one.id: (one.access_count, one.last_accessed_at) for one in found} == {
         "mem_001": (0, None),
@@ -259,15 +257,15 @@ def test_forgotten_statements_take_few_bytes(tmp_path: Path) -> None:
     with opened(tmp_path / "store") as store:
         write(store, body)
         with store.reader("default") as reader:
-            consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
+            consolidation.snapshot(reader, window=200_000)
             tracemalloc.start()
             try:
-                snapshot = consolidation_snapshot_and_commit.snapshot(reader, window=200_000)
+                snapshot = consolidation.snapshot(reader, window=200_000)
                 kept, most = tracemalloc.get_traced_memory()
             finally:
                 tracemalloc.stop()
 
-    found = list(consolidation_snapshot_and_commit.forgotten_statements(snapshot))
+    found = list(consolidation.forgotten_statements(snapshot))
     assert [(one.key, one.content, one.project) for one in found] == [
         (record.sha256, record.content, "") for record in stored
     ]

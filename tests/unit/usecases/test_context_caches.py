@@ -9,8 +9,8 @@ from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import contexts
 from reverie.usecases.contexts import ContextJob, Room
-from reverie.usecases.distill_and_assemble_context_for_token_limit import DistillationCache
-from reverie.usecases.open_sealed_thread_entries import entry_record
+from reverie.usecases.entries import entry_record
+from reverie.usecases.limits import DistillationCache
 
 
 def job() -> ContextJob:

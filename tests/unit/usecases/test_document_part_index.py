@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.documents import Wording
-from reverie.documents.find_part_for_new_memories_of_full_document import PART_ITEMS_MAX
+from reverie.documents.parts import PART_ITEMS_MAX
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Write
-from reverie.usecases import document_part_with_same_line_or_room, documents, undo_and_rollback
-from reverie.usecases import remember_change_forget_and_read_memories as memories
-from reverie.usecases.document_part_with_same_line_or_room import PartIndex, part_index
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
+from reverie.usecases import documents, memories, parts, undo
+from reverie.usecases.parts import PartIndex, part_index
+from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, opened
 
 if TYPE_CHECKING:
@@ -134,9 +133,7 @@ def _undo_a_deletion(space: Space) -> None:
     with space.store.reader(SPACE) as reader:
         number = reader.operation()
     space.remember("written between", "facts/user.md")
-    space.run(
-        undo_and_rollback.undo(SPACE, number, who="ada", author="person", new_id=space.new_id, redactor=Redactor())
-    )
+    space.run(undo.undo(SPACE, number, who="ada", author="person", new_id=space.new_id, redactor=Redactor()))
 
 
 CHANGES: dict[str, Callable[[Space], object]] = {
@@ -187,9 +184,9 @@ def test_a_write_that_fails_leaves_no_index_behind(space: Space) -> None:
 
 def test_of_each_document_the_newest_lines_alone_are_kept(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each document only the newest lines are cached, and over all documents no more lines than the limit."""
-    known = document_part_with_same_line_or_room._KnownDocuments()
-    monkeypatch.setattr(document_part_with_same_line_or_room, "_read", known)
-    monkeypatch.setattr(document_part_with_same_line_or_room, "_LINES_MAX", 100)
+    known = parts._KnownDocuments()
+    monkeypatch.setattr(parts, "_read", known)
+    monkeypatch.setattr(parts, "_LINES_MAX", 100)
     for number in range(50):
         space.put(FIRST, f"# First\n\n- the harbour opens at {number}\n")
         with space.store.reader(SPACE) as reader:

@@ -9,7 +9,7 @@ import pytest
 
 from reverie.models import MemoryType
 from reverie.store import Kind, MemoryRecord
-from reverie.usecases.write_documents_and_memories import NewText, put_texts
+from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, after, opened, write
 
 if TYPE_CHECKING:

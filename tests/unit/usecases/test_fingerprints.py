@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, FingerprintRecord, Store
 from reverie.usecases import redactions
-from reverie.usecases.fingerprints_of_redacted_values import SLOTS, FingerprintKeeper
+from reverie.usecases.fingerprints import SLOTS, FingerprintKeeper
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from reverie.store import ThreadRecord
-from reverie.usecases.find_register_and_join_projects import is_project_unknown
 from reverie.usecases.imports import ChunkJob, decide
+from reverie.usecases.projects import is_project_unknown
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reverie import count_and_truncate_tokens
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
-from reverie.usecases.text_replacing_client_conversation import HEADING, REQUEST_TOKENS, last_requests
+from reverie import tokenizer
+from reverie.importers.join import main_line
+from reverie.usecases.resume_text import HEADING, REQUEST_TOKENS, last_requests
 from support.transcripts import Transcript, call, result, text, thread_entries
 
 
@@ -41,14 +41,14 @@ def test_a_long_one_keeps_beginning_and_end() -> None:
     found = requests_of("Count the planks.", f"Look: {words} Which one is missing?")
     assert found.startswith(f"{HEADING}\n- Look: plank0 ")
     assert "Which one is missing?\n- Count the planks." in found
-    assert count_and_truncate_tokens.count(found) < REQUEST_TOKENS + 50
+    assert tokenizer.count(found) < REQUEST_TOKENS + 50
 
 
 def test_older_ones_are_left_out() -> None:
     """Older requests are left out so that the text is within `max_tokens`; it is empty if none fits."""
     said = [f"Paint gate {number} as green as the others, and the hinges black." for number in range(40)]
     found = requests_of(*said, max_tokens=200)
-    assert 150 < count_and_truncate_tokens.count(found) <= 200
+    assert 150 < tokenizer.count(found) <= 200
     assert [line[2:] for line in found.split("\n")[1:9]] == said[:-9:-1]
     assert requests_of(*said, max_tokens=20) == ""
     assert requests_of() == ""

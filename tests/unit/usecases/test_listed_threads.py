@@ -8,7 +8,7 @@ import orjson
 
 from reverie.redact import Redactor
 from reverie.usecases import imports, threads
-from reverie.usecases.imported_thread_ids_and_deletion_marks import import_id as import_id_of
+from reverie.usecases.imported import import_id as import_id_of
 from support.stores import AT, SPACE, opened
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reverie.usecases import agent_read_versions_and_write_merge
-from reverie.usecases.agent_read_versions_and_write_merge import ReadVersion, ReadVersions
+from reverie.usecases import agent_writes
+from reverie.usecases.agent_writes import ReadVersion, ReadVersions
 
 
 def key(path: str) -> tuple[str, str, str, str]:
@@ -14,7 +14,7 @@ def key(path: str) -> tuple[str, str, str, str]:
 def test_the_least_recently_used_version_is_evicted() -> None:
     """Eviction starts when all texts together are too long; a version that is stored again is the newest."""
     versions = ReadVersions()
-    half = "x" * (agent_read_versions_and_write_merge.CHARS_MAX // 2)
+    half = "x" * (agent_writes.CHARS_MAX // 2)
     versions.put(key("a"), ReadVersion(1, half))
     versions.put(key("b"), ReadVersion(1, half))
     versions.put(key("a"), ReadVersion(2, half))
@@ -28,7 +28,7 @@ def test_the_least_recently_used_version_is_evicted() -> None:
 def test_a_single_text_that_is_too_long_is_stored() -> None:
     """A single text over the limit is stored all the same, and all others are dropped."""
     versions = ReadVersions()
-    long = ReadVersion(1, "x" * (agent_read_versions_and_write_merge.CHARS_MAX + 1))
+    long = ReadVersion(1, "x" * (agent_writes.CHARS_MAX + 1))
     versions.put(key("a"), ReadVersion(1, "y"))
     versions.put(key("b"), long)
     assert (versions.get(key("a")), versions.get(key("b"))) == (None, long)

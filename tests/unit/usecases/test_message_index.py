@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.full_text_index import Filter
 from reverie.store import DocumentRecord, Kind
-from reverie.usecases import message_index_of_one_space
-from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
+from reverie.text_index import Filter
+from reverie.usecases import message_index
+from reverie.usecases.message_search import MessageSearch, within
 from support.stored_messages import append, delete
 from support.stores import AT, SPACE, opened, write
 
@@ -74,9 +74,9 @@ def test_a_thread_and_a_document_of_the_same_name_are_both_found(tmp_path: Path)
 @pytest.mark.parametrize("seed", range(6))
 def test_kept_up_is_as_built_now(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Appends, deletions, documents, saves and restarts in any order, with steps of three entries."""
-    monkeypatch.setattr(message_index_of_one_space, "STEP_ENTRIES", 3)
-    monkeypatch.setattr(message_index_of_one_space, "STEP_OPERATIONS", 2)
-    monkeypatch.setattr(message_index_of_one_space, "BUFFER_MAX", 5)
+    monkeypatch.setattr(message_index, "STEP_ENTRIES", 3)
+    monkeypatch.setattr(message_index, "STEP_OPERATIONS", 2)
+    monkeypatch.setattr(message_index, "BUFFER_MAX", 5)
     pick = random.Random(seed)
 
     def sentence() -> str:
@@ -114,7 +114,7 @@ def test_a_saved_index_is_used_and_not_built_again(tmp_path: Path, monkeypatch: 
         found = MessageSearch(store, tmp_path / "search")
         before = answers(found)
         found.save(SPACE)
-        monkeypatch.setattr(message_index_of_one_space.MessageIndex, "_begin", None)
+        monkeypatch.setattr(message_index.MessageIndex, "_begin", None)
         again = MessageSearch(store, tmp_path / "search")
         assert answers(again) == before
         append(store, "thr_b", "the lexer is fast")
@@ -123,8 +123,8 @@ def test_a_saved_index_is_used_and_not_built_again(tmp_path: Path, monkeypatch: 
 
 def test_the_segments_of_a_build_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A save with `merge=False` leaves a build's segments apart; the next plain save merges them into one."""
-    monkeypatch.setattr(message_index_of_one_space, "STEP_ENTRIES", 2)
-    monkeypatch.setattr(message_index_of_one_space, "BUFFER_MAX", 2)
+    monkeypatch.setattr(message_index, "STEP_ENTRIES", 2)
+    monkeypatch.setattr(message_index, "BUFFER_MAX", 2)
     with opened(tmp_path / "store") as store:
         append(store, "thr_a", *(f"the parser number {number}" for number in range(9)))
         found = MessageSearch(store, tmp_path / "search")
@@ -170,7 +170,7 @@ def test_a_rewrite_leaves_no_word_of_a_deleted_thread(tmp_path: Path) -> None:
 
 def test_a_build_in_steps_can_be_searched_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages that the first steps have read are found, and those appended during the build are found at its end."""
-    monkeypatch.setattr(message_index_of_one_space, "STEP_ENTRIES", 1)
+    monkeypatch.setattr(message_index, "STEP_ENTRIES", 1)
     with opened(tmp_path / "store") as store:
         for number in range(5):
             append(store, f"thr_{number}", f"the parser number {number}")

@@ -9,7 +9,7 @@ import pytest
 from reverie.embedding import open_embedder
 from reverie.errors import EmbedderFailed
 from reverie.usecases import message_vectors
-from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
+from reverie.usecases.message_search import MessageSearch, within
 from support.small_models import static_folder
 from support.stored_messages import append, delete
 from support.stores import SECRET, SPACE, opened

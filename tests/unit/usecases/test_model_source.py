@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.evals.context_or_knowledge_text_after_transcript import knowledge_text
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
+from reverie.evals.after_transcript import knowledge_text
+from reverie.importers.join import main_line
 from reverie.redact import Redactor
-from reverie.usecases.model_requests_and_plan_for_memories import source_of
+from reverie.usecases.memory_plan import source_of
 from support.transcripts import Transcript, call, result, text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.language_model.requests_and_answers import ModelRequest
+    from reverie.language_model.requests import ModelRequest
 
 
 def test_notes_of_the_client_inside_results_are_not_shown() -> None:

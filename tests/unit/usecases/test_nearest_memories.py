@@ -12,11 +12,11 @@ from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord
-from reverie.usecases import consolidation_snapshot_and_commit, screening
-from reverie.usecases.capacity_tier_from_estimated_memory_tokens import EstimatedTokens
-from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases import consolidation, screening
+from reverie.usecases.capacity import EstimatedTokens
+from reverie.usecases.memories import memory_of
 from reverie.usecases.nearest import NearestMemories
-from reverie.usecases.remember_change_forget_and_read_memories import memory_of
+from reverie.usecases.recall import Recall
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
 from support.soak import count
 from support.stores import AT, SPACE, after, opened
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.store import Store
-    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
+    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 
 SMALL_WINDOW = 60_000  # tokens, of which the memories of `few` are less than 30 %
 
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def whole(store: Store) -> MemorySnapshot:
     """Return the snapshot of all memories."""
     with store.reader(SPACE) as reader:
-        return consolidation_snapshot_and_commit.snapshot(reader, window=WIDE_WINDOW)
+        return consolidation.snapshot(reader, window=WIDE_WINDOW)
 
 
 def nearest(store: Store, candidates: Sequence[Candidate], window: int = WIDE_WINDOW) -> MemorySnapshot | None:

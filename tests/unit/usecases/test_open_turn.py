@@ -7,8 +7,8 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from reverie.importers.join_main_line_entries_and_pair_tool_results import main_line
-from reverie.usecases.distill_and_assemble_context_for_token_limit import open_turn
+from reverie.importers.join import main_line
+from reverie.usecases.limits import open_turn
 from support.transcripts import Transcript, call, result, text, thread_entries
 
 BEHIND = [

@@ -9,10 +9,10 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.store import DocumentRecord
-from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion
-from reverie.usecases import conflict_lifecycle_with_undo_and_rollback
-from reverie.usecases import remember_change_forget_and_read_memories as memory_changes
-from reverie.usecases.write_documents_and_memories import NewText, blocks_of, put_texts
+from reverie.sync.plan import ConflictCopy, ConflictRegion
+from reverie.usecases import conflicts
+from reverie.usecases import memories as memory_changes
+from reverie.usecases.put import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         region = ConflictRegion("- Role: pilot\n", "- Role: cook\n", 0)
         write(
             made,
-            lambda writer: conflict_lifecycle_with_undo_and_rollback.open_(
-                writer, ConflictCopy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT
-            ),
+            lambda writer: conflicts.open_(writer, ConflictCopy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT),
         )
         yield made
 
@@ -104,7 +102,7 @@ def test_what_a_person_wrote_into_a_conflict_copy_counts(store: Store, keep: Lit
     ids = count(1)
 
     def resolve(seen: tuple[str, str]) -> None:
-        made = conflict_lifecycle_with_undo_and_rollback.resolve(
+        made = conflicts.resolve(
             "default",
             "cnf_1",
             keep=keep,

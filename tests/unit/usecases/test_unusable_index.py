@@ -9,8 +9,8 @@ import pytest
 
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord, Kind, MemoryRecord
-from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.search_and_save_message_indexes import MessageSearch, within
+from reverie.usecases.message_search import MessageSearch, within
+from reverie.usecases.recall import Recall
 from support.stores import AT, SPACE, opened, write
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from reverie.errors import Conflict
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import CandidateRecord, Done, Failed, Kind, Reader, Store, Write
-from reverie.usecases import candidate_review, counts_of_candidates_waiting_for_review
-from reverie.usecases.counts_of_candidates_waiting_for_review import WaitingCandidates
+from reverie.usecases import review
+from reverie.usecases import waiting as usecase_waiting
+from reverie.usecases.waiting import WaitingCandidates
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -39,18 +40,16 @@ class Candidates:
     def add(self) -> None:
         """Let one more candidate wait."""
         candidate = Candidate(type=MemoryType.FACT, content=f"The harbour has {len(self.made)} lamps")
-        record = candidate_review.quarantined(candidate, "its words are from a web page", at=AT)
+        record = review.quarantined(candidate, "its words are from a web page", at=AT)
         self.made.append(record.id)
-        self.write(lambda writer: candidate_review.keep_waiting(writer, [record]))
+        self.write(lambda writer: review.keep_waiting(writer, [record]))
 
     def decide(self) -> None:
         """Reject one of those that wait."""
         with self.store.reader("default") as reader:
             waiting = [record.id for _, record in reader.records(CandidateRecord) if record.state == "waiting"]
         if waiting:
-            (done,) = self.store.commit(
-                [candidate_review.reject("default", self.pick.choice(waiting), who="ann")], at=AT
-            )
+            (done,) = self.store.commit([review.reject("default", self.pick.choice(waiting), who="ann")], at=AT)
             assert isinstance(done, Done)
 
     def undo(self) -> None:
@@ -108,7 +107,7 @@ def test_a_second_decision_names_the_first(tmp_path: Path) -> None:
         with store.reader("default") as reader:
             decided = reader.latest(Kind.CANDIDATE, (candidates.made[0],))
         candidates.rest()
-        (refused,) = store.commit([candidate_review.reject("default", candidates.made[0], who="ann")], at=AT)
+        (refused,) = store.commit([review.reject("default", candidates.made[0], who="ann")], at=AT)
         assert isinstance(refused, Failed)
         assert isinstance(refused.error, Conflict)
         assert refused.error.hint == f"reverie undo {decided} takes the decision back"
@@ -125,7 +124,7 @@ def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pyte
             with monkeypatch.context() as patched:
                 patched.setattr(Reader, "records", None)
                 assert waiting.count(reader) == 5
-        monkeypatch.setattr(counts_of_candidates_waiting_for_review, "BEHIND_MAX", 1)
+        monkeypatch.setattr(usecase_waiting, "BEHIND_MAX", 1)
         for _ in range(3):
             candidates.add()
         with store.reader("default") as reader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from reverie.context.render_context_tiers import FRAME
+from reverie.context.tiers import FRAME
 from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import message_words
 from reverie.models import Candidate, MemoryType

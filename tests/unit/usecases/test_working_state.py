@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reverie import count_and_truncate_tokens
+from reverie import tokenizer
 from reverie.distill import state_text
 from reverie.errors import ValidationError
 from reverie.models import StateSources, WorkingState
@@ -64,7 +64,7 @@ def test_extracted_items_give_way_to_given_ones() -> None:
     fields = {"next_steps": [f"ask captain {n} about the tides and the fog" for n in range(20)]}
     after = working_state.with_fields(before, fields, seq=20, at=AT)
 
-    assert count_and_truncate_tokens.count(state_text.render(after)) <= state_text.MAX_TOKENS
+    assert tokenizer.count(state_text.render(after)) <= state_text.MAX_TOKENS
     assert after.next_steps == tuple(fields["next_steps"])
     assert 0 < len(after.completed_steps) < 60
     assert after.completed_steps[-1] == before.completed_steps[-1]

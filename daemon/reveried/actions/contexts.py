@@ -1,0 +1,227 @@
+"""Assemble contexts, read and set working states, write notes."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.errors import Conflict
+from reverie.models import WorkingState
+from reverie.usecases import contexts, threads, working_state
+from reveried.actions import projects
+from reveried.actions.documents import note_taken
+from reveried.execute import decide, read, retry_while_stale, stored_answer
+from reveried.locks import keyed_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reverie.models import NoteCategory
+    from reverie.store import Reader
+    from reverie.usecases.working_state import StateJob, StatePlan
+    from reveried.services import Services
+
+RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
+
+
+async def add_note(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    content: str,
+    category: NoteCategory,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> wire.Note:
+    """Write a note into a thread; returned as stored. Raises NotFound."""
+    write = threads.add_note(
+        space,
+        who,
+        thread_id,
+        services.new_id("note"),
+        content=services.redactor.text(content),
+        category=category,
+        at=services.clock(),
+        idempotency=idempotency,
+    )
+    note = (await services.submit(write)).value
+    await note_taken(services, space, "thread", thread_id)
+    return replace(note, thread=note.thread or wire.ABSENT)
+
+
+async def state(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> StatePlan:
+    """Return the thread's working state as of its last message, from the cache where nothing changed. Raises NotFound.
+
+    The newest cached plan's checkpoint is where reading starts; where the new entries change the meaning of earlier
+    ones, the whole thread is read.
+    """
+    key = (space, thread_id)
+
+    def cached_or_job(reader: Reader) -> tuple[tuple[Any, ...], StatePlan | None, StateJob | None]:
+        versions = working_state.versions(reader, thread_id)
+        cached = services.states.get(key)
+        if cached is not None and cached[0] == versions:
+            return versions, cached[1], None
+        checkpoint = cached[1].checkpoint if cached is not None else None
+        return versions, None, working_state.snapshot(reader, thread_id, checkpoint)
+
+    versions, cached, job = await read(services, space, cached_or_job)
+    if cached is not None:
+        return cached
+    assert job is not None
+    try:
+        plan = await decide(services, "state", job, working_state.StatePlan, bulk=bulk)
+    except Conflict as conflict:
+        if not conflict.details.get("stale"):
+            raise
+        job = await read(services, space, partial(working_state.snapshot, thread_id=thread_id))
+        plan = await decide(services, "state", job, working_state.StatePlan, bulk=bulk)
+    services.states.put(key, versions, plan)
+    return plan
+
+
+def given_fields(request: msgspec.Struct) -> dict[str, Any]:
+    """Return the fields of a working state that a request names, by their names in `WorkingState`."""
+    names = wire.SetWorkingState.__struct_fields__
+    fields = ((name, getattr(request, name)) for name in names)
+    return {name: field for name, field in fields if field is not msgspec.UNSET}
+
+
+async def set_state(
+    services: Services,
+    space: str,
+    thread_id: str,
+    fields: Mapping[str, Any],
+    *,
+    replace_all: bool,
+    who: str,
+    idempotency: tuple[str, str] | None = None,
+) -> wire.WorkingState:
+    """Set fields of the working state in the agent's words and return it; `replace_all` empties the others.
+
+    Raises:
+        NotFound: no such thread.
+        ValidationError: more words than a working state may have.
+    """
+    given, _ = services.redactor.value(dict(fields))
+    assert isinstance(given, dict)
+
+    async def attempt() -> WorkingState:
+        replay = await stored_answer(services, space, idempotency, WorkingState)
+        if replay is not None:
+            return replay
+        plan = await state(services, space, thread_id)
+        after = working_state.with_fields(plan.state, given, seq=plan.seq, at=services.clock(), replace_all=replace_all)
+        write = working_state.commit(
+            space,
+            who,
+            thread_id,
+            after,
+            seq=plan.seq,
+            version=plan.version,
+            why="working-state.set",
+            idempotency=idempotency,
+        )
+        return (await services.submit(write)).value
+
+    after = await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}"))
+    await note_taken(services, space, "thread", thread_id)
+    return working_state.state_answer(after)
+
+
+async def context(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    query: str | None,
+    placement: contexts.Placement | None,
+    max_tokens: int | None,
+) -> wire.ContextAnswer:
+    """Return the request fragment of a thread with the cost of each tier; `query` replaces the derived recall query.
+
+    Raises:
+        NotFound: no such thread.
+        TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
+    """
+    job = await context_job(services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens)
+    return await decide(services, "context", job, wire.ContextAnswer)
+
+
+async def context_text(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    query: str | None = None,
+    placement: contexts.Placement | None = None,
+    max_tokens: int | None = None,
+    max_chars: int | None = None,
+    written_max_chars: int | None = None,
+    tiers: Sequence[str] | None = None,
+    index: str | None = None,
+) -> str:
+    """Return the request of a thread's context as text, or its tiers: those named, in at most `max_chars` characters.
+
+    `written_max_chars` takes their place where a model wrote the summary.
+
+    `index` takes the place of the memory index that the thread was opened with, for a reader who is not in it.
+
+    Raises:
+        NotFound: no such thread.
+        TokenBudgetExceeded: the open turn alone is larger than `max_tokens`, and no `max_chars` is given.
+    """
+    sized = max_chars is not None
+    job = await context_job(
+        services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens, sized=sized
+    )
+    if index is not None:
+        job = replace(job, index=index or None)
+    text = contexts.TextJob(job, None if tiers is None else list(tiers), max_chars, written_max_chars)
+    return (await decide(services, "context-text", text, wire.ContextText)).text
+
+
+async def context_job(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    query: str | None,
+    placement: contexts.Placement | None = "late",
+    max_tokens: int | None = None,
+    sized: bool = False,
+) -> contexts.ContextJob:
+    """Return the input from which a thread's context is assembled: state, recalled memories, sizes. Raises NotFound."""
+    config = services.config
+    plan = await state(services, space, thread_id)
+    visible = projects.visible(projects.thread_project(services, space, thread_id))
+    recall = await asyncio.to_thread(
+        services.recall.lines, space, query or plan.query, limit=RECALL_LINES, projects=visible
+    )
+    room = contexts.Room(
+        window=config.context.window,
+        preserve_messages=config.compaction.preserve_recent_messages,
+        preserve_tokens=config.compaction.preserve_recent_max_tokens,
+        clear_at=config.context.clear_at,
+    )
+    return await read(
+        services,
+        space,
+        partial(
+            contexts.snapshot,
+            thread_id=thread_id,
+            state=plan.state,
+            recall=recall,
+            bootstrap=config.context.bootstrap,
+            room=room,
+            max_tokens=max_tokens,
+            placement=placement,
+            sized=sized,
+        ),
+    )

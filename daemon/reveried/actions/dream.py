@@ -1,0 +1,89 @@
+"""Dream: decided in the compute process, with its documents then put on disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.usecases import dream as dream_case
+from reveried.actions.accesses import write_accesses
+from reveried.execute import answer_once, execute
+from reveried.locks import keyed_lock
+from reveried.models.ask import one_at_a_time
+
+if TYPE_CHECKING:
+    from reverie.language_model.requests import Outcome
+    from reverie.store import Reader, Write
+    from reveried.services import Services
+
+
+async def dream(
+    services: Services,
+    space: str,
+    *,
+    who: str,
+    trigger: str,
+    token_budget: int | None = None,
+    dry_run: bool = False,
+    idempotency: tuple[str, str] | None = None,
+    outcomes: dict[str, Outcome] | None = None,
+) -> wire.DreamAnswer:
+    """Run a dream over what changed since the last one, and return its result; a dry run writes nothing.
+
+    Dreams of one space run one after the other: two at once would read the same memories, and one of them in vain.
+    `outcomes` are answers that have come already, by their requests.
+
+    Raises:
+        TokenBudgetExceeded: not possible within the budget; nothing was written.
+    """
+
+    def snapshot(reader: Reader) -> dream_case.DreamJob:
+        return dream_snapshot(services, reader, token_budget)
+
+    def commit(plan: dream_case.DreamPlan) -> Write[wire.DreamAnswer] | wire.DreamAnswer:
+        if dry_run or plan.archive is None:
+            return dream_case.unwritten_answer(plan, dry_run=dry_run)
+        return dream_case.commit(
+            plan,
+            space=space,
+            who=who,
+            dream_id=services.new_id("dream"),
+            trigger=trigger,
+            idempotency=idempotency,
+        )
+
+    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
+
+    async def run() -> wire.DreamAnswer:
+        async with keyed_lock("dream", space), one_at_a_time(services, space):
+            await write_accesses(services)
+            return await execute(
+                services,
+                space,
+                snapshot=snapshot,
+                outcomes=answers,
+                job="dream",
+                plan=dream_case.DreamPlan,
+                commit=commit,
+                answers=wire.DreamAnswer,
+                lock="memories",
+                idempotency=idempotency,
+            )
+
+    # A dream that writes nothing has no commit that could store its answer under the key.
+    answer = await answer_once(services, space, idempotency, run, wire.DreamAnswer)
+    if answer.archive is not None and not dry_run:
+        await services.sync_service.write_all(space)
+    return answer
+
+
+def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:
+    """Return a DreamJob: the memories, token budget, settings and time that a dream is decided from."""
+    return dream_case.snapshot(
+        reader,
+        token_budget=token_budget,
+        max_token_budget=services.config.dream.max_token_budget,
+        window=services.config.consolidation.window,
+        redact=services.redact_rules,
+        at=services.clock(),
+    )

@@ -1,0 +1,168 @@
+"""Import of a transcript in pieces: decided by the compute process for bulk work, committed after agents' writes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.usecases import imports, projects, threads
+from reveried.actions import briefs, trust
+from reveried.actions.projects import has_no_remote, known_project, registered
+from reveried.actions.threads import opened_with
+from reveried.execute import answer_once, execute, read
+from reveried.supervise import failures_logged
+
+if TYPE_CHECKING:
+    from reverie.store import Reader, ThreadRecord, Write
+    from reveried.services import Services
+
+PIECE_BYTES = 512 * 1024  # of one commit while no agent writes
+PIECE_BESIDE_BYTES = 64 * 1024  # and when agents write: a write that shares the commit waits 1 or 2 ms for it
+
+
+async def begin(
+    services: Services,
+    space: str,
+    *,
+    client: str,
+    session: str,
+    source: str | None,
+    again: bool = False,
+    idempotency: tuple[str, str] | None,
+) -> wire.ImportPlace:
+    """Open the import of a session, and return its position: 0, or as far as it was imported before.
+
+    Raises:
+        Conflict: a person deleted the thread of this session, and does not want it `again`.
+    """
+
+    async def work() -> wire.ImportPlace:
+        write = imports.begin(space, client, session, source, at=services.clock(), again=again)
+        import_id = (await services.submit(write, bulk=True)).value.id
+        return imports.position_answer(await read(services, space, partial(imports.position, import_id=import_id)))
+
+    return await answer_once(services, space, idempotency, work, wire.ImportPlace)
+
+
+async def take_chunk(
+    services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
+) -> wire.ChunkAnswer:
+    """Append the whole lines of `data`, a file's bytes from `offset` on, to the import's thread; return the position.
+
+    The chunk is committed piece by piece: what was appended stays when a later piece fails, and the import's position
+    is behind it.
+
+    Raises:
+        NotFound: no such import.
+        Conflict: the chunk would leave bytes out, or the thread was deleted.
+    """
+    here = await read(services, space, partial(imports.position, import_id=import_id))
+    # Where lines may be duplicates, each piece would read the identities of the whole thread again.
+    whole = offset < here.offset or here.mixed
+    total: wire.ChunkAnswer | None = None
+    begin = end = 0
+    while end < len(data) or total is None:
+        begin, end = end, len(data) if whole else _piece_end(data, end, _piece_bytes(services))
+        last = final and end == len(data)
+        piece = data[begin:end]
+        answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
+        offset, first_line = answer.offset, answer.lines + 1
+        total = answer if total is None else _sum(total, answer)
+    with failures_logged("attribution", thread=here.thread):  # the lines are committed
+        await trust.attribute_lines(services, space, data, who=f"thread:{here.thread}")
+        if final:
+            await briefs.refresh_ended(services, space, here.thread)
+            services.texts.make_start_soon(services, space, here.thread)
+    return total
+
+
+def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
+    """Return one answer for two pieces of a chunk: position and lines of the newer one, all other numbers added up."""
+    return replace(
+        answer,
+        added=total.added + answer.added,
+        duplicates=total.duplicates + answer.duplicates,
+        redacted=total.redacted + answer.redacted,
+        counts=dict(Counter(total.counts) + Counter(answer.counts)),
+        kinds=dict(Counter(total.kinds) + Counter(answer.kinds)),
+        problems=[*total.problems, *answer.problems],
+    )
+
+
+def _piece_bytes(services: Services) -> int:
+    return PIECE_BESIDE_BYTES if services.worker.is_shared() else PIECE_BYTES
+
+
+async def _take(
+    services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
+) -> wire.ChunkAnswer:
+    """Append one piece of a transcript; decide it again if another import of the same file has committed meanwhile."""
+    return await execute(
+        services,
+        space,
+        snapshot=partial(
+            imports.snapshot,
+            import_id=import_id,
+            offset=offset,
+            first_line=first_line,
+            data=data,
+            final=final,
+            redactor=services.redactor,
+            literals=services.config.redact.literals,
+            allow=services.keeper.allow,
+            at=services.clock(),
+        ),
+        job="import",
+        plan=imports.ChunkPlan,
+        commit=partial(_commit, services, space, import_id, offset),
+        answers=wire.ChunkAnswer,
+        lock=import_id,
+        bulk_decide=True,
+        bulk_commit=True,
+    )
+
+
+async def _commit(
+    services: Services, space: str, import_id: str, offset: int, plan: imports.ChunkPlan
+) -> Write[wire.ChunkAnswer]:
+    """Return the write that appends a decided piece; a thread's first one also sets its memory index, notes and digest.
+
+    What was redacted in the compute process is known from here on: its fingerprints are written with the next commit.
+    """
+    services.redactor.add_fingerprints(plan.fingerprints)
+
+    def thread_of(reader: Reader) -> ThreadRecord:
+        return threads.get(reader, imports.position(reader, import_id).thread)
+
+    opening = None
+    if plan.sealed:
+        thread = await read(services, space, thread_of)
+        project = projects.of_thread(thread)
+        moves = False
+        if plan.folder is not None:
+            who = f"import:{thread.agent}"
+            if project is None:
+                project = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
+            elif (
+                plan.remote
+                and await has_no_remote(services, space, project)
+                # A session that is elsewhere by now shows the remote of that folder, and not of its own one.
+                and await known_project(services, space, plan.folder) == project
+            ):
+                seen = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
+                project, moves = seen, seen != project
+        if thread.last_seq == 0:
+            index, seed = await opened_with(services, space, agent=thread.agent, project=project)
+            opening = imports.Opening(project, index=index, seed=seed)
+        else:
+            opening = imports.Opening(project, moves)
+    return imports.commit(space, import_id, offset, plan, opening=opening)
+
+
+def _piece_end(data: bytes, begin: int, size: int) -> int:
+    """Return the offset in `data` where the piece from `begin` ends: after the line that reaches `size` bytes."""
+    return data.find(b"\n", begin + size - 1) + 1 or len(data)

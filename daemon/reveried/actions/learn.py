@@ -1,0 +1,161 @@
+"""Learn memories from a thread without distilling it: decided in the compute process, its documents then written."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.errors import ValidationError
+from reverie.usecases import consolidation
+from reverie.usecases import learn as learn_case
+from reverie.usecases.consolidation import changes_answer
+from reveried.actions.accesses import write_accesses
+from reveried.execute import decide, execute, read
+from reveried.models.ask import one_at_a_time, reflection_bounds
+from reveried.models.spool import LEARNT_FROM, learn_from_answers
+
+if TYPE_CHECKING:
+    from reverie.language_model.requests import Outcome, ReflectionBounds
+    from reverie.store import Reader, Write
+    from reveried.services import Services
+
+RANDOM_BYTES = 16
+NEAREST_TRIES = 2  # attempts to decide by the memories near the candidates; their plan is stale where others learn too
+NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)
+
+
+async def learn(
+    services: Services,
+    space: str,
+    thread: str,
+    *,
+    who: str,
+    reflect: bool = False,
+    through: int | None = None,
+    outcomes: dict[str, Outcome] | None = None,
+) -> wire.MemoryChanges:
+    """Learn memories from a thread's messages since it was last learnt from; return the changes of memories.
+
+    With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says. Messages
+    behind entry `through` wait for the next run. `outcomes` are answers that have come already, by their requests.
+
+    Raises:
+        NotFound: no such thread.
+    """
+    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
+    attempts = itertools.count()
+
+    def snapshot(reader: Reader) -> learn_case.LearnJob:
+        return learn_snapshot(
+            services, reader, thread, reflect=reflect, through=through, memories=services.models is not None
+        )
+
+    async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
+        if services.models is not None:
+            return job
+        return await _with_memories(services, space, job, nearest=next(attempts) < NEAREST_TRIES)
+
+    def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
+        if plan.last_seq == plan.since:
+            return changes_answer(plan.memories, operation=None)
+        return learn_case.commit(plan, space=space, who=who)
+
+    await write_accesses(services)
+    async with one_at_a_time(services, space):
+        LEARNT_FROM.set((space, thread))
+        answer = await execute(
+            services,
+            space,
+            snapshot=snapshot,
+            skip=lambda job: None if job.entries else NOTHING_LEARNT,
+            complete=complete,
+            outcomes=answers,
+            job="learn",
+            plan=learn_case.LearnPlan,
+            commit=commit,
+            answers=wire.MemoryChanges,
+            lock="memories",
+            bulk_decide=True,
+        )
+    if answer.operation is not None:
+        await services.sync_service.write_all(space)
+    return answer
+
+
+async def _with_memories(
+    services: Services, space: str, job: learn_case.LearnJob, *, nearest: bool
+) -> learn_case.LearnJob:
+    """Return the job with its candidates instead of the entries, and with the memories that they may change.
+
+    All memories are read without `nearest`: so do the last attempts, after plans that were stale perhaps because of a
+    document that was not read.
+    """
+    job.extracted = extracted = await decide(services, "learn-candidates", job, learn_case.Extracted, bulk=True)
+    job.entries = []
+    window = services.config.consolidation.window
+    memories = None
+    if nearest:
+        memories = await asyncio.to_thread(
+            services.nearest.snapshot,
+            space,
+            extracted.candidates,
+            window=window,
+            at=job.at,
+            objections=extracted.objections,
+            project=job.project or "",
+        )
+    if memories is None:
+        memories = await read(services, space, lambda reader: consolidation.snapshot(reader, window=window))
+    job.memories = memories
+    return job
+
+
+def require_tools(services: Services) -> None:
+    """Raise ValidationError if no language model is configured, since only a model can call tools."""
+    if services.models is None:
+        raise ValidationError(
+            "The extractive distiller has no model, and so no tools to reflect with.",
+            hint="reverie config set distiller.kind anthropic; command and spool can reflect too.",
+            reason="no_tools",
+        )
+
+
+def learn_snapshot(
+    services: Services,
+    reader: Reader,
+    thread: str,
+    *,
+    reflect: bool = False,
+    through: int | None = None,
+    memories: bool = True,
+) -> learn_case.LearnJob:
+    """Return what learning is decided from, without `memories` all but these. Raises NotFound."""
+    job = learn_case.snapshot(
+        reader,
+        thread,
+        window=services.config.consolidation.window,
+        redact=services.redact_rules,
+        at=services.clock(),
+        random=services.random(RANDOM_BYTES),
+        through=through,
+        memories=memories,
+    )
+    job.reflection = reflection_bounds(services) if reflect else reflection_setting(services)
+    return job
+
+
+def reflection_setting(services: Services) -> ReflectionBounds | None:
+    """Return the bounds of a reflection if the setting `distiller.learning` is `reflection`, else None."""
+    return reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
+
+
+async def learn_from_spool(services: Services) -> None:
+    """Learn from threads whose answers appear in the spool, until the daemon stops; return at once without a spool."""
+    settings = services.config.distiller
+    if settings.kind == "spool":
+        await learn_from_answers(
+            settings.spool_folder,
+            lambda space, thread, reflects: learn(services, space, thread, who="distiller", reflect=reflects),
+        )

@@ -1,0 +1,174 @@
+"""Actions on runs: begin and complete them; the end of those whose session has ended or that were idle for long."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.decode import convert
+from reverie.errors import ReverieError
+from reverie.git import locate
+from reverie.usecases import privacy, run_files, run_memories, runs
+from reveried.actions import projects
+from reveried.actions.accesses import write_accesses
+from reveried.clock import text_of
+from reveried.execute import execute, read
+from reveried.locks import keyed_lock
+from reveried.log import logger
+from reveried.models.ask import one_at_a_time, reflection_bounds
+from reveried.stored import spaces_of
+from reveried.supervise import failures_logged
+from reveried.written_files import written_since
+
+if TYPE_CHECKING:
+    from reverie.language_model.requests import Outcome
+    from reverie.store import Reader, RunRecord, Write
+    from reveried.services import Services
+
+RANDOM_BYTES = 16
+LOOK_EVERY_S = 5.0  # for runs that are due
+WHO = "reveried"
+
+
+async def begin(
+    services: Services,
+    space: str,
+    request: wire.CreateRun,
+    *,
+    agent: str | None,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> RunRecord:
+    """Begin a run and return its record. Raises NotFound for an unknown thread."""
+    project = None
+    if request.project is not None:
+        project = await projects.registered(services, space, request.project, who=who)
+    write = runs.begin(
+        space, services.new_id("run"), request, agent=agent, project=project, who=who, idempotency=idempotency
+    )
+    return (await services.submit(write)).value
+
+
+async def complete(services: Services, space: str, run: str, *, who: str, ended_by: wire.RunEnd) -> wire.RunResult:
+    """Complete a run (extract, consolidate, apply) and return its result; that of one which has ended is stored.
+
+    Calls at the same time wait for the first, and then have its result too.
+    """
+
+    def commit(plan: runs.RunPlan) -> Write[wire.RunResult]:
+        return runs.commit(plan, space=space, who=who, ended_by=ended_by)
+
+    outcomes: dict[str, Outcome] = {}
+    await write_accesses(services)
+    async with keyed_lock(f"run {run}", space), one_at_a_time(services, space):
+        await _join_watched_files(services, space, run)
+        result = await execute(
+            services,
+            space,
+            snapshot=lambda reader: _snapshot(services, reader, run),
+            skip=_stored_result,
+            outcomes=outcomes,
+            job="run",
+            plan=runs.RunPlan,
+            commit=commit,
+            answers=wire.RunResult,
+            lock="memories",
+            bulk_decide=True,
+        )
+    await services.sync_service.write_all(space)
+    return result
+
+
+async def _join_watched_files(services: Services, space: str, run: str) -> None:
+    """Add to a run the files written in watched folders since it began; log those that are left out."""
+    paths = services.config.workspace.paths
+    if not paths:
+        return
+    folders = await asyncio.to_thread(lambda: [(path, locate(str(Path(path).expanduser()))) for path in paths])
+    watch = await read(services, space, lambda reader: run_files.watch(reader, run, folders))
+    if watch is None:
+        return
+    # What the daemon writes itself is not learnt again.
+    left_out = [*watch.ignored, *await asyncio.to_thread(_own_folders, services)]
+
+    def private(path: str) -> bool:
+        return privacy.is_ignored(path, left_out)
+
+    since = datetime.fromisoformat(watch.since).timestamp()
+    for folder in watch.folders:
+        look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=_text_of_seconds)
+        seen = await asyncio.to_thread(look)
+        files = [file for file in seen.files if not privacy.in_pause(file.at, watch.pauses)]
+        added = (await services.submit(run_files.join(space, run, files, who=WHO))).value if files else 0
+        if seen.why or seen.left_out:
+            logger("reveried.runs").warning(
+                "a watched folder was not read whole",
+                run=run,
+                folder=folder,
+                why=seen.why or "many files were written",
+                added=added,
+                left_out=seen.left_out,
+            )
+
+
+def _own_folders(services: Services) -> list[str]:
+    return [os.path.realpath(path) for path in (services.config.memory.data_dir, services.store.path)]
+
+
+def _text_of_seconds(seconds: float) -> str:
+    return text_of(datetime.fromtimestamp(seconds, UTC))
+
+
+def _stored_result(job: runs.RunJob) -> wire.RunResult | None:
+    """Return the stored result of a run that has ended, an empty one after its purge; None while it is running."""
+    if job.run.state == "running":
+        return None
+    if job.run.answer is None:
+        return wire.RunResult(candidates=[], changes=[], tier="", operation=None)
+    return convert(job.run.answer, wire.RunResult)
+
+
+def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:
+    job = runs.snapshot(
+        reader,
+        run,
+        window=services.config.consolidation.window,
+        redact=services.redact_rules,
+        at=services.clock(),
+        random=services.random(RANDOM_BYTES),
+    )
+    job.reflection = reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
+    return job
+
+
+async def context(services: Services, space: str, run: str) -> wire.RunContext:
+    """Return the text that a completion now would extract knowledge from."""
+    job = await read(services, space, lambda reader: _snapshot(services, reader, run))
+    return await asyncio.to_thread(run_memories.context_answer, job)
+
+
+async def complete_due(services: Services, *, every_s: float = LOOK_EVERY_S) -> None:
+    """Complete, until cancelled, the runs whose session has ended, and those idle for `runs.idleMinutes`."""
+    idle = timedelta(minutes=services.config.runs.idle_minutes)
+    completed: dict[str, set[str]] = defaultdict(set)  # runs of a space that need not be read again
+    while True:
+        await asyncio.sleep(every_s)
+        before = text_of(datetime.fromisoformat(services.clock()) - idle)
+        for space in spaces_of(services.store):
+            find = partial(runs.due, idle_since=before, completed=completed[space])
+            for run, ended_by in await read(services, space, find):
+                await _complete_unattended(services, space, run, ended_by)
+
+
+async def _complete_unattended(services: Services, space: str, run: str, ended_by: wire.RunEnd) -> None:
+    with failures_logged("runs", space=space, run=run):  # the next run is completed all the same
+        try:
+            await complete(services, space, run, who=WHO, ended_by=ended_by)
+        except ReverieError as error:
+            logger("reveried.runs").warning("a run was not completed", space=space, run=run, code=error.code)

@@ -1,0 +1,185 @@
+"""Sessions of agents' clients: begin, end and list them; the privacy settings."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.errors import Forbidden, NotFound, ValidationError
+from reverie.lazy_regex import lazy_regex
+from reverie.store import SessionRecord, ThreadRecord, Write
+from reverie.usecases import imported as imported_threads
+from reverie.usecases import privacy, projects, sessions, threads
+from reveried.actions import imports
+from reveried.actions.projects import registered
+from reveried.execute import read
+from reveried.follower import is_own_file
+
+if TYPE_CHECKING:
+    from reverie.store import PrivacyCursor, Reader, Writer
+    from reveried.services import Services
+
+_FOLLOWED_CLIENTS: Final = frozenset({"claude-code", "codex"})  # whose transcripts the import reads
+_SESSION_ID: Final = lazy_regex(r"[0-9A-Za-z][0-9A-Za-z_-]{7,199}")  # of a session that has a transcript
+_UUID: Final = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+async def begin(
+    services: Services, space: str, request: wire.StartSession, *, agent: str | None = None
+) -> wire.Session:
+    """Record a session that begins or continues, open its thread, and follow its transcript.
+
+    A session that a person keeps out (an ignored folder, a pause, a thread that was deleted) is answered without a
+    thread, and nothing is stored. `agent` is that of the caller's token, None for a person.
+
+    Raises:
+        ValidationError: the project is no name, or the transcript is not one of this session.
+        Forbidden: the transcript is not a file of this user, or an agent's token names one.
+    """
+    at = services.clock()
+    if agent is not None and request.transcript is not None:
+        # The file is read with the rights of the daemon's owner, and its lines go into the token's space.
+        raise Forbidden(
+            "an agent's token may not name a transcript",
+            hint="leave `transcript` out; the owner's hooks name it, or `reverie import` reads it",
+        )
+    transcript = None if request.transcript is None else _checked(request.transcript, request.session)
+    folder = real_folder(request.project) if request.project.startswith("/") else None
+    kept_out = await read(services, space, privacy.settings)
+    if privacy.is_paused(kept_out.pauses) or privacy.is_ignored(folder, kept_out.ignored):
+        return wire.Session(request.client, request.session, at, at)
+    of_session = partial(imported_threads.is_forgotten, client=request.client, session=request.session)
+    if await read(services, space, of_session):
+        return wire.Session(request.client, request.session, at, at)
+    project = await registered(services, space, request.project, who=f"session:{request.client}")
+    import_position = await imports.begin(
+        services, space, client=request.client, session=request.session, source=transcript, idempotency=None
+    )
+    record = SessionRecord(
+        client=request.client,
+        session=request.session,
+        thread=import_position.thread,
+        project=project,
+        transcript=transcript,
+        pid=request.pid,
+        started_at=at,
+        updated_at=at,
+    )
+    stored = (await services.submit(sessions.begin(space, record, cleared=request.source == "clear"))).value
+    await _set_project(services, space, stored)
+    if stored.before is not None:
+        services.follower.end((space, stored.client, stored.before))
+    if stored.client in _FOLLOWED_CLIENTS:
+        services.follower.follow(services, space, stored)
+    return sessions.answer(stored)
+
+
+def _checked(text: str, session: str) -> str:
+    """Return a transcript's path unchanged. Raises ValidationError or Forbidden if it is not the session's file.
+
+    Its name is the session's id, or ends with it behind a hyphen, so that no caller can have another file imported: the
+    clients name theirs so. Of a UUID in the name, which has hyphens itself, the last group is no id. A file that does
+    not exist yet is one that the client is still to write.
+    """
+    path = Path(text)
+    is_named_so = _SESSION_ID.fullmatch(session) is not None and f"-{path.stem}".endswith(f"-{session}")
+    is_named_so = is_named_so and _UUID.findall(path.stem)[-1:] in ([], [session])
+    if path.suffix != ".jsonl" or not is_named_so or ".." in path.parts or "\0" in text:
+        raise ValidationError(
+            "the transcript is not a file of this session",
+            hint="give the .jsonl file whose name has the session's id",
+            field="transcript",
+        )
+    if os.path.lexists(path) and not is_own_file(path):
+        raise Forbidden("the transcript is not a file of this user", hint="give the client's own file")
+    return text
+
+
+def real_folder(folder: str) -> str:
+    """Return a folder's path without symbolic links, as ignored folders are stored.
+
+    Raises:
+        ValidationError: it has a zero byte, as that of a damaged hook may.
+    """
+    if "\0" in folder:
+        raise ValidationError("the folder cannot have a zero byte", hint="give the path of a folder", field="folder")
+    return os.path.realpath(folder)
+
+
+async def _set_project(services: Services, space: str, session: SessionRecord) -> None:
+    """Give the session's thread its project, before it has any line that names a folder."""
+
+    def body(writer: Writer) -> None:
+        thread = threads.get(writer, session.thread)
+        if projects.of_thread(thread) is None:
+            writer.save(replace(thread, project=session.project), (thread.id,))
+
+    def lacks_project(reader: Reader) -> bool:
+        thread = reader.load(ThreadRecord, (session.thread,))
+        return thread is not None and projects.of_thread(thread) is None
+
+    if await read(services, space, lacks_project):
+        await services.submit(Write(space, f"session:{session.client}", "session.project", body))
+
+
+async def end(services: Services, space: str, client: str, session: str) -> wire.Session:
+    """Record the end of a session, and stop following its transcript once it is read. Raises NotFound."""
+    stored = (await services.submit(sessions.end(space, client, session, at=services.clock()))).value
+    if stored is None:
+        raise NotFound(f"{client} has no session {session[:100]!r} here", hint="begin one with POST /v1/sessions")
+    if client in _FOLLOWED_CLIENTS and not services.follower.follows((space, client, session)):
+        services.follower.follow(services, space, stored)  # its last lines were not read yet
+    services.follower.end((space, client, session))
+    return sessions.answer(stored)
+
+
+def listed(reader: Reader, query: wire.SessionsQuery) -> wire.Page[wire.Session]:
+    """Return a page of the sessions, the one with the latest sign of life first; `after` is how many to skip."""
+    items = [
+        sessions.answer(session)
+        for session in reversed(sessions.known(reader))
+        if query.client in {None, session.client} and query.pid in {None, session.pid}
+        if not query.open or session.ended_at is None
+    ]
+    skipped = int(query.after) if query.after is not None and query.after.isdecimal() else 0
+    end = skipped + query.limit
+    return wire.Page(items[skipped:end], str(end) if len(items) > end else None)
+
+
+async def resume_following(services: Services, spaces: list[str]) -> None:
+    """Follow the sessions again that were open when the daemon stopped."""
+    for space in spaces:
+        for session in await read(services, space, sessions.known):
+            if session.ended_at is None and session.client in _FOLLOWED_CLIENTS:
+                services.follower.follow(services, space, session)
+
+
+async def change_privacy(services: Services, space: str, request: wire.ChangePrivacy, *, who: str) -> wire.Privacy:
+    """Pause or resume the recording of sessions, or change the ignored folders; return the settings.
+
+    Before a pause begins, and before one ends, the followed files are read: a line is judged by the time at which it
+    was written, and one without a time by that at which it is read.
+    """
+    if request.paused is not None:
+        await services.follower.catch_up_all(services, space)
+        change = privacy.pause if request.paused else privacy.resume
+        await services.submit(change(space, who, at=services.clock()))
+    for path, remove in ((request.ignore, False), (request.unignore, True)):
+        if path is not None:
+            await services.submit(privacy.change_ignored(space, who, real_folder(path), remove=remove))
+    return await read(services, space, lambda reader: privacy_answer(privacy.settings(reader)))
+
+
+def privacy_answer(settings: PrivacyCursor) -> wire.Privacy:
+    """Return the privacy settings, as the API answers it."""
+    paused = privacy.is_paused(settings.pauses)
+    return wire.Privacy(
+        ignored=sorted(settings.ignored),
+        paused=paused,
+        paused_since=settings.pauses[-1][0] if paused else None,
+    )

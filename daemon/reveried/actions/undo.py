@@ -1,0 +1,118 @@
+"""Actions on the history: undo and rollback, with the folder in sync before and after; and the daily retention."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from reverie.errors import ReverieError
+from reverie.usecases import history
+from reverie.usecases import undo as undo_usecase
+from reveried.actions.compact import compact_if_sparse
+from reveried.actions.documents import submit_or_hold
+from reveried.locks import keyed_lock
+from reveried.log import logger
+from reveried.stored import spaces_of
+
+if TYPE_CHECKING:
+    from reverie import wire
+    from reverie.models import Json
+    from reveried.services import Services
+
+FIRST_AFTER_S = 300.0  # the first minutes after a start belong to callers and to the first scans of the folders
+EVERY_S = 24 * 3600.0
+STEPS_LOGGED = 400  # steps of the work on old versions between two lines of the log: some 10,000 versions
+
+
+async def undo(services: Services, space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None) -> Json:
+    """Revert one operation, and write the documents that changed to disk; return `wire.UndoAnswer` as JSON."""
+    write = undo_usecase.undo(
+        space,
+        seq,
+        who=who,
+        author="agent",
+        new_id=partial(services.new_id, "mem"),
+        redactor=services.redactor,
+        idempotency=idempotency,
+    )
+    answer = await submit_or_hold(services, space, write)
+    await services.sync_service.write_all(space)
+    return answer
+
+
+async def rollback(
+    services: Services,
+    space: str,
+    seq: int,
+    *,
+    who: str,
+    path: str | None,
+    memory: str | None,
+    idempotency: tuple[str, str] | None,
+) -> wire.RollbackAnswer:
+    """Roll back to an operation. All saves of people are committed before, so that their texts stay in the history.
+
+    The lock keeps consolidations out, whose plans a rollback would make stale one after the other.
+    """
+    async with keyed_lock("memories", space):
+        await services.sync_service.sync(space, None, whole=True)
+        write = undo_usecase.rollback(
+            space,
+            seq,
+            who=who,
+            author="agent",
+            new_id=partial(services.new_id, "mem"),
+            path=path,
+            memory=memory,
+            idempotency=idempotency,
+        )
+        answer = await submit_or_hold(services, space, write)
+        await services.sync_service.write_all(space)
+    return answer
+
+
+async def prune_daily(services: Services, *, first_after_s: float = FIRST_AFTER_S, every_s: float = EVERY_S) -> None:
+    """Apply the retention rules once a day until cancelled; an error is logged, and the next day tries again."""
+    await asyncio.sleep(first_after_s)
+    while True:
+        try:
+            await shorten_versions(services)
+            removed = await prune(services)
+            if removed:
+                logger("reveried.retention").info("what was old enough is gone", records=removed)
+            await compact_if_sparse(services)
+        except ReverieError as error:
+            logger("reveried.retention").error("retention stopped", code=error.code)
+        await asyncio.sleep(every_s)
+
+
+async def shorten_versions(services: Services) -> None:
+    """Convert versions that older releases stored as whole texts to edits, in small writes behind agents' writes.
+
+    Once for each space: a step saves how far it came, so that the next start goes on from there.
+    """
+    for space in await asyncio.to_thread(spaces_of, services.store):
+        steps = 1
+        while not (await services.submit(history.shorten_step(space), bulk=True)).value:
+            steps += 1
+            if steps % STEPS_LOGGED == 0:
+                logger("reveried.retention").info("old versions are being made smaller", space=space, steps=steps)
+
+
+async def prune(services: Services) -> int:
+    """Apply the retention rules to every space, in steps behind other writes; return the number of deleted records."""
+    days = services.config.retention
+    rules = history.Rules(
+        version_days=days.version_days, event_days=days.event_days, key_days=days.key_days, job_days=days.job_days
+    )
+    removed = 0
+    for space in await asyncio.to_thread(spaces_of, services.store):
+        cursor: str | None = None
+        while True:
+            step = (await services.submit(history.prune_step(space, rules, cursor), bulk=True)).value
+            removed += step.removed
+            cursor = step.cursor
+            if cursor is None:
+                break
+    return removed

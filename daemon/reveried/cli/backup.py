@@ -1,0 +1,290 @@
+"""Commands for the store's files: backup, restore, check, compact."""
+
+import os
+import secrets
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reverie import wire
+from reverie.errors import Conflict, DaemonNotRunning, NotFound, ReverieError
+from reveried.cli import daemon_client
+from reveried.cli.options import Json
+from reveried.cli.output import counted, print_json, say, size, spinner
+
+if TYPE_CHECKING:
+    from reverie.places import Layout
+    from reverie.store import Store
+    from reverie.sync.inputs import Baseline
+
+SHOWN_FILES = 5  # of those that a person saved after the backup
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Path of the copy; must not exist yet.")],
+    json: Json = False,
+) -> None:
+    """Write a compact, checked copy of the store; works with and without the daemon.
+
+    Example: reverie backup reverie.backup
+    """
+    target = Path(os.path.abspath(file))  # noqa: PTH100 - the daemon has another cwd; symlinks are not resolved
+    with spinner("Copying"):
+        try:
+            byte_count, counts = _backup_by_daemon(target)
+        except DaemonNotRunning:
+            byte_count, counts = _backup_without_daemon(target)
+    if json:
+        print_json(wire.BackupMade(path=str(target), size=byte_count, counts=counts))
+        return
+    say(f"{target}: {size(byte_count)}, {counted(sum(counts.values()), 'record')}, checked.")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reverie backup`.")],
+    json: Json = False,
+) -> None:
+    """Replace the store by a backup and keep the old one beside it; the daemon must not run.
+
+    Example: reverie restore reverie.backup
+    """
+    from reverie.store.backup import restore as restore_store  # noqa: PLC0415 - only here is the store loaded
+
+    store = daemon_client.layout().store_dir
+    _refuse_running_daemon()
+    aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}")
+    with spinner("Checking and restoring"):
+        before = _baselines_by_space(store)
+        saved_since: list[str] = []
+
+        def follow(draft: Path) -> None:
+            saved_since.extend(_follow(draft, before))
+
+        restored = restore_store(file, store, aside=aside, prepare=follow)
+    kept = str(aside) if aside.exists() else None
+    data_dir = daemon_client.valid_settings()[0].memory.data_dir
+    missing = missing_folders(store, daemon_client.layout(), data_dir, first=kept is None)
+    if json:
+        print_json(
+            {
+                "path": str(store),
+                "size": restored.byte_count,
+                "counts": restored.counts,
+                "aside": kept,
+                "missing": [str(folder) for folder in missing],
+                "savedSince": saved_since,
+            }
+        )
+        return
+    say(f"Restored {file}: {counted(sum(restored.counts.values()), 'record')}, checked.")
+    if kept is not None:
+        say(f"The old store is in {kept}; delete it when you no longer need it.")
+    say("What you forgot or purged after the backup may be back: reverie memories shows what is remembered.")
+    if saved_since:
+        saved = counted(len(saved_since), "file")
+        say(f"{saved} that you saved after the backup will be read as your edits: {_shown(saved_since)}")
+    for folder in missing:
+        say(f"{folder} is missing, or is another folder than the one written before. Bring it back, or after")
+        say("`reverie up` write all files there, which deletes nothing: reverie sync now --accept-folder")
+    say("Next: reverie up")
+
+
+def compact(json: Json = False) -> None:
+    """Rewrite the store's file without the space that deleted records have left; works without the daemon too.
+
+    Example: reverie compact
+    """
+    with spinner("Rewriting the store"):
+        try:
+            with daemon_client.client() as client:
+                answer = client.compact()
+        except DaemonNotRunning:
+            answer = _compact_without_daemon()
+    if json:
+        print_json(answer)
+        return
+    say(f"The store has {size(answer.size)}, {size(max(0, answer.freed_bytes))} less than before.")
+
+
+def _compact_without_daemon() -> wire.Compacted:
+    with _opened_store() as store:
+        freed = store.compact()
+    return wire.Compacted(freed_bytes=freed, size=(store.path / "data.mdb").stat().st_size)
+
+
+def check(json: Json = False) -> None:
+    """Read every record of the store and list the damaged ones.
+
+    Example: reverie check
+    """
+    from reverie.store.check import run_check  # noqa: PLC0415 - only here is the store loaded
+
+    store = daemon_client.layout().store_dir
+    if not (store / "data.mdb").exists():
+        print_json({"ok": True, "counts": {}, "problems": []}) if json else say("Nothing is stored yet.")
+        return
+    with spinner("Reading every record"):
+        report = run_check(store)
+    if json:
+        print_json(report.as_json())
+    else:
+        for problem in report.problems:
+            say(f"{problem.kind} {problem.key}: {problem.what}")
+        say(_check_result(len(report.problems), report.counts))
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _check_result(problems: int, counts: dict[str, int]) -> str:
+    """Return the last line of `reverie check`."""
+    read = f"{counted(sum(counts.values()), 'record')} read"
+    if not problems:
+        return f"{read}; all checksums match."
+    return f"{read}, {counted(problems, 'problem')}. To return to a backup: reverie restore FILE"
+
+
+def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
+    """Back up the daemon's store; return the size of the copy in bytes and its records by kind.
+
+    The daemon writes below its backup folder only. The copy is moved from there to `target` by this process, with the
+    rights of the person who runs it.
+    """
+    from reverie.store.backup import move_backup, refuse_target  # noqa: PLC0415 - only here is the store loaded
+
+    suffix = secrets.token_hex(16)
+    with daemon_client.client() as client:
+        client.health()  # without a daemon the copy is made in another way
+        refuse_target(target)
+        draft = daemon_client.valid_settings()[0].backup.folder / f".reverie-backup-{suffix}"
+        answer = client.backup(str(draft), moved_to=str(target))
+    move_backup(draft, target, draft_suffix=suffix)
+    return answer.size, answer.counts
+
+
+def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
+    """Back up the store directly; return the size of the copy in bytes and its records by kind."""
+    from reverie.store import BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
+    from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
+    from reverie.usecases import restored as backups  # noqa: PLC0415 - as above
+    from reveried.clock import text_of  # noqa: PLC0415 - as above
+
+    with _opened_store() as store:
+        copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
+        at = text_of(datetime.now(UTC))
+        store.commit([backups.add(BackupEntry(str(target), at))], at=at)
+    return copy.byte_count, dict(copy.counts)
+
+
+def _opened_store() -> "Store":
+    """Open the store directly. Raises NotFound where there is none, Conflict where another process has it open."""
+    from reverie.redact import Redactor  # noqa: PLC0415 - only without a daemon is the store opened here
+    from reverie.store import Store  # noqa: PLC0415 - as above
+
+    folder = daemon_client.layout().store_dir
+    if not (folder / "data.mdb").exists():
+        raise NotFound("nothing is stored yet", hint="reverie import claude-code ~/.claude/projects")
+    return Store.open(folder, redactor=Redactor(forgets=True))
+
+
+def _refuse_running_daemon() -> None:
+    """Raise Conflict if the daemon is running: it has the store open."""
+    try:
+        with daemon_client.client(with_token=False) as client:
+            client.health()
+    except DaemonNotRunning:
+        return
+    raise Conflict("the daemon is running and has the store open", hint="run `reverie down`, then restore again")
+
+
+def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline]]]":
+    """Return a store's id and the baselines of each space; ("", {}) without a store, or with one that is damaged."""
+    from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store import IdentityRecord, Store  # noqa: PLC0415 - as above
+    from reverie.store.check import run_check  # noqa: PLC0415 - as above
+    from reverie.store.kinds import SYSTEM_SPACE  # noqa: PLC0415 - as above
+    from reverie.usecases import sync  # noqa: PLC0415 - as above
+    from reveried.stored import spaces_of  # noqa: PLC0415 - as above
+
+    # Checked by another process first: reading a file that is cut off ends the process that reads it.
+    if not (store / "data.mdb").exists() or not run_check(store).ok:
+        return "", {}
+    try:
+        with Store.open(store, redactor=Redactor(forgets=True)) as opened:
+            baselines = {}
+            for space in spaces_of(opened):
+                with opened.reader(space) as reader:
+                    baselines[space] = sync.unrecorded_baselines(reader)
+            with opened.reader(SYSTEM_SPACE) as reader:
+                identity = reader.load(IdentityRecord, IdentityRecord.KEY)
+    except ReverieError:  # what it says about the folder cannot be relied on: each file is compared as a person's save
+        return "", {}
+    return identity.id if identity is not None else "", baselines
+
+
+def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -> list[str]:
+    """Let the folders follow a restored store; return the files that people saved after the backup.
+
+    `before` is what the replaced store knew of the folders. That of a store with another id is of other folders.
+    """
+    from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store import IdentityRecord, Store  # noqa: PLC0415 - as above
+    from reverie.store.kinds import SYSTEM_SPACE  # noqa: PLC0415 - as above
+    from reverie.usecases import restored as usecase_restored  # noqa: PLC0415 - as above
+    from reverie.usecases import sync  # noqa: PLC0415 - as above
+    from reveried.clock import text_of  # noqa: PLC0415 - as above
+
+    old_id, old = before
+    saved_since: list[str] = []
+    with Store.open(store, redactor=Redactor(forgets=True)) as opened:
+        with opened.reader(SYSTEM_SPACE) as reader:
+            identity = reader.load(IdentityRecord, IdentityRecord.KEY)
+        if identity is None or identity.id != old_id:
+            return []
+        at = text_of(datetime.now(UTC))
+        for space, baselines in old.items():
+            with opened.reader(space) as reader:
+                plan = usecase_restored.plan_baselines(reader, baselines)
+            opened.commit([sync.save_baselines(space, plan.changed, (), at=at)], at=at)
+            saved_since += plan.saved_since
+    return saved_since
+
+
+def _shown(paths: list[str]) -> str:
+    """Return the first few of some paths, and how many there are beyond them."""
+    more = len(paths) - SHOWN_FILES
+    return ", ".join(paths[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
+
+
+def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: bool) -> list[Path]:
+    """Return the synced folders below `data_dir` that a restored store knows and that are missing or have no mark.
+
+    On a machine without a store before (`first`) and without the default folder, no folder can come back: the spaces'
+    baselines are dropped, so that the daemon writes all files there, and no folder counts as missing.
+    Raises what `Store.open` raises.
+    """
+    from reverie.redact import Redactor  # noqa: PLC0415 - only a restored store is opened here
+    from reverie.store import Store  # noqa: PLC0415 - as above
+    from reverie.sync.root import SPACE_FILE  # noqa: PLC0415 - as above
+    from reverie.usecases import sync  # noqa: PLC0415 - as above
+    from reveried.clock import text_of  # noqa: PLC0415 - as above
+    from reveried.stored import spaces_of  # noqa: PLC0415 - as above
+
+    with Store.open(store, redactor=Redactor(forgets=True)) as opened:
+        synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]
+        missing = {space: data_dir / space for space in synced if not (data_dir / space / SPACE_FILE).exists()}
+        if first and data_dir == layout.root and not os.path.lexists(data_dir):
+            at = text_of(datetime.now(UTC))
+            opened.commit([sync.reset_baselines(space, at=at) for space in missing], at=at)
+            return []
+    return list(missing.values())
+
+
+def _has_baselines(store: "Store", space: str) -> bool:
+    """Return True if the store has the baseline of a file that exists in a space."""
+    from reverie.usecases import sync  # noqa: PLC0415 - only a restored store is opened here
+
+    with store.reader(space) as reader:
+        return any(baseline.sha256 for baseline in sync.baselines(reader).values())

@@ -1,0 +1,312 @@
+"""`reverie eval`: the text after a transcript, and the continuity and frequency reports as table, JSON and picture."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reverie.errors import NotFound, ReverieError, ValidationError
+from reveried.cli.eval_transcript import DEFAULT_TOKENS, print_text
+from reveried.cli.options import Json, Paths
+from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
+
+if TYPE_CHECKING:
+    from reverie.evals.continuity import Mean, Report, Row
+    from reverie.evals.frequency import Frequency
+    from reverie.language_model.requests import ModelAnswer, ModelRequest
+
+WINDOW = 200_000  # tokens of the model's context window
+UNREAD_SHOWN = 10  # unreadable files that are named on standard error
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A session file, plain, .gz or .zst.")]
+MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="The most tokens of the text.")]
+
+
+def eval_context(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS, json: Json = False) -> None:
+    """Print the context an agent would get after a transcript.
+
+    Example: reverie eval context session.jsonl
+    """
+    print_text("context", file, max_tokens, json=json)
+
+
+def eval_knowledge(
+    file: File,
+    max_tokens: MaxTokens = DEFAULT_TOKENS,
+    spool: Annotated[
+        Path | None,
+        typer.Option("--spool", metavar="DIR", help="Use a model's answers in this folder; write what has none."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print the summary and the memories extracted from a transcript.
+
+    Example: reverie eval knowledge session.jsonl
+    """
+    if spool is None:
+        print_text("knowledge", file, max_tokens, json=json)
+        return
+    from reveried.models.spool import answer_to, write_request  # noqa: PLC0415 - loads the transports
+
+    waiting = 0
+
+    def ask(request: "ModelRequest") -> "ModelAnswer | None":
+        nonlocal waiting
+        answer = answer_to(spool, request)
+        if answer is None:
+            write_request(spool, request)
+            waiting += 1
+        return answer
+
+    print_text("knowledge", file, max_tokens, json=json, ask=ask)
+    if waiting:
+        waits = f"{counted(waiting, 'request')} in {spool / 'requests'} without an answer: decided by rule, or empty."
+        print(waits, file=sys.stderr)
+
+
+def eval_continuity(
+    paths: Paths,
+    budgets: Annotated[
+        str, typer.Option("--budgets", metavar="TOKENS,...", help="Sizes of context to measure.")
+    ] = "4000,8000,16000,32000",
+    cuts: Annotated[
+        int, typer.Option("--cuts", min=0, max=100, help="Cut a session without compactions at so many points.")
+    ] = 0,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as a picture.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure what survives of sessions when they are distilled.
+
+    Example: reverie eval continuity ~/.claude/projects --svg kept.svg
+    """
+    from reverie.evals import continuity, picture  # noqa: PLC0415 - loads the engine
+    from reverie.files import write_atomic  # noqa: PLC0415 - as above
+
+    sizes = parse_budgets(budgets)
+    if svg is not None and not svg.absolute().parent.is_dir():
+        raise NotFound(f"{svg.parent} is not a folder", hint="give --svg a file in an existing folder")
+    sessions = session_files(paths)
+    with step_progress("Measuring", len(sessions), quiet=json) as step:
+        report = continuity.continuity(sessions, budgets=sizes, points=cuts, on_file=step)
+    if svg is not None:
+        write_atomic(svg, picture.svg(report).encode())  # before the last line says where it is
+    print_unread(report.unread)
+    if json:
+        print_json(_continuity_json(report))
+        return
+    _print_continuity(report)
+    if svg is not None:
+        say(f"\nThe picture is in {svg}")
+
+
+def eval_frequency(
+    paths: Paths,
+    window: Annotated[int, typer.Option("--window", min=1, metavar="TOKENS", help="The model's window.")] = WINDOW,
+    json: Json = False,
+) -> None:
+    """Count distillations with and without context editing.
+
+    Example: reverie eval frequency ~/.claude/projects
+    """
+    from reverie.context import Limits  # noqa: PLC0415 - loads the engine
+    from reverie.evals import frequency  # noqa: PLC0415 - as above
+    from reverie.importers import find, join  # noqa: PLC0415 - as above
+
+    files = session_files(paths)
+    sessions, unread = [], []
+    with step_progress("Reading", len(files), quiet=json) as step:
+        for path in files:
+            try:
+                find.read_identity(path)  # refuses what is no session
+                sessions.append(join.main_line(list(find.read_entries(path, tokens=False))))
+            except ReverieError as error:
+                unread.append((str(path), error.message))
+            step()
+    print_unread(unread)
+    result = frequency.frequency(frequency.one_thread(sessions), Limits(window=window))
+    report = _frequency_json(result, len(sessions), unread)
+    if json:
+        print_json(report)
+        return
+    _print_frequency(report)
+
+
+def parse_budgets(text: str) -> tuple[int, ...]:
+    """Parse `4000,8000` into ascending numbers.
+
+    Raises:
+        ValidationError: a part is no whole number above 0.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise ValidationError(
+            f"--budgets must be whole numbers above 0 with commas between, not {text!r}",
+            hint="for example --budgets 4000,8000",
+        )
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def session_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the session files at the paths.
+
+    Raises:
+        NotFound: there are none.
+    """
+    from reverie.importers import find  # noqa: PLC0415 - loads the native core
+
+    files = find.find_transcripts(paths)
+    if not files:
+        raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
+    return files
+
+
+def print_unread(unread: Sequence[tuple[str, str]]) -> None:
+    """Name the first unreadable files on standard error, and count the others."""
+    for _, why in unread[:UNREAD_SHOWN]:
+        sys.stderr.write(f"left out: {clean(why)}\n")
+    if len(unread) > UNREAD_SHOWN:
+        sys.stderr.write(f"left out: {len(unread) - UNREAD_SHOWN} more\n")
+
+
+def _print_continuity(report: "Report") -> None:
+    """Print the continuity report as two tables: by method and budget, and by tier."""
+    needed = f"{report.needed_median:g}"
+    say(f"{counted(report.sessions, 'session')}, {counted(report.cuts, 'cut')}; names needed after one: {needed}")
+    say("Percent, mean over sessions ± one standard error.\n")
+    print_table(
+        ["Method", "Budget", "In context", "Needed", "Asked", "Tokens (median)", "(most)"],
+        [_continuity_row(row) for row in report.rows],
+        right=(1, 2, 3, 4, 5, 6),
+        drop=(6, 5),
+    )
+    say("\nIn context: of the names that the work used later, those that occur beside the same words as before.")
+    say("Needed: those that occur at all. Asked: of the person's last six messages, the sequences of four words.\n")
+    print_table(
+        ["Budget", "Tier", "Tokens (mean)", "In context"],
+        [(f"{tier.budget:,}", tier.tier, f"{tier.tokens:,.0f}", f"{tier.in_context:.1f}") for tier in report.tiers],
+        right=(0, 2, 3),
+    )
+
+
+def _continuity_row(row: "Row") -> tuple[str, ...]:
+    """Return one method at one budget as a table row."""
+    budget = f"{row.budget:,}" if row.budget is not None else "-"
+    means = (_mean_text(row.in_context), _mean_text(row.needed), _mean_text(row.asked))
+    return (row.way, budget, *means, f"{row.tokens_median:,}", f"{row.tokens_max:,}")
+
+
+def _mean_text(mean: "Mean | None") -> str:
+    """Format a mean with its standard error: `61.2 ± 3.4`; a dash for None."""
+    if mean is None:
+        return "-"
+    return f"{mean.percent:.1f}" if mean.error is None else f"{mean.percent:.1f} ± {mean.error:.1f}"
+
+
+def _continuity_json(report: "Report") -> dict[str, Any]:
+    """Return the continuity report as JSON values."""
+    from reverie import tokenizer  # noqa: PLC0415 - loads the native core
+
+    return {
+        "sessions": report.sessions,
+        "events": report.cuts,
+        "neededMedian": report.needed_median,
+        "tokenizer": tokenizer.TOKENIZER,
+        "rows": [
+            {
+                "way": row.way,
+                "budget": row.budget,
+                "inContext": _mean_json(row.in_context),
+                "needed": _mean_json(row.needed),
+                "asked": _mean_json(row.asked),
+                "tokensMedian": row.tokens_median,
+                "tokensMax": row.tokens_max,
+            }
+            for row in report.rows
+        ],
+        "tiers": [
+            {
+                "budget": tier.budget,
+                "tier": tier.tier,
+                "tokens": round(tier.tokens, 1),
+                "inContext": round(tier.in_context, 2),
+            }
+            for tier in report.tiers
+        ],
+        "unread": unread_json(report.unread),
+    }
+
+
+def _mean_json(mean: "Mean | None") -> dict[str, float | None] | None:
+    """Return a mean as JSON values, rounded to its significant digits."""
+    if mean is None:
+        return None
+    return {"percent": round(mean.percent, 2), "error": None if mean.error is None else round(mean.error, 2)}
+
+
+def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """Return the unreadable files with their reasons as JSON values."""
+    return [{"file": path, "why": why} for path, why in unread]
+
+
+def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the frequency report as JSON values, with every parameter it depends on."""
+    from reverie import tokenizer  # noqa: PLC0415 - loads the native core
+    from reverie.evals import frequency  # noqa: PLC0415 - as above
+
+    limits = result.limits
+    return {
+        "sessions": sessions,
+        "messages": result.messages,
+        "tokens": result.tokens,
+        "withoutEditing": result.without_editing,
+        "withEditing": result.with_editing,
+        "fewer": round(result.fewer, 4) if result.fewer is not None else None,
+        "parameters": {
+            "window": limits.window,
+            "distilAt": result.threshold,
+            "clearAt": int(limits.window * limits.trigger),
+            "clearAtLeast": int(limits.window * limits.clear_at_least),
+            "keepToolUses": limits.keep_tool_uses,
+            "keepThinkingTurns": limits.keep_thinking_turns,
+            "beside": frequency.BESIDE,
+            "afterDistillation": result.after,
+            "preserveMessages": limits.preserve_messages,
+            "preserveTokens": limits.preserve_tokens,
+            "tokenizer": tokenizer.TOKENIZER,
+        },
+        "unread": unread_json(unread),
+    }
+
+
+def _print_frequency(report: dict[str, Any]) -> None:
+    """Print the frequency report: the counts, then the parameters."""
+    used = report["parameters"]
+    say(
+        f"{counted(report['sessions'], 'session')} as one thread: {report['messages']:,} messages,"
+        f" {report['tokens']:,} tokens\n"
+    )
+    print_table(
+        ["Distillations", ""],
+        [
+            ("without context editing", f"{report['withoutEditing']:,}"),
+            ("with context editing", f"{report['withEditing']:,}"),
+            ("fewer", f"{report['fewer']:.1%}" if report["fewer"] is not None else "-"),
+        ],
+        right=(1,),
+    )
+    say("\nParameters")
+    preserved = f"{used['preserveTokens']:,} of them preserved at most"
+    print_fields(
+        [
+            ("window", f"{used['window']:,} tokens ({used['tokenizer']})"),
+            ("distilled at", f"{used['distilAt']:,} tokens"),
+            ("cleared at", f"{used['clearAt']:,} tokens, if that frees {used['clearAtLeast']:,}"),
+            (
+                "not cleared",
+                f"the last {used['keepToolUses']} tool uses, thinking of {used['keepThinkingTurns']} turns",
+            ),
+            ("other context", f"{used['beside']:,} tokens before the first distillation"),
+            ("after one", f"{used['afterDistillation']:,} tokens, {preserved}"),
+        ]
+    )

@@ -1,0 +1,392 @@
+"""Commands for memories: recall, search, memories, remember; and consolidation changes in words."""
+
+from __future__ import annotations
+
+import textwrap
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from reverie import wire
+from reverie.errors import NotFound, ValidationError
+from reveried.cli import daemon_client
+from reveried.cli.answers import (
+    ID_END,
+    NEAREST_HITS,
+    RECALL_LIMIT,
+    folder_here,
+    had_secret,
+    in_project_line,
+    one_line,
+    print_recall,
+    print_remembered,
+)
+from reveried.cli.daemon_client import all_items
+from reveried.cli.options import Json, Limit, joined_text
+from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when, wrapped
+from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reverie.client import Client
+    from reverie.wire import SearchHit
+
+_QUERY_CHARS_MAX = 10_000  # as `POST /v1/recall` and `POST /v1/search` allow
+_WIDTH = 80
+_INDENT = "    "
+_TITLE_CHARS = 34
+_NEIGHBOUR_CHARS = 66
+
+
+def search(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
+    *,
+    where: Annotated[str, typer.Option("--in", help="messages, memories, documents or all.")] = "messages",
+    project: Annotated[
+        str | None,
+        typer.Option("--project", "-p", metavar="NAME|PATH", help="Only of this project, by its name or a folder."),
+    ] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="Only messages of this agent's threads.")] = None,
+    thread: Annotated[str | None, typer.Option("--thread", help="Only messages of this thread.")] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="DAY", help="From this day (UTC) on.")] = None,
+    before: Annotated[str | None, typer.Option("--before", metavar="DAY", help="Before this day (UTC).")] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=wire.SEARCH_LIMIT_MAX, help="How many to show at most.")
+    ] = 5,
+    json: Json = False,
+) -> None:
+    """Search what was said, the memories or the documents.
+
+    Example: reverie search why did we pin the parser --since 2026-11-01
+    """
+    given = {
+        "query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX),
+        "in": where,
+        "project": given_project(project),
+        "agent": agent,
+        "thread": thread,
+        "since": since,
+        "before": before,
+        "limit": limit,
+    }
+    with _named_as_options():
+        body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
+    with daemon_client.client() as client, _named_as_options():
+        if body.thread is not None:
+            client.thread(body.thread)  # raises NotFound for a misspelt one, which would find nothing
+        answer = client.search(
+            body.query,
+            where=body.where,
+            project=body.project,
+            agent=body.agent,
+            thread=body.thread,
+            since=body.since,
+            before=body.before,
+            limit=body.limit,
+        )
+    if json:
+        print_json(answer)
+        return
+    for hit in answer.hits:
+        _print_hit(hit)
+    if not answer.hits:
+        say("Nothing matches that.")
+    if not answer.complete:
+        say("The index is still being built, so that there may be more: search again in a minute.")
+
+
+@contextmanager
+def _named_as_options() -> Iterator[None]:
+    """Raise errors about a field of a search request as errors about the option of that name."""
+    try:
+        yield
+    except ValidationError as error:
+        field = str(error.details.get("field") or "")
+        if field not in {"in", "since", "before", "agent", "thread", "project"}:
+            raise
+        what = error.message.removeprefix(f"`{field}`").removeprefix(field)
+        raise ValidationError(f"--{field}{what}", hint=error.hint, field=field) from error
+
+
+def _print_hit(hit: SearchHit) -> None:
+    """Print where a hit is, its passage, and what was said before and after it."""
+    say(_heading(hit))
+    number = hit.message.seq if hit.message is not None else 0
+    for beside in (neighbour for neighbour in hit.neighbours if neighbour.seq < number):
+        say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
+    for line in textwrap.wrap(" ".join(hit.passage.split()), _WIDTH - len(_INDENT) - 2, break_on_hyphens=False):
+        say(f"{_INDENT}> {line}")
+    for beside in (neighbour for neighbour in hit.neighbours if neighbour.seq > number):
+        say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
+
+
+def _speaker(message: wire.SearchedMessage | wire.Neighbour) -> str:
+    """Return who a message is headed with: its role, or `tool` for the result of one."""
+    return "tool" if message.tool_result else message.role
+
+
+def _heading(hit: SearchHit) -> str:
+    """Return the location of a hit on one line."""
+    if hit.thread is not None and hit.message is not None:
+        name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else ""
+        location = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
+        return clip(" · ".join(part for part in (location, _speaker(hit.message), when(hit.at), name) if part), _WIDTH)
+    part = f" · {hit.heading}" if hit.heading else ""
+    return clip(f"{hit.document}{part} · {hit.kind} · {when(hit.at)}", _WIDTH)
+
+
+_ROW_CHARS = 1_000  # of one memory in a list; --json prints it whole
+_MEMORY_CHARS_MAX = 100_000  # as `POST /v1/memories` allows
+_ID_CHARS_MAX = 16  # a longer id is shown by its end
+MemoryType = Annotated[
+    str | None,
+    typer.Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
+]
+Tag = Annotated[str | None, typer.Option("--tag", help="Only those with this tag.")]
+
+
+def recall(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
+    *,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=100, help="How many to show at most.")
+    ] = RECALL_LIMIT,
+    kind: MemoryType = None,
+    tag: Tag = None,
+    project: ProjectOption = None,
+    all_projects: AllProjects = False,
+    min_score: Annotated[
+        float | None, typer.Option("--min-score", min=0, max=1, help="Least relevance; 0 shows every hit.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Search the memories for a question: those of the project that you are in and your own, else all.
+
+    Example: reverie recall how do we run the tests
+    """
+    types = [_checked_type(kind)] if kind else None
+    request = wire.parse(
+        wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
+    )
+    with daemon_client.client() as client:
+
+        def ask(limit: int, min_score: float | None) -> wire.RecallAnswer:
+            return client.recall(
+                request.query,
+                limit=limit,
+                types=request.types,
+                tags=[tag] if tag else None,
+                project=given_project(project),
+                folder=folder_here(),
+                all_projects=all_projects,
+                min_score=min_score,
+            )
+
+        answer = ask(limit, min_score)
+        # Whoever asks in a terminal can judge a weak hit; agents and programs would take it for an answer, so that
+        # theirs (--json) has no hits then.
+        is_nearest = min_score is None and not answer.hits and answer.weaker > 0 and not json
+        if is_nearest:
+            answer = ask(min(limit, NEAREST_HITS), 0.0)
+    if json:
+        print_json(answer)
+        return
+    print_recall(answer, is_nearest=is_nearest)
+
+
+def memories(
+    *,
+    kind: MemoryType = None,
+    tag: Tag = None,
+    limit: Limit = 50,
+    project: ProjectOption = None,
+    all_projects: AllProjects = False,
+    json: Json = False,
+) -> None:
+    """List the memories: those of the project that you are in and your own, else all.
+
+    Example: reverie memories --type mistake
+    """
+    kind = _checked_type(kind) if kind else None
+    query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
+    with daemon_client.client() as client:
+        page = client.memories(
+            kind=query.type,
+            tag=query.tag,
+            limit=limit,
+            project=given_project(project),
+            folder=folder_here(),
+            all_projects=all_projects,
+        )
+    if json:
+        print_json(page)
+        return
+    if page.project is not None and page.items:
+        say(in_project_line(page.project))
+    if not page.items:
+        say(_empty_list(kind, tag))
+        return
+    if is_terminal():
+        for item in page.items:
+            say(wrapped(one_line(item)))
+            say(f"    {item.type} · {item.document} · {_short_id(item.id)}")
+    else:
+        _print_rows(page.items)
+    if page.next:
+        say("There are more: reverie memories --limit N")
+
+
+def remember(
+    text: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT...", help="The memory; words like '#release' at its end are tags."),
+    ],
+    *,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            "-t",
+            help="fact, preference, mistake, procedure, skill, observation or episode; else the file's, or fact.",
+        ),
+    ] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")] = None,
+    document: Annotated[
+        str | None, typer.Option("--document", "-d", metavar="PATH", help="The file, such as facts/user.md.")
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="NAME|PATH", help="The project that it is of; else it is recalled in all."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Add a memory: one more line of your markdown files, which engines never change by themselves.
+
+    Example: reverie remember we deploy on Thursdays --type procedure
+    """
+    content, tags_at_end = _split_tags(joined_text(text, "TEXT", max_chars=_MEMORY_CHARS_MAX))
+    belongs_to = given_project(project)
+    fields = {
+        "content": content,
+        "type": None if kind is None else _checked_type(kind),
+        "tags": [*tags_at_end, *(tags or [])],
+        "document": document,
+        "project": belongs_to,
+        "author": "person",
+    }
+    body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
+    with daemon_client.client() as client:
+        check_is_known(client, belongs_to)
+        memory = client.remember(body)
+        sync = client.sync_status() if not memory.existed and not json else None
+        if json:
+            print_json(memory)
+            return
+        taken = client.redactions().items if had_secret(memory, content) else None
+    print_remembered(memory, is_new=not memory.existed, sync=sync, taken=taken)
+
+
+def change_row(change: wire.Change) -> tuple[str, str]:
+    """Return a consolidation change as a table row: what was done, and with which memory."""
+    match change:
+        case wire.AddChange():
+            return "new", change.content
+        case wire.UpdateChange():
+            return "improved", change.content
+        case wire.DeleteChange():
+            return "dropped", change.id
+        case wire.KeepChange():
+            return "kept", change.id
+        case wire.SkipChange():
+            return "known already", f"candidate {change.candidate_index}"
+
+
+def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
+    """Print the changes that were only proposed, since a person wrote those lines; nothing if there are none."""
+    if not proposals:
+        return
+    say()
+    say("Proposed only, because you wrote these lines (to accept or reject them: reverie review):")
+    rows = [
+        (
+            proposal.change.id,
+            proposal.change.content if isinstance(proposal.change, wire.UpdateChange) else "(delete it)",
+            proposal.why,
+        )
+        for proposal in proposals
+    ]
+    print_table(["Memory", "Proposed text", "Why"], rows, wraps=(1, 2))
+
+
+def find_memory(client: Client, id_end: str) -> wire.Memory:
+    """Return the only memory whose id ends like this; `mem_…` as the list prints it is ignored."""
+    ending = id_end.removeprefix("mem_…").removeprefix("…")
+    ids = [
+        item for item in all_items(lambda after: client.memories(after=after, limit=1000)) if item.id.endswith(ending)
+    ]
+    if len(ids) == 1:
+        return ids[0]
+    if not ids and ending.startswith("mem_"):
+        raise NotFound(
+            f"there is no memory {clip(id_end, 40)} now", hint=f"reverie log {id_end} shows if there was one"
+        )
+    if len(ending.split()) > 1:
+        raise NotFound(f"“{clip(id_end, 40)}” is no id of a memory", hint="reverie memories lists them with their ids")
+    why = f"{counted(len(ids), 'memory', 'memories')} end" if ids else "no memory ends"
+    raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie memories --json shows whole ids")
+
+
+def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split the tags off the end of a text, by the rules for a line of a file: `run it #ci` is ("run it", ("ci",))."""
+    from reverie import documents  # noqa: PLC0415 - a sixth of the command's start, needed by `remember` alone
+
+    if "#" not in text or "\n" in text:
+        return text, ()
+    items = documents.parse_document("facts/any.md", f"- {text}\n").items
+    return (items[0].content, items[0].tags) if len(items) == 1 and items[0].tags else (text, ())
+
+
+def _checked_type(text: str) -> str:
+    """Return the text if it is a memory type.
+
+    Raises:
+        ValidationError: it is none; lists them.
+    """
+    types = get_args(wire.MemoryKind)
+    if text not in types:
+        raise ValidationError(f"--type: memories have no type {clip(text, 40)}", hint=f"give one of {', '.join(types)}")
+    return text
+
+
+def _empty_list(kind: str | None, tag: str | None) -> str:
+    """Return the sentence for an empty list, and what to type next."""
+    if kind is None and tag is None:
+        return "No memories yet. They are extracted from sessions.\nNext: reverie import claude-code ~/.claude/projects"
+    filters = " and ".join([*([f"is of type {kind}"] if kind else []), *([f"has the tag {tag}"] if tag else [])])
+    return f"No memory {filters}. `reverie memories` lists all of them."
+
+
+def _print_rows(items: list[wire.Memory]) -> None:
+    """Print one line a memory, for grep and cut; a very long one is cut, and --json prints it whole."""
+    print_table(
+        ["Type", "Project", "Memory", "Tags", "File", "Changed", "Id"],
+        [
+            (
+                item.type,
+                item.project or "-",
+                clip(one_line(item), _ROW_CHARS),
+                " ".join(item.tags),
+                item.document,
+                when(item.updated_at),
+                item.id,
+            )
+            for item in items
+        ],
+    )
+
+
+def _short_id(memory_id: str) -> str:
+    """Return an id shortened to its last characters: `mem_…fxgzskm0`."""
+    return memory_id if len(memory_id) <= _ID_CHARS_MAX else f"mem_…{memory_id[-ID_END:]}"

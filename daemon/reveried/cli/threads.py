@@ -1,0 +1,342 @@
+"""Commands for threads: threads, context, distill, note."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
+
+import msgspec
+import typer
+
+from reverie import wire
+from reverie.errors import NotFound, ValidationError
+from reverie.models import NoteCategory
+from reveried.cli import daemon_client
+from reveried.cli.answers import print_noted
+from reveried.cli.daemon_client import all_items
+from reveried.cli.options import Budget, Json, Limit, joined_text
+from reveried.cli.output import clean, clip, counted, print_fields, print_json, print_table, say, terminal_width, when
+from reveried.cli.projects import ProjectOption, given_project
+from reveried.cli.recall import print_proposals
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+T = TypeVar("T")
+TITLE_CHARS = 60
+_TABLE_COLUMNS = 110  # of a terminal: a narrower one has no room for id, project, title and last activity in a row
+_INDENT = "    "
+_CATEGORIES = get_args(NoteCategory)
+_NOTE_CHARS_MAX = 20_000  # of a note, as `POST /v1/threads/{id}/notes` allows
+_CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
+ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, or its first characters.")]
+
+
+def threads(
+    limit: Limit = 20,
+    project: ProjectOption = None,
+    all_: Annotated[bool, typer.Option("--all", help="Also those of subagents, and those without messages.")] = False,
+    json: Json = False,
+) -> None:
+    """List the threads with their projects and sizes, those first that were appended to or distilled last.
+
+    Example: reverie threads --project .
+
+    "Last request" is what the messages take of the model's window, in tokens as its provider counted them last.
+    """
+    with daemon_client.client() as client:
+        page = client.threads(limit=limit, order="newest", project=given_project(project), main=not all_)
+    if json:
+        print_json(page)
+        return
+    if not page.items and project is not None:
+        folder = given_project(project) != project
+        named = f"folder {given_project(project)}" if folder else f"project {clip(project, TITLE_CHARS)}"
+        say(f"No thread is of the {named}. `reverie threads` lists all.")
+        return
+    if not page.items:
+        say(f"No threads{'' if all_ else ' with messages'} yet. Next: reverie import claude-code ~/.claude/projects")
+        return
+    width = terminal_width()
+    if width is not None and width < _TABLE_COLUMNS:
+        _print_in_lines(page.items, width)
+    else:
+        _print_as_table(page.items)
+    if not all(thread.message_count for thread in page.items):
+        say("A thread without messages has nothing to distill.")
+    if page.next:
+        say("There are more: reverie threads --limit N")
+
+
+def _print_in_lines(items: Sequence[wire.Thread], width: int) -> None:
+    """Print two lines for each thread: its title; id, last activity and project, and its size where there is room."""
+    for thread in items:
+        say(clip(thread.title, width) if thread.title else "(without a title)")
+        size = counted(thread.message_count, "message") if thread.message_count else "no messages"
+        line = _INDENT + " · ".join(part for part in (thread.id, when(thread.updated_at), thread.project) if part)
+        say(f"{line} · {size}" if len(line) + len(size) + 3 <= width else line)
+
+
+def _print_as_table(items: Sequence[wire.Thread]) -> None:
+    """Print a row for each thread."""
+    print_table(
+        ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "Last request", "Last"],
+        [
+            (
+                thread.id,
+                thread.project or "-",
+                clip(thread.title, TITLE_CHARS) if thread.title else "-",
+                f"{thread.message_count:,}" if thread.message_count else "none",
+                f"{thread.tokens:,}",
+                f"{thread.distillations:,}" if thread.distillations else "-",
+                f"{thread.context.tokens:,} ({thread.context.fraction:.0%})",
+                when(thread.updated_at),
+            )
+            for thread in items
+        ],
+        right=(3, 4, 5, 6),
+        wraps=(2,),
+        drop=(6, 5, 4, 3),
+    )
+
+
+def context(
+    thread: ThreadId,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Token budget of the context.")] = None,
+    query: Annotated[str | None, typer.Option("--query", "-q", help="What the agent is about to do.")] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="Where the parts that change go: system (blocks) or late (messages).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print the context with which an agent continues a thread, word for word as it is served.
+
+    Example: reverie context THREAD --max-tokens 16000
+
+    In a terminal a last line says what each part costs; --json has that too.
+    """
+    if placement not in (None, "system", "late"):
+        raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
+    parsed = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
+    with daemon_client.client() as client:
+        answer = with_thread(
+            client,
+            thread,
+            lambda thread_id: client.context(thread_id, query=query, placement=parsed.placement, max_tokens=max_tokens),
+        )
+    if json:
+        print_json(answer)
+        return
+    from reverie.context import render  # noqa: PLC0415 - no other command of this module needs it
+
+    text = render(msgspec.to_builtins(answer.request))
+    sys.stdout.write((clean(text, keep="\n\t") if sys.stdout.isatty() else text) + "\n")
+    if sys.stderr.isatty():  # beside the text, which may go to a file
+        left_out = f"; left out: {counted(len(answer.dropped), 'part')}" if answer.dropped else ""
+        print(f"{token_costs(answer.tokens)}{left_out} (--json has all)", file=sys.stderr)
+
+
+def distill(
+    thread: ThreadId,
+    budget: Budget = None,
+    full: Annotated[bool, typer.Option("--full", help="Print the summary too.")] = False,
+    show_request: Annotated[
+        bool, typer.Option("--show-request", help="Print what would be sent to a model, and do nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Replace a thread's older messages by a summary, and extract memories from them.
+
+    Example: reverie distill THREAD
+    """
+    if show_request:
+        _print_requests(thread, json=json)
+        return
+    with daemon_client.client() as client:
+        answer = with_thread(client, thread, lambda thread_id: client.distill(thread_id, token_budget=budget))
+        kinds = "" if json else new_memory_kinds(client, answer.operation)
+    if json:
+        print_json(answer)
+        return
+    tail = answer.tail
+    sizes = f"{answer.tokens_before:,} of messages before, {answer.tokens_after:,} of the whole context after"
+    print_fields(
+        [
+            ("Distillation", f"number {answer.number} of {thread}"),
+            ("Tokens", sizes),
+            ("Tail", f"the last {counted(tail.messages, 'message')}, unchanged ({tail.tokens:,} tokens)"),
+            ("Memories", change_counts(answer.memories) + kinds),
+            ("Archive", answer.archive),
+        ]
+    )
+    if answer.tokens_after > answer.tokens_before:
+        say("The context is longer than the messages were: beside a short thread its memories and state count most.")
+    print_fallback(answer.fallback)
+    if answer.memories is not None:
+        print_fallback(answer.memories.fallback)
+        print_proposals(answer.memories.proposals)
+    say()
+    say(answer.summary.text if full else f"To see the new context: reverie context {thread}")
+
+
+def reflect(
+    thread: ThreadId,
+    show_request: Annotated[
+        bool, typer.Option("--show-request", help="Print what would be sent to the model first, and do nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Let a model change the memory files after a thread, by calls of tools; `reverie undo` takes it back.
+
+    Example: reverie reflect THREAD
+    """
+    if show_request:
+        _print_requests(thread, json=json, reflect=True)
+        return
+    with daemon_client.client() as client:
+        answer = with_thread(client, thread, client.reflect)
+        kinds = "" if json else new_memory_kinds(client, answer.operation)
+    if json:
+        print_json(answer)
+        return
+    print_fields(
+        [
+            ("Memories", change_counts(answer) + kinds),
+            (
+                "Waiting",
+                f"{counted(len(answer.waiting), 'change')} for you: reverie review" if answer.waiting else None,
+            ),
+            ("Operation", answer.operation),
+        ]
+    )
+    print_fallback(answer.fallback)
+    print_proposals(answer.proposals)
+
+
+def note(
+    thread: ThreadId,
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT...]", help="The note; without it the notes are listed.")
+    ] = None,
+    category: Annotated[
+        str, typer.Option("--category", "-c", help="task, decision, preference, correction or context.")
+    ] = "context",
+    json: Json = False,
+) -> None:
+    """Add a note to every later context of a thread, or list its notes.
+
+    Example: reverie note THREAD the release waits for Ann --category task
+    """
+    if not text:
+        _print_notes(thread, json=json)
+        return
+    if category not in _CATEGORIES:
+        raise ValidationError(f"there is no category {category[:40]!r}", hint=f"give {', '.join(_CATEGORIES)}")
+    body = wire.parse(
+        wire.CreateNote, {"content": joined_text(text, "TEXT", max_chars=_NOTE_CHARS_MAX), "category": category}
+    )
+    with daemon_client.client() as client:
+        answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
+    if json:
+        print_json(answer)
+        return
+    print_noted()
+
+
+def _print_requests(thread: str, *, json: bool, reflect: bool = False) -> None:
+    """Print what a distillation of the thread, or a reflection, would send to a model."""
+    with daemon_client.client() as client:
+        answer = with_thread(client, thread, lambda thread_id: client.model_requests(thread_id, reflect=reflect))
+    if json:
+        print_json(answer)
+        return
+    for request in answer.items:
+        head = f"{request.purpose}, {request.role} model, prompt {request.prompt_version}, {request.tokens:,} tokens"
+        say(f"=== {head} ===\n\n[system]\n{request.system}")
+        for message in request.messages:
+            say(f"[{message.role}]\n{message.content}\n")
+    chosen = "distiller.kind is extractive: nothing is ever sent" if answer.kind == "extractive" else "nothing was sent"
+    say(f"{counted(len(answer.items), 'request')}. Only shown: {chosen}. --json has the schemas of the answers too.")
+
+
+def print_fallback(fallback: str | None) -> None:
+    """Print why rules decided what a model was asked for; nothing if there was no fallback."""
+    if fallback:
+        say(f"Without the model: {fallback.rstrip('.')}.")
+
+
+def _print_notes(thread: str, *, json: bool) -> None:
+    """Print the notes of a thread, newest first, as its agent reads them."""
+    with daemon_client.client() as client:
+        notes = with_thread(
+            client,
+            thread,
+            lambda thread_id: list(all_items(lambda after: client.notes(thread_id, after=after))),
+        )
+    notes.reverse()
+    if json:
+        print_json({"items": notes})
+        return
+    if not notes:
+        say("No notes yet. Agents write them with the tool `note`.")
+        return
+    rows = [(when(note.at), note.category, note.content) for note in notes]
+    print_table(["When", "Category", "Note"], rows, wraps=(2,))
+
+
+def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:
+    """Return `call(prefix)`; if no thread has that id, `call` with the only thread id that begins with `prefix`.
+
+    Raises:
+        NotFound: no thread begins so; the daemon's own error.
+        ValidationError: several do; the message lists some.
+    """
+    try:
+        return call(prefix)
+    except NotFound:
+        # Only now are the threads listed: a whole id, as programs give it, costs one request.
+        ids = [item.id for item in all_items(lambda after: client.threads(after=after)) if item.id.startswith(prefix)]
+        if not ids or prefix in ids:  # in ids: the thread exists, and something else was not found
+            raise
+    if len(ids) > 1:
+        some = ", ".join(ids[:_CANDIDATES_SHOWN]) + (", …" if len(ids) > _CANDIDATES_SHOWN else "")
+        raise ValidationError(f"{len(ids)} threads begin with {prefix}: {some}", hint="give more of the id")
+    return call(ids[0])
+
+
+def new_memory_kinds(client: "Client", operation: str | None) -> str:
+    """Return ` (2 facts, 1 mistake)`: the memories that an operation added, by type; "" if there are none."""
+    changes = client.operation(operation).changes if operation is not None else []
+    added = {change.key[0] for change in changes if change.kind == "memory" and change.before is None}
+    if not added:
+        return ""
+    kinds = Counter(item.type for item in all_items(lambda after: client.memories(after=after)) if item.id in added)
+    words = ", ".join(counted(number, kind) for kind, number in kinds.most_common())
+    return f" ({words})" if words else ""
+
+
+def token_costs(tokens: wire.ContextTokens) -> str:
+    """Return `5,120 tokens (o200k_base): summary 2,000, tail 3,000, …`: the cost of each tier that is not empty."""
+    tiers = {
+        "bootstrap": tokens.bootstrap,
+        "index": tokens.index,
+        "digest": tokens.digest,
+        "working state": tokens.working_state,
+        "notes": tokens.notes,
+        "recall": tokens.recall,
+        "summary": tokens.summary,
+        "excerpts": tokens.excerpts,
+        "tail": tokens.tail,
+        "tools": tokens.tools,
+    }
+    parts = ", ".join(f"{name} {cost:,}" for name, cost in tiers.items() if cost)
+    return f"{tokens.total:,} tokens ({tokens.tokenizer})" + (f": {parts}" if parts else "")
+
+
+def change_counts(changes: wire.MemoryChanges | None) -> str:
+    """Return `2 new, 1 improved`: the changes of a consolidation by action, or `nothing`."""
+    if changes is None:
+        return "nothing"
+    words = {"ADD": "new", "UPDATE": "improved", "DELETE": "dropped", "KEEP": "kept", "SKIP": "known already"}
+    parts = [f"{changes.counts[action]} {word}" for action, word in words.items() if changes.counts.get(action)]
+    return ", ".join(parts) or "nothing"

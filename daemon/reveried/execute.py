@@ -1,0 +1,201 @@
+"""Run a use case: replay its stored answer, else snapshot, decide in the compute process, commit, retry while stale."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+
+import msgspec
+
+from reverie.decode import from_msgpack
+from reverie.errors import Conflict, ReverieError
+from reverie.store import Write
+from reveried.locks import keyed_lock
+from reveried.models.settle import settlements
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from reverie.language_model.requests import Outcome
+    from reverie.store import Reader, Writer
+    from reveried.services import Services
+
+T = TypeVar("T")
+S = TypeVar("S")  # a snapshot
+P = TypeVar("P")  # a plan
+A = TypeVar("A")  # an answer
+
+TRIES = 5  # while holding the lock, after a first one without it
+
+
+async def execute(
+    services: Services,
+    space: str,
+    *,
+    snapshot: Callable[[Reader], S],
+    job: str,
+    plan: type[P],
+    commit: Callable[[P], Write[A] | A | Awaitable[Write[A]]],
+    answers: type[A],
+    lock: str,
+    idempotency: tuple[str, str] | None = None,
+    skip: Callable[[S], A | None] = lambda _: None,
+    complete: Callable[[S], Awaitable[S]] | None = None,
+    outcomes: dict[str, Outcome] | None = None,
+    bulk_decide: bool = False,
+    bulk_commit: bool = False,
+) -> A:
+    """Return the answer of a use case: `snapshot` in a thread, `job` in the compute process, then `commit`'s write.
+
+    Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
+    meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
+    answer where the plan writes nothing, and may be a coroutine where it has to look something up. `complete` adds to
+    the snapshot what its reader does not give. With `outcomes` the model, if one is configured, is asked what the plan
+    needs: they keep its answers over several attempts, and what those have used is written in the transaction of the
+    result. Use cases that write the same records share the name of a `lock`.
+
+    Raises:
+        Conflict: other writers were faster in every try, or the key was used for another request.
+        ReverieError: what the snapshot, the decision or the commit raises.
+    """
+
+    async def attempt() -> A:
+        replay = await stored_answer(services, space, idempotency, answers)
+        if replay is not None:
+            return replay
+        state = await read(services, space, snapshot)
+        if (answer := skip(state)) is not None:
+            return answer
+        if complete is not None:
+            state = await complete(state)
+        if outcomes is None or services.models is None:
+            decided = await decide(services, job, state, plan, bulk=bulk_decide)
+        else:
+            decided = await services.models.decided(services, job, state, plan, outcomes, bulk=bulk_decide)
+        outcome = commit(decided)
+        if inspect.isawaitable(outcome):
+            outcome = await outcome
+        if isinstance(outcome, Write):
+            write, settled = opened.with_result(outcome)
+            result: A = (await services.submit(write, bulk=bulk_commit)).value
+            opened.written(settled)
+            return result
+        return outcome
+
+    async with settlements() as opened:
+        return await retry_while_stale(attempt, keyed_lock(lock, space))
+
+
+async def read(services: Services, space: str, snapshot: Callable[[Reader], T]) -> T:
+    """Return `snapshot` of a fresh reader of the space, taken in a thread: a large read does not block the loop."""
+
+    def run() -> T:
+        with services.store.reader(space) as reader:
+            return snapshot(reader)
+
+    return await asyncio.to_thread(run)
+
+
+async def decide(services: Services, job: str, snapshot: Any, plan: type[T], *, bulk: bool = False) -> T:
+    """Return the plan that the compute process makes of `snapshot`; `job` is a name of `compute_jobs`.
+
+    Raises:
+        ReverieError: what deciding raised, or Busy and ComputeFailed where it could not be done now.
+    """
+    answer = await services.compute.run(job, msgspec.msgpack.encode(snapshot), bulk=bulk)
+    return from_msgpack(answer, plan)
+
+
+async def retry_while_stale(attempt: Callable[[], Awaitable[T]], lock: asyncio.Lock) -> T:
+    """Return the result of `attempt` (snapshot, decide, commit), repeated up to TRIES times while it is stale.
+
+    A plan is stale when another writer committed after its snapshot: an ordinary outcome, not an error. The first try
+    runs without the lock. A retry holds it, and new callers wait for it too: otherwise many callers at once would
+    invalidate each other's plans, each time after the full cost of deciding.
+
+    Raises:
+        Conflict: every try was stale, or the conflict is of another kind.
+    """
+    if not lock.locked():
+        try:
+            return await attempt()
+        except Conflict as conflict:
+            _raise_unless_stale(conflict)
+    async with lock:
+        for _ in range(TRIES - 1):
+            try:
+                return await attempt()
+            except Conflict as conflict:
+                _raise_unless_stale(conflict)
+        return await attempt()
+
+
+@overload
+async def stored_answer(services: Services, space: str, idempotency: tuple[str, str] | None) -> Any | None: ...
+
+
+@overload
+async def stored_answer(
+    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[A] | None
+) -> A | None: ...
+
+
+async def stored_answer(
+    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[Any] | None = None
+) -> Any | None:
+    """Return the stored answer of an idempotency key; None without a key, or where the key is new.
+
+    The answer comes as type `answers`, or as plain JSON without one. The lookup is a write of the single writer, so it
+    is ordered after every commit that was queued before it; its body raises, so it stores nothing for a new key.
+
+    Raises:
+        Conflict: the key was used for another request.
+    """
+    if idempotency is None:
+        return None
+    lookup: Write[Any] = Write(space, "", "", _raise_unused, idempotency=idempotency, answers=answers)
+    try:
+        return (await services.submit(lookup)).value
+    except _UnusedKeyError:
+        return None
+
+
+async def answer_once(
+    services: Services,
+    space: str,
+    idempotency: tuple[str, str] | None,
+    work: Callable[[], Awaitable[A]],
+    answers: type[A] | None = None,
+) -> A:
+    """Return the answer of `work` and store it under its idempotency key; a repeated call gets the stored answer.
+
+    For calls that are not a single write and do no harm when run twice: two concurrent calls may both run `work`, and
+    the first stored answer wins for both.
+
+    Raises:
+        Conflict: the key was used for another request.
+        ReverieError: what `work` raises; then nothing is stored.
+    """
+    replay = await stored_answer(services, space, idempotency, answers)
+    if replay is not None:
+        return replay
+    answer = await work()
+    if idempotency is None:
+        return answer
+    return (
+        await services.submit(Write(space, "", "", lambda _: answer, idempotency=idempotency, answers=answers))
+    ).value
+
+
+class _UnusedKeyError(ReverieError):
+    """Aborts the lookup of an idempotency key that no call has used, so that the lookup stores nothing."""
+
+
+def _raise_unless_stale(conflict: Conflict) -> None:
+    if not conflict.details.get("stale"):
+        raise conflict
+
+
+def _raise_unused(_: Writer) -> NoReturn:
+    raise _UnusedKeyError("no call has used this key")

@@ -1,0 +1,281 @@
+"""The table of routes and what runs one: matching, authentication, decoding, the handler, and error responses."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+import urllib.parse
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reverie import wire
+from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, failure_of
+from reverie.lazy_regex import lazy_regex
+from reverie.redact import logged
+from reveried import PROTOCOL
+from reveried.http.auth import caller_of
+from reveried.http.message import MethodNotAllowed, send_error
+from reveried.http.types import Call, Reply, Stream
+from reveried.log import logger
+from reveried.ram import after_work
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from reveried.http.message import Request, Response
+    from reveried.services import Services
+
+JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})  # curl's -d sends the last one
+QUERY_FIELDS_MAX = 100
+SHOWN_CHARS = 80  # of an unknown path in the error message
+PROTOCOL_HEADER = (b"reverie-protocol", str(PROTOCOL).encode())
+_PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")
+
+Handler = Callable[[Call], Awaitable[Reply | Stream]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One operation of the API: method and path, its handler, and its description for openapi.json.
+
+    `path` may contain `{name}` (one segment) and, last, `{name:path}` (the rest). `query` is the wire struct of the
+    query parameters, which are parsed before the handler runs. `body` and `answer` are wire structs for the description
+    alone: the handler decodes the body by `call.into(Struct)`. A `raw` route takes a body of any type, the others JSON
+    only. `media` is the answer's content type, `also` are further statuses of success. Where `is_job` is true, the call
+    answers 202 with a job's id unless the caller waits. Calls with `has_etag` answer an `ETag`; those that write take
+    `If-Match` and `If-None-Match`. An answer that `may_be_text` is plain text where the query wants that. Calls with
+    `local_pages` may be sent by a web page of this machine over TCP.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    body: Any = None
+    answer: Any = None
+    status: int = 200
+    also: tuple[int, ...] = ()
+    query: type[Any] = wire.NoQuery
+    raw: bool = False
+    media: str = "application/json"
+    may_be_text: bool = False
+    is_job: bool = False
+    has_etag: bool = False
+    local_pages: bool = False
+
+
+Table = dict[tuple[str, str], Route]
+
+
+def table(*groups: Iterable[Route]) -> Table:
+    """Return all routes by (method, path).
+
+    Raises:
+        ValueError: two routes have the same method and path.
+    """
+    rows: Table = {}
+    for route in (route for group in groups for route in group):
+        key = (route.method, route.path)
+        if key in rows:
+            raise ValueError(f"two routes claim {route.method} {route.path}")
+        rows[key] = route
+    return rows
+
+
+class _Path:
+    """One path of the table with its routes by method; GET also serves HEAD (RFC 9110, 9.3.2)."""
+
+    def __init__(self, path: str) -> None:
+        literal, *rest = _PARAMETER.split(path)  # then name, `:path` or None, and literal text, in turn
+        regex = re.escape(literal)
+        for name, whole, text in zip(rest[0::3], rest[1::3], rest[2::3], strict=True):
+            regex += f"(?P<{name}>{'.*' if whole else '[^/]+'})" + re.escape(text)
+        self.regex = re.compile(regex)  # noqa: TID251 - every route is matched at start
+        self.routes: dict[str, Route] = {}
+
+    def add(self, route: Route) -> None:
+        """Add a route of this path; a GET route answers HEAD too."""
+        self.routes[route.method] = route
+        if route.method == "GET":
+            self.routes["HEAD"] = route
+
+
+class Application:
+    """The handler of every request: answers it by the route that matches, by 404, or by 405."""
+
+    def __init__(self, routes: Table, services: Services) -> None:
+        self._services = services
+        self._metrics = services.metrics
+        paths: dict[str, _Path] = {}
+        # An exact path goes before a pattern, so that `/v1/jobs/all` is not taken for a job named `all`.
+        for route in sorted(routes.values(), key=lambda route: ("{" in route.path, ":path}" in route.path)):
+            paths.setdefault(route.path, _Path(route.path)).add(route)
+        self._by_noun: dict[str, list[_Path]] = {}  # only the few paths of one noun are matched against a request
+        for text, path in paths.items():
+            self._by_noun.setdefault(_noun(text), []).append(path)
+
+    async def __call__(self, request: Request, response: Response) -> None:
+        """Answer one request: by the matching route's handler, or with 404 or 405."""
+        allowed: set[str] = set()
+        for path in self._by_noun.get(_noun(request.path), ()):
+            match = path.regex.fullmatch(request.path)
+            if match is None:
+                continue
+            route = path.routes.get(request.method)
+            if route is not None:
+                await self._run(route, match.groupdict(), request, response)
+                return
+            allowed |= path.routes.keys()
+        if allowed:
+            await send_error(MethodNotAllowed(request.method, allowed), response)
+        else:
+            shown = request.path[:SHOWN_CHARS]
+            await send_error(NotFound(f"There is no {shown!r} here.", hint="See /v1/openapi.json."), response)
+
+    async def _run(self, route: Route, params: Mapping[str, str], request: Request, response: Response) -> None:
+        """Run the handler of a route; no exception but cancellation escapes."""
+        began = time.perf_counter()
+        status, size = 500, len(request.body)
+        try:
+            with logged():  # what is redacted in this request is recorded with where it was
+                answer = await route.handler(self._call_of(route, params, request))
+            status = await _send_answer(answer, response)
+        except ReverieError as error:
+            status = error.status
+            await send_error(error, response)
+        except BaseException as error:  # noqa: BLE001 - the edge: an unexpected error becomes a response and a log line
+            failure = failure_of(error)
+            logger("reveried.http").error(
+                "a request failed unexpectedly", route=route.path, kind=type(error).__name__, exc_info=error
+            )
+            await send_error(failure, response)
+        finally:
+            self._metrics.observe(route.method, route.path, status, time.perf_counter() - began)
+            after_work(size)
+
+    def _call_of(self, route: Route, params: Mapping[str, str], request: Request) -> Call:
+        """Return the request as a `Call` of an authenticated caller.
+
+        The protocol is checked first: to an older client every later error would be less helpful.
+        """
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
+        _check_protocol(headers)
+        if request.body and not route.raw:
+            _check_media(headers)
+        body, request.body = bytes(request.body), bytearray()  # one copy in memory while the handler runs
+        caller = caller_of(
+            headers,
+            over_tcp=request.over_tcp,
+            callers=self._services.callers,
+            local_pages=route.local_pages,
+        )
+        return Call(
+            method=request.method,
+            path=request.path,
+            space=caller.space,
+            agent=caller.agent,
+            token=caller.token,
+            params=params,
+            query=wire.parse_query(route.query, _query(request.query)),
+            headers=headers,
+            body=body,
+            services=self._services,
+        )
+
+
+def _noun(path: str) -> str:
+    """Return the first segment after the version: `threads` of `/v1/threads/x`."""
+    return path.removeprefix("/v1/").partition("/")[0]
+
+
+async def _send_answer(answer: Reply | Stream, response: Response) -> int:
+    """Send what a handler returned; return its status."""
+    if isinstance(answer, Stream):
+        await _send_stream(answer, response)
+        return 200
+    body = answer.encoded()
+    headers = [PROTOCOL_HEADER, *_encoded(answer.headers)]
+    if answer.status != 204:
+        headers += [(b"content-type", answer.media.encode()), (b"content-length", b"%d" % len(body))]
+    await response.send(answer.status, headers, body)
+    if answer.sent is not None:
+        answer.sent()
+    return answer.status
+
+
+async def _send_stream(answer: Stream, response: Response) -> None:
+    """Send each item as it arrives, until the items end or the peer disconnects."""
+    headers = [
+        PROTOCOL_HEADER,
+        *_encoded(answer.headers),
+        (b"content-type", answer.media.encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    tasks: list[asyncio.Future[None]] = []
+    outcome: list[BaseException | None] = []
+    try:
+        await response.start(200, headers)
+        if response.is_stream:  # the answer to HEAD ends with its head
+            tasks.append(asyncio.ensure_future(_send_items(answer.items, response)))
+            tasks.append(asyncio.ensure_future(response.wait_disconnected()))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        outcome = await asyncio.gather(*tasks, return_exceptions=True)
+        await answer.items.aclose()
+        answer.ended()
+    failure = next((one for one in outcome if one is not None and not isinstance(one, asyncio.CancelledError)), None)
+    if failure is not None:
+        logger("reveried.http").error("a stream failed", kind=type(failure).__name__, exc_info=failure)
+    # After the head an error cannot be reported any more: the stream ends, and the client resumes it.
+    await response.end()
+
+
+async def _send_items(items: AsyncGenerator[bytes, None], response: Response) -> None:
+    async for item in items:
+        await response.write(item)
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+
+
+def _check_protocol(headers: Mapping[str, str]) -> None:
+    version = headers.get("reverie-protocol")
+    if version is not None and version != str(PROTOCOL):
+        raise ProtocolMismatch(
+            f"This daemon speaks protocol {PROTOCOL}, the caller another.",
+            hint="Install the same version of `reverie` and `reveried`, then: reverie down; reverie up",
+            protocol=PROTOCOL,
+        )
+
+
+def _check_media(headers: Mapping[str, str]) -> None:
+    """Refuse a body that is compressed, no JSON by its type, or in another encoding than UTF-8."""
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise UnsupportedMedia("Compressed bodies are not taken.", hint="Send the body as plain JSON.")
+    kind, _, parameters = headers.get("content-type", "").partition(";")
+    media = kind.strip().lower()
+    charset = parameters.replace(" ", "").lower().partition("charset=")[2].strip('"')
+    if (media not in JSON_TYPES and not media.endswith("+json")) or charset not in {"", "utf-8", "utf8"}:
+        raise UnsupportedMedia("The body must be JSON in UTF-8.", hint="Send Content-Type: application/json.")
+
+
+def _query(raw: bytes) -> dict[str, str]:
+    """Decode the query string; a repeated name, or bytes that are not UTF-8, are refused."""
+    if not raw:
+        return {}
+    try:
+        pairs = urllib.parse.parse_qsl(
+            raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=QUERY_FIELDS_MAX
+        )
+    except ValueError as error:
+        raise ValidationError("The query string cannot be read.", hint="Percent-encode UTF-8.") from error
+    query = dict(pairs)
+    if len(query) != len(pairs):
+        raise ValidationError("A parameter is in the query string twice.", hint="Give each parameter once.")
+    return query

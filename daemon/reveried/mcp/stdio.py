@@ -1,0 +1,292 @@
+"""The process behind `reverie mcp`: passes each line of standard input on to the daemon's `/mcp`, and the answer back.
+
+All that the server does is in the daemon. Here is only what a process beside the client can know or do: the folder, the
+client's process, and an answer while the daemon is down, with what to type; the next line finds the daemon that is up
+again. Streams of the daemon are copied by a thread each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote
+
+from reverie.errors import DaemonNotRunning, ReverieError
+from reveried.mcp import description, messages
+from reveried.mcp.http_client import ended_early, events_of, send
+from reveried.mcp.messages import Request, RpcError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reveried.mcp.http_client import Answer
+
+LINE_BYTES_MAX = 8 * 1024 * 1024  # a memory file has at most a million bytes, which JSON may write as six million
+RETRY_S, RETRY_MAX_S = 0.5, 30.0  # until a stream that broke off is opened again
+_KEY_BYTES = 6
+
+
+def run() -> int:
+    """Serve standard input and output until the input ends; return the exit code.
+
+    Whatever else writes to standard output while this runs goes to standard error: a client would read it as messages.
+    """
+    sys.stdout.flush()
+    own = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with os.fdopen(own, "wb", closefd=True) as out:
+            serve(sys.stdin.buffer, out)
+    except BrokenPipeError:
+        return 0  # the client is gone, as at the end of its input
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def serve(lines: BinaryIO, out: BinaryIO) -> None:
+    """Answer each line of `lines` on `out` until the input ends."""
+    bridge = Bridge(out)
+    while line := lines.readline(LINE_BYTES_MAX + 1):
+        if len(line) > LINE_BYTES_MAX:
+            while line and not line.endswith(b"\n"):
+                line = lines.readline(LINE_BYTES_MAX)
+            error = RpcError(messages.INVALID_REQUEST, f"a message has more than {LINE_BYTES_MAX:,} bytes")
+            bridge.write(messages.failure(None, error))
+        elif line.strip():
+            bridge.take(line.strip())
+    bridge.close()
+
+
+class Bridge:
+    """One client's conversation with the daemon."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._writing = threading.Lock()
+        self._closed = threading.Event()
+        self._about = _about()
+        self._opening: bytes | None = None  # the client's `initialize`, which another daemon gets again
+        self._session = ""
+        self._streams: dict[str | int | None, Answer | None] = {}  # by the request's id, None for the session's own
+        self._uris: set[str] = set()  # that the session is subscribed to
+
+    def write(self, message: Any) -> None:
+        """Write one JSON-RPC message as a line to the client."""
+        self._write_line(messages.encoded(message))
+
+    def _write_line(self, line: bytes) -> None:
+        with self._writing:
+            if not self._closed.is_set():
+                self._out.write(line)
+                self._out.flush()
+
+    def close(self) -> None:
+        """Write nothing more, and end the streams."""
+        with self._writing:
+            self._closed.set()
+        for number in list(self._streams):
+            self._cancel(number)
+
+    def take(self, line: bytes) -> None:
+        """Answer one line of the client, which is one message."""
+        request = None
+        number = None
+        try:
+            value = messages.parsed(line)
+            given = value.get("id") if isinstance(value, dict) else None
+            number = given if isinstance(given, str | int) and not isinstance(given, bool) else None
+            request = _request_or_none(value)
+            if request is not None and request.is_notification:
+                if request.method == "notifications/cancelled":
+                    self._cancel(request.params.get("requestId"))
+                return
+            self._pass_on(line, request, number)
+        except RpcError as error:
+            self.write(messages.failure(number, error))
+        except ReverieError as error:
+            self.write(_without_daemon(request, number, error))
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a client would lose all its tools with this process
+            unexpected = RpcError(messages.INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}: {error}")
+            self.write(messages.failure(number, unexpected))
+
+    def _pass_on(self, line: bytes, request: Request | None, number: str | int | None) -> None:
+        """Send a line to the daemon and write its answer. Raises ReverieError."""
+        if request is not None and request.method == "initialize":
+            self._opening = line if isinstance(request.params.get("protocolVersion"), str) else self._opening
+            answer = self._send(line)
+            self._session = answer.headers.get("mcp-session-id", self._session)
+        else:
+            if self._opening is not None and not self._session:
+                self._open_again()
+            answer = self._send(line)
+            if answer.status == 404 and self._session:
+                self._open_again()
+                answer = self._send(line)
+        if (error := answer.error()) is not None:
+            raise error
+        if answer.stream is not None:
+            listens = request is not None and request.method == "subscriptions/listen"
+            if listens:
+                self._follow(number, answer, again=lambda: self._send(line))
+            else:
+                self._follow_call(request, number, answer)
+        elif answer.body:
+            self._write_line(answer.body + b"\n")
+        if request is not None and request.method in ("resources/subscribe", "resources/unsubscribe"):
+            self._subscribed(request, answer)
+
+    def _send(self, body: bytes | None, method: str = "POST") -> Answer:
+        headers = {"Accept": "application/json, text/event-stream", "Reverie-Bridge": self._about}
+        if self._session:
+            headers["Mcp-Session-Id"] = self._session
+        return send(method, body, headers)
+
+    def _open_again(self) -> None:
+        """Open a new session of the client at a daemon that does not know its old one. Raises ReverieError."""
+        self._session = ""
+        answer = self._send(self._opening)
+        if (error := answer.error()) is not None:
+            raise error
+        self._session = answer.headers.get("mcp-session-id", "")
+
+    # Streams
+
+    def _subscribed(self, request: Request, answer: Answer) -> None:
+        """Note a subscription or its end; from the first one on, copy the session's notifications to the client."""
+        uri = request.params.get("uri")
+        if b'"error"' in answer.body[:200] or not isinstance(uri, str):
+            return
+        if request.method == "resources/unsubscribe":
+            self._uris.discard(uri)
+            return
+        self._uris.add(uri)
+        if None not in self._streams:
+            self._follow(None, self._send(None, "GET"), again=self._session_stream)
+
+    def _session_stream(self) -> Answer:
+        """Return the stream of the session at a daemon that was started again. Raises ReverieError."""
+        self._open_again()
+        for uri in list(self._uris):
+            message = {"jsonrpc": "2.0", "id": "again", "method": "resources/subscribe", "params": {"uri": uri}}
+            self._send(json.dumps(message).encode())
+        return self._send(None, "GET")
+
+    def _follow(self, number: str | int | None, answer: Answer, *, again: Callable[[], Answer]) -> None:
+        """Copy a stream to the client in a new thread; at its break continue with the one that `again` opens."""
+        self._streams[number] = answer
+        threading.Thread(target=self._copy, args=(number, answer, again), daemon=True).start()
+
+    def _follow_call(self, request: Request | None, number: str | int | None, answer: Answer) -> None:
+        """Copy the stream of a call to the client, up to the call's answer, in a new thread."""
+        self._streams[number] = answer
+        threading.Thread(target=self._copy_call, args=(request, number, answer), daemon=True).start()
+
+    def _copy_call(self, request: Request | None, number: str | int | None, answer: Answer) -> None:
+        """Write each event of a call's stream as a line; if it ends before the answer, write an error as the answer."""
+        is_answered = False
+        try:
+            try:
+                for data in events_of(answer):
+                    self._write_line(data + b"\n")
+                    is_answered = is_answered or "method" not in messages.parsed(data)
+            except (OSError, ValueError, RpcError):
+                pass  # as at the end of the stream: the daemon is gone
+            is_wanted = self._streams.pop(number, None) is not None  # no longer once the client cancelled it
+            if is_wanted and not is_answered:
+                self.write(_failed(request, number, ended_early()))
+        except OSError:
+            return  # the client is gone
+        finally:
+            assert answer.stream is not None
+            answer.stream.close()
+
+    def _copy(self, number: str | int | None, answer: Answer, again: Callable[[], Answer]) -> None:
+        """Write each event of a stream as a line."""
+        is_first = True
+        wait = RETRY_S
+        while number in self._streams:
+            try:
+                # A daemon that refuses the stream, as while it has too many connections, is asked again.
+                for data in events_of(answer) if answer.stream is not None else ():
+                    if is_first or b"/acknowledged" not in data[:100]:
+                        self._write_line(data + b"\n")
+                    wait = RETRY_S
+            except (OSError, ValueError):
+                pass  # as at the end of the stream: the daemon is gone
+            if answer.stream is not None:
+                answer.stream.close()
+            if number not in self._streams or self._closed.wait(wait):
+                break
+            is_first, wait = False, min(2 * wait, RETRY_MAX_S)
+            try:
+                answer = again()
+            except ReverieError:
+                continue
+            if number in self._streams:
+                self._streams[number] = answer
+        self._streams.pop(number, None)
+
+    def _cancel(self, number: Any) -> None:
+        """End the stream of a request, if it has one."""
+        answer = self._streams.pop(number, None) if isinstance(number, str | int | None) else None
+        if answer is not None and answer.stream is not None:
+            try:
+                answer.stream.shutdown(2)
+            except OSError:
+                return  # it ended by itself meanwhile
+
+
+def _request_or_none(value: Any) -> Request | None:
+    """Return a message as a request; None for a batch, an answer, or a message that the daemon has to refuse."""
+    try:
+        return messages.request_of(value) if isinstance(value, dict) else None
+    except RpcError:
+        return None
+
+
+def _without_daemon(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
+    """Return the answer to a request that the daemon did not answer: the server's description, or an error with a hint.
+
+    A client that is refused is described the server too: it would say nothing of the reason, and the tools do.
+    """
+    result: dict[str, Any] | None = None
+    method = "" if request is None else request.method
+    stateless = request is not None and messages.META + "protocolVersion" in request.meta
+    if method == "initialize" and request is not None and isinstance(request.params.get("protocolVersion"), str):
+        result = description.initialized(request.params["protocolVersion"])
+    elif method == "server/discover":
+        result = description.discovered()
+    elif method == "ping":
+        result = {}
+    elif method == "tools/list" and isinstance(error, DaemonNotRunning):
+        from reverie.tools import definitions  # noqa: PLC0415 - slow, and the daemon has them ready
+
+        result = {"tools": definitions("mcp"), **(description.FRESH if stateless else {})}
+    if result is None or request is None:
+        return _failed(request, number, error)
+    return messages.success(request, result, description.SERVER, stateless=stateless)
+
+
+def _failed(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
+    """Return the answer for an error of the daemon: a tool's result, which the agent reads, else an RPC error."""
+    text = f"{error.message}; {error.hint}" if error.hint else error.message
+    if request is not None and request.method == "tools/call":
+        result = {"content": [{"type": "text", "text": text}], "isError": True}
+        stateless = messages.META + "protocolVersion" in request.meta
+        return messages.success(request, result, description.SERVER, stateless=stateless)
+    return messages.failure(number, RpcError(messages.INTERNAL_ERROR, text, error=error.code))
+
+
+def _about() -> str:
+    """Return a name of this process, its parent's process id and its folder as one text, for the daemon."""
+    try:
+        folder = quote(os.getcwd())  # noqa: PTH109 - without a Path
+    except (OSError, UnicodeEncodeError):  # deleted, or no text
+        folder = ""
+    return f"{os.urandom(_KEY_BYTES).hex()};{os.getppid()};{folder}"

@@ -1,0 +1,155 @@
+"""Asks the configured model: redacts a request once more, sends it, and returns its answer or failure."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import msgspec
+
+from reverie.decode import convert
+from reverie.errors import ModelFailed
+from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
+from reveried.execute import decide
+from reveried.locks import keyed_lock
+from reveried.log import logger
+from reveried.models.transport import COMES_LATER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from reverie.redact import Redactor
+    from reveried.config_sections import Distiller
+    from reveried.models.batches import Batches
+    from reveried.models.transport import ModelTransport
+    from reveried.services import Services
+
+AT_ONCE = 2  # requests of the daemon; more would only meet a provider's limits sooner
+ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation, and one more of each at a retry
+
+
+class _Job(Protocol):
+    """A snapshot with the outcomes of the requests to a model that deciding it needs."""
+
+    outcomes: dict[str, Outcome] | None
+
+
+P = TypeVar("P")
+
+_TOO_MANY: Final = "It was not done within the rounds of questions that one job may ask."
+
+
+@dataclass(slots=True)
+class Models:
+    """The configured model: its transport, and the limits of asking it."""
+
+    transport: ModelTransport
+    settings: Distiller
+    redactor: Redactor
+    turns: asyncio.Semaphore
+    batches: Batches | None = None  # where requests of scheduled work are sent as batches
+
+    @classmethod
+    def of(cls, transport: ModelTransport, settings: Distiller, redactor: Redactor) -> Models:
+        """Return a Models that asks over `transport`, with the settings' limits and this redactor."""
+        return cls(transport, settings, redactor, asyncio.Semaphore(AT_ONCE))
+
+    @property
+    def asks_states(self) -> bool:
+        """True if the model is asked for working states: over the API always, by a program only with a cheap model.
+
+        A state is wanted after every turn and within a second, which a program of a subscription is not made for.
+        """
+        return self.settings.kind == "anthropic" or (
+            self.settings.kind == "command" and bool(self.settings.cheap_model)
+        )
+
+    async def ask(self, requests: Sequence[ModelRequest], deadline_s: float | None = None) -> dict[str, Outcome]:
+        """Return the outcome of each request by its id; a failed one is an outcome too."""
+        seconds = self.settings.deadline_seconds if deadline_s is None else deadline_s
+        outcomes = await asyncio.gather(*(self._ask_one(request, seconds) for request in requests))
+        return {request.id: outcome for request, outcome in zip(requests, outcomes, strict=True)}
+
+    async def _ask_one(self, request: ModelRequest, deadline_s: float) -> Outcome:
+        """Send one request, redacted once more; return its answer, or the reason of its failure, as an outcome."""
+        async with self.turns:
+            try:
+                return Outcome(answer=await self.transport.answer(await prepared(request, self.redactor), deadline_s))
+            except ModelFailed as error:
+                # The message may repeat what a provider or program said, so it is not logged.
+                logger("reveried.models").warning("a model failed", purpose=request.purpose, reason=error.reason)
+                later = error.details.get(COMES_LATER) is True
+                return Outcome(reason=error.reason, message=error.message, later=later)
+
+    async def decided(
+        self, services: Services, job: str, snapshot: Any, plan: type[P], outcomes: dict[str, Outcome], *, bulk: bool
+    ) -> P:
+        """Return the plan of a compute job, after the model was asked what the job needs to know for it.
+
+        This is the way of every job that a model takes part in: summaries, learning, runs, dreams, reflection.
+        `outcomes` keeps the answers over several snapshots: a plan that was stale is made again from the same answers
+        as far as the questions are the same. What still has no answer after all rounds has failed.
+        """
+        loop = asyncio.get_running_loop()
+        bounds = reflection_bounds(services)
+        until = loop.time() + bounds.seconds
+        rounds = ROUNDS_MAX + bounds.steps
+        while True:
+            snapshot.outcomes = outcomes
+            result = await decide(services, job, snapshot, plan | list[ModelRequest], bulk=bulk)  # type: ignore[arg-type]
+            if not isinstance(result, list):
+                return result
+            if rounds > 0:
+                outcomes |= await self._asked_in_time(result, until - loop.time(), bounds.seconds)
+            else:
+                outcomes |= dict.fromkeys((one.id for one in result), Outcome(reason="timeout", message=_TOO_MANY))
+            rounds -= 1
+
+    async def _asked_in_time(
+        self, requests: Sequence[ModelRequest], left_s: float, whole_s: float
+    ) -> dict[str, Outcome]:
+        """Return the outcome of each request; turns of a reflection share a deadline, `left_s` seconds from now."""
+        turns = [request for request in requests if request.tools]
+        others = [request for request in requests if not request.tools]
+        if turns and left_s <= 0:
+            late = Outcome(reason="timeout", message=f"It was not done within {whole_s:g} seconds.")
+            return {**dict.fromkeys((turn.id for turn in turns), late), **await self.ask(others)}
+        deadline_s = min(left_s, self.settings.deadline_seconds)
+        asked, rest = await asyncio.gather(self.ask(turns, deadline_s), self.ask(others))
+        return asked | rest
+
+    async def close(self) -> None:
+        """Close the transport."""
+        await self.transport.close()
+
+
+async def asked(
+    services: Services, job: str, snapshot: _Job, plan: type[P], *, bulk: bool = False
+) -> list[ModelRequest]:
+    """Return the requests that a compute job needs answers to; none where it can be decided without one."""
+    result = await decide(services, job, snapshot, plan | list[ModelRequest], bulk=bulk)  # type: ignore[arg-type]
+    return result if isinstance(result, list) else []
+
+
+async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
+    """Return a request with its texts redacted once more, right before it is sent."""
+    fields = msgspec.to_builtins(request)
+    clean, _ = await asyncio.to_thread(redactor.value, [fields["system"], fields["messages"]])
+    return convert({**fields, "system": clean[0], "messages": clean[1]}, ModelRequest)
+
+
+def reflection_bounds(services: Services) -> ReflectionBounds:
+    """Return the bounds of a reflection that the settings name."""
+    settings = services.config.reflection
+    return ReflectionBounds(settings.max_steps, settings.max_tokens, settings.max_seconds)
+
+
+def one_at_a_time(services: Services, space: str) -> AbstractAsyncContextManager[None]:
+    """Return a lock under which one caller per space asks the model; without a model it locks nothing.
+
+    Two at once would ask, and pay for, the same questions: the first to commit makes the other's plan stale.
+    """
+    return nullcontext() if services.models is None else keyed_lock("model", space)

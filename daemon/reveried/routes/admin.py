@@ -1,0 +1,273 @@
+"""The daemon about itself: health, status, metrics, backups and the OpenAPI description."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reverie import tokenizer, wire
+from reverie.errors import Forbidden, StorageFailed, ValidationError
+from reverie.private_folder import make_private
+from reverie.store import BackupEntry, Kind
+from reverie.store.backup import backup
+from reverie.usecases import dream, privacy, restored, usage
+from reveried import PROTOCOL, __version__
+from reveried.actions.compact import compact
+from reveried.execute import answer_once
+from reveried.http.route import Route
+from reveried.http.types import Reply
+from reveried.models.anthropic import DEFAULT_MODELS
+from reveried.worker import WRITES_FAIL_HINT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reverie.store import Reader
+    from reveried.http.types import Call
+    from reveried.services import Services
+
+COUNTED_KINDS = {
+    "threads": Kind.THREAD,
+    "memories": Kind.MEMORY,
+    "documents": Kind.DOCUMENT,
+    "archives": Kind.ARCHIVE,
+    "dreams": Kind.DREAM,
+    "operations": Kind.OPERATION,
+    "events": Kind.EVENT,
+}
+ARCHIVE_RETENTION = "P100Y"  # ISO 8601: archives stay until they are purged
+METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+DRAFT_RANDOM_BYTES = 16  # of the name of an unfinished copy
+
+
+async def health(call: Call) -> Reply:
+    """Return status, version, protocol, process id and uptime of this daemon.
+
+    Raises:
+        StorageFailed: writes fail until the daemon is started again; a daemon that only reads is not healthy.
+    """
+    failure = call.services.worker.failure
+    if failure is not None:
+        raise StorageFailed(f"Writes fail: {failure.message}", hint=WRITES_FAIL_HINT)
+    return Reply(
+        wire.Health(
+            status="ok",
+            version=__version__,
+            protocol=PROTOCOL,
+            pid=os.getpid(),
+            uptime_seconds=round(time.monotonic() - call.services.started, 3),
+        )
+    )
+
+
+async def status(call: Call) -> Reply:
+    """Return counts, schedules with their next run, the last dream, the folder's state, the engine, token spend."""
+    return Reply(await asyncio.to_thread(_status, call))
+
+
+def _status(call: Call) -> wire.Status:
+    services = call.services
+    with services.store.reader(call.space) as reader:
+        schedules = services.scheduler.list(call.space)
+        last = dream.last_dream(reader)
+        paused = privacy.settings(reader).pauses
+        return wire.Status(
+            space=call.space,
+            root=str(services.sync_service.root_of(call.space)),
+            counts={name: reader.count(kind) for name, kind in COUNTED_KINDS.items()},
+            distillation=wire.DistillationSupport(
+                supported=True,
+                max_token_budget=services.config.dream.max_token_budget,
+                scheduled=bool(schedules),
+                index_emitted=True,
+                tokenizer_name=tokenizer.TOKENIZER,
+                archive_retention=ARCHIVE_RETENTION,
+            ),
+            model=_model_in_use(services),
+            spend=_spend(services, reader),
+            schedules=schedules,
+            last_dream=dream.dream_answer(last) if last else None,
+            open_conflicts=reader.count(Kind.CONFLICT),
+            sync=services.sync_service.status(call.space),
+            operation=str(reader.operation()) if reader.operation() else None,
+            candidates=services.waiting.count(reader),
+            paused_since=paused[-1][0] if privacy.is_paused(paused) else None,
+            late_hooks=services.hooks.late(call.space),
+        )
+
+
+def _model_in_use(services: Services) -> wire.ModelInUse:
+    """Return the distiller that the settings choose, with the name of its strong model where there is one."""
+    settings = services.config.distiller
+    name = settings.strong_model or (DEFAULT_MODELS["strong"] if settings.kind == "anthropic" else None)
+    return wire.ModelInUse(engine=settings.kind, name=None if settings.kind == "extractive" else name)
+
+
+def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
+    """Return the tokens of the space's distillations, today's requests to models, and the ceilings of those."""
+    settings, at = services.config.distiller, services.clock()
+    asks = settings.kind != "extractive"
+    sessions, per_session = usage.session_cost(reader) if asks else (0, None)
+    return msgspec.structs.replace(
+        usage.spend(reader, at),
+        models=usage.model_spend(services.store, at),
+        daily_tokens=settings.daily_tokens if asks else None,
+        daily_calls=settings.daily_calls if asks else None,
+        model_sessions=sessions,
+        model_tokens_per_session=per_session,
+    )
+
+
+async def metrics(call: Call) -> Reply:
+    """Return counts of requests, connections, queues, processes, streams and model calls in Prometheus text format."""
+    spent = await asyncio.to_thread(usage.model_spend, call.services.store, call.services.clock())
+    lines = [*_process_lines(call.services), *_model_lines(spent), *call.services.metrics.lines(), ""]
+    return Reply(body="\n".join(lines).encode(), media=METRICS_MEDIA)
+
+
+def _process_lines(services: Services) -> list[str]:
+    worker, admission = services.worker.status(), services.admission
+    figures: list[tuple[str, str, str, float]] = [
+        ("reverie_uptime_seconds", "gauge", "Age of the process.", time.monotonic() - services.started),
+        ("reverie_connections", "gauge", "Open connections.", admission.open_connections),
+        ("reverie_connections_total", "counter", "Connections accepted.", admission.accepted),
+        ("reverie_body_bytes_held", "gauge", "Bytes of request bodies being received.", admission.reserved_bytes),
+        ("reverie_writes_queued", "gauge", "Writes of agents that wait.", worker.queued),
+        ("reverie_bulk_writes_queued", "gauge", "Pieces of bulk work that wait.", worker.bulk_queued),
+        ("reverie_commits_total", "counter", "Durable commits.", worker.commits),
+        ("reverie_writes_total", "counter", "Writes committed.", worker.writes),
+        ("reverie_commit_seconds_max", "gauge", "Longest commit so far.", worker.longest_commit_s),
+        ("reverie_storage_failed", "gauge", "1 when the store takes no more writes.", float(worker.failed)),
+        ("reverie_compute_processes", "gauge", "Compute processes now.", len(services.compute.pids())),
+        ("reverie_compute_started_total", "counter", "Compute processes started.", services.compute.started),
+        ("reverie_compute_crashed_total", "counter", "Compute processes that ended early.", services.compute.crashed),
+        ("reverie_jobs_running", "gauge", "Jobs that run.", services.jobs.running),
+        ("reverie_event_streams", "gauge", "Readers of the events.", services.events.readers),
+    ]
+    lines = [
+        "# HELP reverie_build_info The version that runs.",
+        "# TYPE reverie_build_info gauge",
+        f'reverie_build_info{{version="{__version__}"}} 1',
+    ]
+    for name, kind, says, value in figures:
+        lines += [f"# HELP {name} {says}", f"# TYPE {name} {kind}", f"{name} {value:g}"]
+    lines += [
+        "# HELP reverie_refused_total Connections and requests refused, by reason.",
+        "# TYPE reverie_refused_total counter",
+    ]
+    lines += [f'reverie_refused_total{{why="{why}"}} {count}' for why, count in sorted(admission.refused.items())]
+    return lines
+
+
+def _model_lines(spent: Sequence[wire.ModelSpend]) -> list[str]:
+    """Return today's requests to models and their tokens, by role, as lines in Prometheus text format."""
+    families: list[tuple[str, str, Callable[[wire.ModelSpend], int]]] = [
+        ("reverie_model_calls_today", "Requests sent to models on this UTC day.", lambda entry: entry.calls),
+        ("reverie_model_failed_today", "Requests that brought no answer.", lambda entry: entry.failed),
+        ("reverie_model_input_tokens_today", "Tokens that models read.", lambda entry: entry.input_tokens),
+        ("reverie_model_output_tokens_today", "Tokens that models wrote.", lambda entry: entry.output_tokens),
+        (
+            "reverie_model_cached_tokens_today",
+            "Tokens read from a provider's cache.",
+            lambda entry: entry.cached_tokens,
+        ),
+        (
+            "reverie_model_reserved_tokens_today",
+            "Tokens of open requests at most.",
+            lambda entry: entry.reserved_tokens,
+        ),
+    ]
+    lines = []
+    for name, says, value in families:
+        lines += [f"# HELP {name} {says}", f"# TYPE {name} gauge"]
+        lines += [f'{name}{{role="{entry.role}"}} {value(entry)}' for entry in spent]
+    return lines
+
+
+async def make_backup(call: Call) -> Reply:
+    """Copy the store to a file below the backup folder.
+
+    It contains every space, so a token, which is bound to one, may not request it. An agent without a token is the
+    owner to the daemon, and may not write where it likes in the owner's name; `reverie backup FILE` moves the copy to
+    its place itself.
+    """
+    body = call.into(wire.CreateBackup)
+    if not call.is_owner:
+        raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
+    path = await asyncio.to_thread(_backup_path, Path(body.path), call.services.config.backup.folder)
+
+    async def copy() -> wire.BackupMade:
+        suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
+        made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
+        entry = BackupEntry(body.moved_to or str(path), call.services.clock())
+        await call.services.submit(restored.add(entry))
+        return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade))
+
+
+def _backup_path(path: Path, folder: Path) -> Path:
+    """Return the path without links and `..` of a backup below the backup folder, which is made if it is missing.
+
+    Raises:
+        Forbidden: the path is elsewhere, also by a link or `..`.
+        ValidationError: the path is not one.
+    """
+    try:
+        parent = path.parent.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL, or what no file system can encode
+        raise ValidationError(
+            "the path of the backup is not one", hint="name a new file in the backup folder", field="path"
+        ) from error
+    if not parent.is_relative_to(folder.resolve()):
+        raise Forbidden(
+            f"a backup may be written below {folder} only",
+            hint="name a file there, run `reverie backup FILE`, or set `backup.folder`, where / allows any folder",
+        )
+    make_private(folder)
+    return parent / path.name
+
+
+async def compact_store(call: Call) -> Reply:
+    """Rewrite the store's file without free pages; only for the owner, since it is the store of every space."""
+    if not call.is_owner:
+        raise Forbidden("a token may not compact the store", hint="run `reverie compact` as the daemon's owner")
+
+    async def run() -> wire.Compacted:
+        freed = await compact(call.services)
+        return wire.Compacted(freed_bytes=freed, size=(call.services.store.path / "data.mdb").stat().st_size)
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, run, wire.Compacted))
+
+
+async def description(call: Call) -> Reply:
+    """Return the OpenAPI 3.1 document of all routes."""
+    return Reply(call.services.description())
+
+
+ROUTES = (
+    Route("GET", "/v1/health", health, "Liveness, version and protocol of the daemon.", answer=wire.Health),
+    Route("GET", "/v1/status", status, "Counts, schedules, folder state, and what needs a person.", answer=wire.Status),
+    Route("GET", "/metrics", metrics, "The daemon's figures in the Prometheus text format.", media=METRICS_MEDIA),
+    Route(
+        "POST",
+        "/v1/backups",
+        make_backup,
+        "Copies the whole store to a file.",
+        body=wire.CreateBackup,
+        answer=wire.BackupMade,
+    ),
+    Route(
+        "POST",
+        "/v1/compact",
+        compact_store,
+        "Rewrites the store's file without the space that deleted records have left.",
+        answer=wire.Compacted,
+    ),
+    Route("GET", "/v1/openapi.json", description, "Returns this description.", answer=dict[str, Any]),
+)

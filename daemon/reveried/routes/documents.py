@@ -1,0 +1,302 @@
+"""`/v1/documents`: the markdown files of the space, read and changed; and `/v1/index` for an agent's first turn."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.documents.project_paths import PERSON
+from reverie.errors import Conflict, ValidationError
+from reverie.lazy_regex import lazy_regex
+from reverie.paths import is_reserved
+from reverie.store import DocumentRecord, PendingPurge
+from reverie.usecases import documents as usecase
+from reverie.usecases import history
+from reverie.usecases.agent_writes import has_words_of_person
+from reverie.usecases.authors import agent_author
+from reverie.usecases.projections import index_answer
+from reveried.actions import documents, projects
+from reveried.execute import read
+from reveried.http.route import Route
+from reveried.http.types import Reply
+from reveried.routes.purge import purge
+
+if TYPE_CHECKING:
+    from reveried.http.types import Call
+
+_ETAG = lazy_regex(r'"([0-9a-f]{64})"|(\*)')
+
+
+def _if_match(call: Call) -> str | None:
+    """Return the ETag that the document must have: of `If-Match`, "" for `If-None-Match: *` (no document), or None."""
+    if (absent := call.headers.get("if-none-match")) is not None:
+        if absent.strip() != "*":
+            raise ValidationError("`If-None-Match` can only be *.", hint="Send If-None-Match: *, or If-Match.")
+        return ""
+    given = call.headers.get("if-match")
+    if given is None:
+        return None
+    etag = _ETAG.fullmatch(given.strip().removeprefix("W/"))
+    if etag is None:
+        raise ValidationError("`If-Match` is not an ETag of a document.", hint='Send If-Match: "<etag>", or *.')
+    return etag[1] or etag[2]
+
+
+def _etag(document: DocumentRecord) -> dict[str, str]:
+    return {"etag": f'"{document.sha256}"'}
+
+
+async def list_documents(call: Call) -> Reply:
+    """Return the documents by path, with size and summary."""
+    query = call.query_as(wire.DocumentsQuery)
+    limit, after, prefix = query.limit, query.after or "", query.prefix or ""
+    listed = await call.services.sync_service.documents(call.space)
+    rest = sorted(
+        (document for document in listed if document.path > after and document.path.startswith(prefix)),
+        key=lambda document: document.path,
+    )
+    items = [document.answer() for document in rest[:limit]]
+    return Reply(wire.Page(items, items[-1].path if len(rest) > limit else None))
+
+
+async def get_document(call: Call) -> Reply:
+    """Return a document with its text: the current version, or the one after the operation `at`."""
+    document = await asyncio.to_thread(_document, call, usecase.readable_path(call.params["path"]))
+    return Reply(usecase.text_answer(document), headers=_etag(document))
+
+
+def _document(call: Call, path: str) -> DocumentRecord:
+    at = call.query_as(wire.DocumentQuery).at
+    if at is None and is_reserved(PurePosixPath(path)):
+        projected = call.services.sync_service.folder(call.space).projected_record(path)
+        if projected is not None:
+            return projected
+    with call.services.store.reader(call.space) as reader:
+        if at is not None:
+            operation = history.operation_number(at)
+            history.require(reader, operation)
+            return usecase.at_operation(reader, path, operation)
+        return usecase.get(reader, path)
+
+
+async def put_document(call: Call) -> Reply:
+    """Write a whole document; the answer comes when its file is written."""
+    body = call.into(wire.PutDocument)
+    named = call.agent_of(body.agent)
+    await _require_read(call)
+    project = PERSON
+    if body.project is not None:
+        project = await projects.registered(call.services, call.space, body.project, who=call.who)
+    document = await documents.put(
+        call.services,
+        call.space,
+        call.params["path"],
+        body.content,
+        summary=body.summary,
+        who=call.who if named is None else call.agent or agent_author(named),
+        if_match=_if_match(call),
+        project=project,
+    )
+    return Reply(usecase.document_answer(document), headers=_etag(document))
+
+
+async def patch_document(call: Call) -> Reply:
+    """Replace exact texts, all or none."""
+    body = call.into(wire.PatchDocument)
+    document = await documents.patch(
+        call.services,
+        call.space,
+        call.params["path"],
+        [(replacement.old_text, replacement.new_text) for replacement in body.patches],
+        who=call.who,
+        if_match=_if_match(call),
+        idempotency=call.idempotency,
+    )
+    answer = wire.PatchAnswer(applied_count=document.applied_count, etag=document.sha256, version=document.version)
+    return Reply(answer, headers=_etag(document))
+
+
+async def append_entry(call: Call) -> Reply:
+    """Append an entry to a document."""
+    body = call.into(wire.AppendEntry)
+    document = await documents.append(
+        call.services,
+        call.space,
+        call.params["path"],
+        body.entry,
+        summary=body.summary,
+        who=call.who,
+        if_match=_if_match(call),
+        idempotency=call.idempotency,
+    )
+    return Reply(usecase.document_answer(document), headers=_etag(document))
+
+
+async def insert_lines(call: Call) -> Reply:
+    """Insert lines after a line of a document."""
+    body = call.into(wire.InsertLines)
+    document = await documents.insert(
+        call.services,
+        call.space,
+        call.params["path"],
+        body.line,
+        body.text,
+        who=call.who,
+        if_match=_if_match(call),
+        idempotency=call.idempotency,
+    )
+    return Reply(usecase.document_answer(document), headers=_etag(document))
+
+
+async def move_document(call: Call) -> Reply:
+    """Move a document, or a folder with every document below it; memories keep their ids."""
+    path, to = call.params["path"], call.into(wire.MoveDocument).to
+    return Reply(await documents.move(call.services, call.space, path, to, who=call.who, idempotency=call.idempotency))
+
+
+async def delete_document(call: Call) -> Reply:
+    """Delete a document and its file, or a whole folder; undo restores them, unless `purge` removes them for good."""
+    query = call.query_as(wire.DeleteDocumentQuery)
+    if query.folder:
+        if query.purge or _if_match(call) is not None:
+            raise ValidationError(
+                "a folder has no version, and is not purged as a whole",
+                hint="leave `purge` and If-Match out, or delete its documents one by one",
+                field="folder",
+            )
+        return Reply(await documents.delete_folder(call.services, call.space, call.params["path"], who=call.who))
+    try:
+        if query.purge:
+            return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
+        await _require_read(call)
+        return Reply(
+            await documents.delete(
+                call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call)
+            )
+        )
+    except ValidationError as error:
+        if error.details.get("reason") != "suffix":
+            raise
+        hint = "give a document such as facts/user.md, or add ?folder=true to delete a folder"
+        raise ValidationError(error.message, hint=hint, reason="suffix") from None
+
+
+async def _require_read(call: Call) -> None:
+    """Refuse an agent's token that replaces a person's words without the ETag of what it has read, as the tools do.
+
+    Raises:
+        Conflict: the document has words of a person, and the request no If-Match.
+    """
+    if call.agent is None or _if_match(call) is not None:
+        return
+    path = usecase.writable_path(call.params["path"])
+    await call.services.sync_service.read_saves(call.space, {path})
+    with call.services.store.reader(call.space) as reader:
+        document = reader.load(DocumentRecord, (path,))
+        if document is not None and has_words_of_person(reader, document):
+            raise Conflict(
+                f"{path} holds what a person wrote, and the request does not say that you have read it",
+                hint="read it, and send its ETag as If-Match",
+                reason="unread",
+            )
+
+
+async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
+    """Purge a document with its memories and every version, also one that was deleted before."""
+    if_match = _if_match(call)
+    if if_match is not None:
+        await read(call.services, call.space, lambda reader: usecase.require_version(reader, path, if_match))
+    purged = await purge(call, PendingPurge("document", path))
+    return wire.DocumentDeleted(path=path, operation=purged.operation, memories=purged.memories, purged=purged)
+
+
+async def index(call: Call) -> Reply:
+    """Return the memory index for an agent's first turn, as text and as data."""
+    selection = await projects.selected(call.services, call.space, call.query_as(wire.IndexQuery))
+    entries = await projects.index_entries(call.services, call.space, selection.scope)
+    listed = await call.services.sync_service.documents(call.space)
+    return Reply(index_answer(entries, listed, selection.project))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/documents",
+        list_documents,
+        "Lists the documents.",
+        answer=wire.Page[wire.Document],
+        query=wire.DocumentsQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/documents/{path:path}",
+        get_document,
+        "Returns a document with its text, the current one or after an operation.",
+        answer=wire.DocumentText,
+        query=wire.DocumentQuery,
+        has_etag=True,
+    ),
+    Route(
+        "PUT",
+        "/v1/documents/{path:path}",
+        put_document,
+        "Writes a whole document.",
+        body=wire.PutDocument,
+        answer=wire.Document,
+        has_etag=True,
+    ),
+    Route(
+        "DELETE",
+        "/v1/documents/{path:path}",
+        delete_document,
+        "Deletes a document and its memories, with `folder` all below it; with `purge` for good.",
+        answer=wire.DocumentDeleted,
+        query=wire.DeleteDocumentQuery,
+        has_etag=True,
+    ),
+    Route(
+        "POST",
+        "/v1/documents/{path:path}/patch",
+        patch_document,
+        "Replaces exact texts, all or none.",
+        body=wire.PatchDocument,
+        answer=wire.PatchAnswer,
+        has_etag=True,
+    ),
+    Route(
+        "POST",
+        "/v1/documents/{path:path}/append",
+        append_entry,
+        "Appends an entry to a document.",
+        body=wire.AppendEntry,
+        answer=wire.Document,
+        has_etag=True,
+    ),
+    Route(
+        "POST",
+        "/v1/documents/{path:path}/insert",
+        insert_lines,
+        "Inserts lines behind a line of a document.",
+        body=wire.InsertLines,
+        answer=wire.Document,
+        has_etag=True,
+    ),
+    Route(
+        "POST",
+        "/v1/documents/{path:path}/move",
+        move_document,
+        "Moves a document, or a folder with all documents below it.",
+        body=wire.MoveDocument,
+        answer=wire.DocumentsMoved,
+    ),
+    Route(
+        "GET",
+        "/v1/index",
+        index,
+        "Returns the memory index for an agent's first turn.",
+        answer=wire.IndexAnswer,
+        query=wire.IndexQuery,
+    ),
+)

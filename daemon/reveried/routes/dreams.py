@@ -1,0 +1,126 @@
+"""`/v1/dreams` and `/v1/schedules`: dreams, started by a call or by a schedule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import cron_expression, wire
+from reverie.errors import Forbidden
+from reverie.store import DreamRecord
+from reverie.usecases import dream
+from reveried.actions import dream as action_dream
+from reveried.execute import answer_once
+from reveried.http.route import Route
+from reveried.http.types import Reply
+from reveried.routes import jobs
+from reveried.routes.pagination import record_page
+
+if TYPE_CHECKING:
+    from reveried.http.types import Call
+    from reveried.jobs import Progress
+
+
+async def start(call: Call) -> Reply:
+    """Dream about what changed since the last dream; a dry run decides and writes nothing."""
+    request, idempotency = call.into(wire.StartDream), call.idempotency
+
+    async def work(_: Progress) -> wire.DreamAnswer:
+        return await action_dream.dream(
+            call.services,
+            call.space,
+            who=call.who,
+            trigger="manual",
+            token_budget=request.token_budget,
+            dry_run=request.dry_run,
+            idempotency=idempotency,
+        )
+
+    return await jobs.start_job(call, "dream", work)
+
+
+async def list_dreams(call: Call) -> Reply:
+    """List past dreams, newest first."""
+    return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
+
+
+async def get_dream(call: Call) -> Reply:
+    """Return one past dream."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(dream.get(reader, call.params["id"]))
+
+
+async def list_schedules(call: Call) -> Reply:
+    """List the schedules of the space, each with its next run."""
+    return Reply(wire.Page(items=call.services.scheduler.list(call.space)))
+
+
+async def add_schedule(call: Call) -> Reply:
+    """Add a schedule, or replace the one of the same id."""
+    request = call.into(wire.CreateSchedule)
+    services = call.services
+    schedule_id = request.id or services.new_id("sch")
+    if call.agent is not None:
+        _require_hourly(call, request.cron, schedule_id)
+    options = {} if request.options.token_budget is None else {"tokenBudget": request.options.token_budget}
+
+    async def add() -> wire.Schedule:
+        return await services.scheduler.add(
+            call.space,
+            schedule_id,
+            cron=request.cron,
+            timezone=request.timezone,
+            job=request.job,
+            options=options,
+        )
+
+    schedule = await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
+    return Reply(schedule, status=201, headers={"location": f"/v1/schedules/{schedule.id}"})
+
+
+def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:
+    """Refuse an agent's schedule that runs more than once in an hour, alone or with what runs many times a day already.
+
+    Raises:
+        Forbidden: it does.
+    """
+    others = [one.cron for one in call.services.scheduler.list(call.space) if one.id != schedule_id]
+    crons = [cron_expression.parse(cron), *(one for one in map(cron_expression.parse, others) if not one.daily)]
+    minutes = {minute for one in crons for minute in one.minutes}
+    if len(minutes) > 1:
+        raise Forbidden(
+            "An agent's schedules run at most once an hour.",
+            hint=f"Name one minute, such as {min(minutes)} * * * *; a person adds others: reverie schedule add",
+        )
+
+
+async def remove_schedule(call: Call) -> Reply:
+    """Delete a schedule."""
+    await call.services.scheduler.remove(call.space, call.params["id"])
+    return Reply(status=204)
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/v1/dreams",
+        start,
+        "Dreams about what changed since the last dream.",
+        body=wire.StartDream,
+        answer=wire.DreamAnswer,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+    Route("GET", "/v1/dreams", list_dreams, "Past dreams.", answer=wire.Page[wire.DreamRecord], query=wire.ListQuery),
+    Route("GET", "/v1/dreams/{id}", get_dream, "One past dream.", answer=wire.DreamRecord),
+    Route("GET", "/v1/schedules", list_schedules, "The schedules of the space.", answer=wire.Page[wire.Schedule]),
+    Route(
+        "POST",
+        "/v1/schedules",
+        add_schedule,
+        "Adds a schedule.",
+        body=wire.CreateSchedule,
+        answer=wire.Schedule,
+        status=201,
+    ),
+    Route("DELETE", "/v1/schedules/{id}", remove_schedule, "Deletes a schedule.", status=204),
+)

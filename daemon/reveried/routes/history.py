@@ -1,0 +1,224 @@
+"""`/v1/operations`, `/v1/rollback`, `/v1/history`, `/v1/diff` and `/v1/archives`: what was written, and undoing it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from reverie import wire
+from reverie.errors import CursorExpired, Forbidden, ValidationError
+from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
+from reverie.usecases import documents
+from reverie.usecases import history as usecase
+from reveried.actions import undo as action_undo
+from reveried.execute import read
+from reveried.http.route import Route
+from reveried.http.types import Reply, Stream
+from reveried.routes.pagination import record_page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from reveried.http.types import Call
+    from reveried.wakeups import Subscription
+
+BATCH = 256  # events in one chunk
+HEARTBEAT_S = 15.0  # a comment line after so long without events
+
+
+async def list_operations(call: Call) -> Reply:
+    """Return the operations, newest first."""
+    return await record_page(call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True)
+
+
+async def get_operation(call: Call) -> Reply:
+    """Return one operation."""
+    seq = usecase.operation_number(call.params["id"])
+    with call.services.store.reader(call.space) as reader:
+        return Reply(usecase.operation_answer(reader, usecase.get(reader, seq)))
+
+
+async def undo(call: Call) -> Reply:
+    """Revert an operation by a new one. An agent's token reverts operations of that agent alone."""
+    seq = usecase.operation_number(call.params["id"])
+    if call.agent is not None:
+        # What a person has decided or forgotten would otherwise come back at the wish of a text that an agent reads.
+        operation = await read(call.services, call.space, lambda reader: usecase.get(reader, seq))
+        if operation.who != call.agent:
+            raise Forbidden(
+                f"operation {seq} is by {operation.who}, and an agent's token undoes its own operations alone",
+                hint=f"a person undoes it: reverie undo {seq}, without the agent's token",
+            )
+    return Reply(await action_undo.undo(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
+
+
+async def rollback(call: Call) -> Reply:
+    """Restore documents, memories and notes to an earlier operation, as a new operation; never for an agent's token."""
+    if call.agent is not None:
+        raise Forbidden(
+            "an agent's token may not roll back",
+            hint="a person rolls back: reverie rollback, without the agent's token",
+        )
+    body = call.into(wire.Rollback)
+    answer = await action_undo.rollback(
+        call.services,
+        call.space,
+        usecase.operation_number(body.operation),
+        who=call.who,
+        path=None if body.path is None else documents.readable_path(body.path),
+        memory=body.memory,
+        idempotency=call.idempotency,
+    )
+    return Reply(answer)
+
+
+async def versions(call: Call) -> Reply:
+    """Return every version of a document, oldest first, each with the operation that wrote it."""
+    path = documents.readable_path(call.params["path"])
+    return Reply(await read(call.services, call.space, lambda reader: usecase.document_versions(reader, path)))
+
+
+async def difference(call: Call) -> Reply:
+    """Return the changes of documents between two operations."""
+    query = call.query_as(wire.DifferenceQuery)
+    return Reply(await read(call.services, call.space, lambda reader: usecase.difference(reader, query)))
+
+
+async def list_archives(call: Call) -> Reply:
+    """Return the archives, by address."""
+    return await record_page(call, ArchiveRecord, lambda _, record: usecase.archive_answer(record))
+
+
+async def get_archive(call: Call) -> Reply:
+    """Return the canonical bytes of an archive; the address is their SHA-256."""
+    address = call.params["sha256"]
+    with call.services.store.reader(call.space) as reader:
+        body = usecase.archive_body(reader, address)
+    return Reply(body=body, headers={"etag": f'"{address}"'})
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/operations",
+        list_operations,
+        "Lists the operations, newest first.",
+        answer=wire.Page[wire.Operation],
+        query=wire.SequenceQuery,
+    ),
+    Route("GET", "/v1/operations/{id}", get_operation, "Returns one operation.", answer=wire.Operation),
+    Route("POST", "/v1/operations/{id}/undo", undo, "Undoes an operation.", answer=wire.UndoAnswer),
+    Route(
+        "POST",
+        "/v1/rollback",
+        rollback,
+        "Rolls back to an earlier operation.",
+        body=wire.Rollback,
+        answer=wire.RollbackAnswer,
+    ),
+    Route(
+        "GET",
+        "/v1/history/{path:path}",
+        versions,
+        "Lists the versions of a document.",
+        answer=wire.Page[wire.DocumentVersion],
+    ),
+    Route(
+        "GET",
+        "/v1/diff",
+        difference,
+        "Returns the changes of documents between two operations.",
+        answer=wire.DifferenceAnswer,
+        query=wire.DifferenceQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/archives",
+        list_archives,
+        "Lists the archives.",
+        answer=wire.Page[wire.Archive],
+        query=wire.ListQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/archives/{sha256}",
+        get_archive,
+        "Returns the canonical bytes of an archive.",
+        answer=dict[str, Any],
+        has_etag=True,
+    ),
+)
+
+
+async def events(call: Call) -> Stream:
+    """Stream the events after `after` (or `Last-Event-ID`), then new ones; without either only new ones.
+
+    Raises:
+        CursorExpired: events after that number were deleted by retention.
+        ValidationError: the cursor is not a number.
+    """
+    after = _after(call)
+    with call.services.store.reader(call.space) as reader:
+        newest = reader.last_seq(Kind.EVENT)
+        oldest = next((int(key[0]) for key, _ in reader.records(EventRecord, limit=1)), newest + 1)
+    if after is None:
+        after = newest
+    if after + 1 < oldest:
+        raise CursorExpired(
+            "Some events after this number were deleted by retention.",
+            hint="Read the current state again, then follow from `newest`.",
+            oldest=oldest,
+            newest=newest,
+        )
+    subscription = call.services.events.subscribe()
+    return Stream(_follow(call, subscription, after), subscription.close)
+
+
+def _after(call: Call) -> int | None:
+    """Return the cursor to begin after; the header of a resuming reader wins (server-sent events standard)."""
+    text = call.headers.get("last-event-id")
+    if not text:
+        return call.query_as(wire.EventsQuery).after
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise ValidationError("`after` must be the number of an event.", hint="Use the id of the last one you saw.")
+    return int(text)
+
+
+async def _follow(call: Call, subscription: Subscription, after: int) -> AsyncGenerator[bytes, None]:
+    """Yield each event as one frame, and comment lines that keep the connection open and detect readers that left.
+
+    The stream ends with the daemon, and when the caller's token is revoked.
+    """
+    # The first bytes tell the reader that it is subscribed.
+    yield b": following\n\n"
+    # A revocation is a commit, which wakes every reader: no event that came after it is sent.
+    while not subscription.ended and not call.is_revoked():
+        frames, after = _new_frames(call, after)
+        if frames:
+            yield frames
+        elif not await subscription.wait(HEARTBEAT_S):
+            yield b": still here\n\n"
+
+
+def _new_frames(call: Call, after: int) -> tuple[bytes, int]:
+    """Return up to BATCH events after number `after` as frames, and the number of the last one."""
+    frames = []
+    with call.services.store.reader(call.space) as reader:
+        for key, event in reader.records(EventRecord, after=(after,), limit=BATCH):
+            after = int(key[0])
+            data = orjson.dumps(event.data).decode()
+            frames.append(f"id: {after}\nevent: {event.type}\ndata: {data}\n\n".encode())
+    return b"".join(frames), after
+
+
+EVENT_ROUTES = (
+    Route(
+        "GET",
+        "/v1/events",
+        events,
+        "The content-free events of the space as server-sent events; resumes with Last-Event-ID.",
+        query=wire.EventsQuery,
+        media="text/event-stream",
+    ),
+)

@@ -1,0 +1,253 @@
+"""Distilling a thread and learning from it, its summaries, what a model would get, and whether the model answers."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reverie import wire
+from reverie.errors import Forbidden, ModelFailed
+from reverie.language_model.answers import answer_schema, read_answer
+from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
+from reverie.store import DistillationRecord
+from reverie.usecases import distill, threads
+from reveried.actions import distill as distill_actions
+from reveried.actions import learn as learn_actions
+from reveried.execute import answer_once
+from reveried.http.route import Route
+from reveried.http.types import Reply
+from reveried.models.ask import prepared
+from reveried.models.transport import request_tokens
+from reveried.routes import jobs
+from reveried.routes.pagination import record_page
+
+if TYPE_CHECKING:
+    from reverie.language_model.requests import Role
+    from reveried.http.types import Call
+    from reveried.jobs import Progress
+    from reveried.services import Services
+
+SPOOL_WAITS_S = (
+    1.0  # a person answers a spool, or another machine at night: that its folder can be written is what counts
+)
+OUTPUT_TOKENS = 256  # room for a model that thinks before it answers
+SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object {"ok": true} and nothing else.'
+
+
+async def summaries(call: Call) -> Reply:
+    """List the structured summaries of the thread, imported ones among them, oldest first."""
+    require_thread(call)
+    return await record_page(
+        call,
+        DistillationRecord,
+        lambda _, distillation: distill.past_answer(distillation),
+        prefix=(call.params["id"],),
+        numbered=True,
+    )
+
+
+async def distill_thread(call: Call) -> Reply:
+    """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
+    request, idempotency = call.into(wire.DistillRequest), call.idempotency
+    require_thread(call)
+
+    async def work(_: Progress) -> wire.DistillAnswer:
+        return await distill_actions.distill(
+            call.services,
+            call.space,
+            call.params["id"],
+            who=call.who,
+            token_budget=request.token_budget,
+            idempotency=idempotency,
+        )
+
+    return await jobs.start_job(call, "distill", work)
+
+
+async def model_requests(call: Call) -> Reply:
+    """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
+    require_thread(call)
+    reflect = call.query_as(wire.ModelRequestsQuery).reflect
+    requests = await distill_actions.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
+    items = [
+        wire.ModelRequest(
+            id=request.id,
+            purpose=request.purpose,
+            role=request.role,
+            prompt_version=request.prompt_version,
+            system=request.system,
+            messages=[wire.ModelMessage(role=message.role, content=message.content) for message in request.messages],
+            schema=request.schema,
+            max_output_tokens=request.max_output_tokens,
+            tokens=request_tokens(request),
+            tools=[msgspec.to_builtins(tool) for tool in request.tools] or wire.ABSENT,
+        )
+        for request in requests
+    ]
+    return Reply(wire.ModelRequests(kind=call.services.config.distiller.kind, items=items))
+
+
+async def learn(call: Call) -> Reply:
+    """Learn memories from the thread's messages since the last time, without distilling it."""
+    idempotency = call.idempotency
+    require_thread(call)
+
+    async def work(_: Progress) -> wire.MemoryChanges:
+        return await answer_once(
+            call.services,
+            call.space,
+            idempotency,
+            lambda: learn_actions.learn(call.services, call.space, call.params["id"], who=call.who),
+            wire.MemoryChanges,
+        )
+
+    return await jobs.start_job(call, "learn", work)
+
+
+async def reflect(call: Call) -> Reply:
+    """Let a model change the memory files by calls of tools, after the thread's messages since the last time."""
+    idempotency = call.idempotency
+    require_thread(call)
+    learn_actions.require_tools(call.services)
+
+    async def work(_: Progress) -> wire.MemoryChanges:
+        return await answer_once(
+            call.services,
+            call.space,
+            idempotency,
+            lambda: learn_actions.learn(call.services, call.space, call.params["id"], who=call.who, reflect=True),
+            wire.MemoryChanges,
+        )
+
+    return await jobs.start_job(call, "reflect", work)
+
+
+def require_thread(call: Call) -> None:
+    """Raise NotFound unless the thread exists: before a job starts, or where a list would only be empty."""
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
+
+
+_ID = "/v1/threads/{id}"
+
+ROUTES = (
+    Route(
+        "GET",
+        f"{_ID}/summaries",
+        summaries,
+        "The structured summaries of the thread.",
+        answer=wire.Page[wire.PastDistillation],
+        query=wire.SequenceQuery,
+    ),
+    Route(
+        "POST",
+        f"{_ID}/distill",
+        distill_thread,
+        "Distills the thread.",
+        body=wire.DistillRequest,
+        answer=wire.DistillAnswer,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+    Route(
+        "GET",
+        f"{_ID}/model-requests",
+        model_requests,
+        "What a distillation would send to a model.",
+        answer=wire.ModelRequests,
+        query=wire.ModelRequestsQuery,
+    ),
+    Route(
+        "POST",
+        f"{_ID}/learn",
+        learn,
+        "Learns memories from the thread without distilling it.",
+        answer=wire.MemoryChanges,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+    Route(
+        "POST",
+        f"{_ID}/reflect",
+        reflect,
+        "Lets a model change the memory files by calls of tools.",
+        answer=wire.MemoryChanges,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+)
+
+
+class _Ok(msgspec.Struct, forbid_unknown_fields=True):
+    """The answer that is asked for."""
+
+    ok: bool
+
+
+async def check(call: Call) -> Reply:
+    """Ask each model of the distiller once, and return how long it took and what it used.
+
+    Raises:
+        Forbidden: a token; requests to a model cost the owner money.
+        ModelFailed: a model did not answer as it should; the hint says what to change.
+    """
+    if not call.is_owner:
+        raise Forbidden("a token may not try the model", hint="run `reverie doctor --model` as the daemon's owner")
+    work = partial(_check, call.services)
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.DistillerChecked))
+
+
+async def _check(services: Services) -> wire.DistillerChecked:
+    """Ask each model of the distiller, the cheap one first."""
+    models, settings = services.models, services.config.distiller
+    if models is None:
+        return wire.DistillerChecked(engine=settings.kind)
+    checked = []
+    deadline_s = SPOOL_WAITS_S if settings.kind == "spool" else settings.deadline_seconds
+    roles: tuple[Role, ...] = ("cheap", "strong")
+    for role in roles:
+        began = time.monotonic()
+        try:
+            answer = await models.transport.answer(await prepared(_request(role), models.redactor), deadline_s)
+            read_answer(answer, _Ok)
+        except ModelFailed as error:
+            raise ModelFailed(
+                f"The {role} model: {error.message}",
+                **{**error.details, "hint": error.hint, "role": role, "engine": settings.kind},
+            ) from error
+        checked.append(
+            wire.ModelChecked(
+                role=role,
+                model=answer.model,
+                seconds=round(time.monotonic() - began, 3),
+                input_tokens=answer.input_tokens,
+                output_tokens=answer.output_tokens,
+            )
+        )
+    return wire.DistillerChecked(engine=settings.kind, models=checked)
+
+
+def _request(role: Role) -> ModelRequest:
+    return new_request(
+        purpose="check",
+        role=role,
+        system=SYSTEM,
+        messages=[ModelMessage("user", "Can you be reached?")],
+        schema=answer_schema(_Ok),
+        max_output_tokens=OUTPUT_TOKENS,
+        prompt_version="check-1",
+    )
+
+
+CHECK_ROUTES = (
+    Route(
+        "POST",
+        "/v1/distiller/check",
+        check,
+        "Asks each model of the distiller once; answers how long it took and what it used.",
+        answer=wire.DistillerChecked,
+    ),
+)

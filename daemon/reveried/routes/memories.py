@@ -1,0 +1,312 @@
+"""`/v1/memories`, `/v1/recall`, `/v1/search` and `/v1/candidates`: memories, searches, what waits for a decision."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
+
+from msgspec.structs import asdict
+
+from reverie import wire
+from reverie.documents.layout import type_of_blocks
+from reverie.errors import Forbidden
+from reverie.models import Candidate, MemoryType
+from reverie.store import MemoryRecord, PendingPurge
+from reverie.usecases import memories as usecase
+from reverie.usecases import purge_targets as purging
+from reverie.usecases import review
+from reverie.usecases.authors import ANY_AGENT
+from reveried.actions import memories, projects
+from reveried.actions.search import search_space
+from reveried.execute import answer_once, read
+from reveried.http.route import Route
+from reveried.http.types import Reply
+from reveried.routes.pagination import record_page
+from reveried.routes.purge import purge
+
+if TYPE_CHECKING:
+    from reverie.store import Reader, Write
+    from reveried.http.types import Call
+
+T = TypeVar("T")
+
+
+async def list_memories(call: Call) -> Reply:
+    """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
+    query = call.query_as(wire.MemoryQuery)
+    selection = await projects.selected(call.services, call.space, query)
+    if query.type is None and query.tag is None and selection.visible is None:
+        return await record_page(call, MemoryRecord, partial(_listed, call))
+    rows = await asyncio.to_thread(
+        call.services.recall.listed,
+        call.space,
+        partial(_listed, call),
+        types=None if query.type is None else {MemoryType(query.type)},
+        tags=None if query.tag is None else [query.tag],
+        projects=selection.visible,
+        after=query.after or "",
+        limit=query.limit + 1,  # one more shows that there is a next page
+    )
+    items = [answer for _, answer in rows[: query.limit]]
+    following = rows[query.limit - 1][0] if len(rows) > query.limit else None
+    return Reply(wire.MemoryPage(items=items, next=following, project=selection.project or wire.ABSENT))
+
+
+def _listed(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
+    return usecase.memory_answer(call.services.accesses.with_access(reader, record))
+
+
+async def get_memory(call: Call) -> Reply:
+    """Return one memory."""
+    return Reply(_current(call, call.params["id"]))
+
+
+async def create(call: Call) -> Reply:
+    """Create a memory: a new block of the document for its type."""
+    body = call.into(wire.CreateMemory)
+    redacted, _ = call.services.redactor.value({"content": body.content, "title": body.title, "fields": body.fields})
+    candidate = Candidate(
+        type=_type_of(body),
+        content=redacted["content"],
+        tags=tuple(body.tags),
+        subject="user" if body.document == "facts/user.md" else "project",
+        title=redacted["title"],
+        fields=tuple(redacted["fields"].items()),
+        project=""
+        if body.project is None
+        else await projects.registered(call.services, call.space, body.project, who=call.who),
+    )
+    record = await memories.remember(
+        call.services,
+        call.space,
+        candidate,
+        who=_author(call, body),
+        author="agent" if call.agent is not None else body.author,
+        document=body.document,
+        idempotency=call.idempotency,
+    )
+    # From the write and not from the store: another caller, or a person's save, may have deleted it again meanwhile.
+    answer = wire.RememberedMemory(**asdict(usecase.memory_answer(record)), existed=record.existed)
+    return Reply(
+        answer, status=200 if record.existed else 201, headers={"location": f"/v1/memories/{quote(record.id)}"}
+    )
+
+
+def _author(call: Call, body: wire.CreateMemory | wire.ChangeMemory) -> str:
+    """Return the author of a memory's write: a person, unless the token or the request says that it is an agent's."""
+    return call.who if call.agent is not None or body.author == "person" else ANY_AGENT
+
+
+def _type_of(body: wire.CreateMemory) -> MemoryType:
+    if body.type is not None:
+        return MemoryType(body.type)
+    return (body.document and type_of_blocks(body.document)) or MemoryType.FACT
+
+
+async def change(call: Call) -> Reply:
+    """Change the content or the tags of a memory; of its document nothing else changes but summary and day."""
+    body = call.into(wire.ChangeMemory)
+    record = await memories.change(
+        call.services,
+        call.space,
+        call.params["id"],
+        content=body.content,
+        tags=body.tags,
+        who=_author(call, body),
+        author="agent" if call.agent is not None else body.author,
+    )
+    with call.services.store.reader(call.space) as reader:
+        return Reply(usecase.memory_answer(call.services.accesses.with_access(reader, record)))
+
+
+async def forget(call: Call) -> Reply:
+    """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
+    memory_id = call.params["id"]
+    if not call.query_as(wire.PurgeQuery).purge:
+        return Reply(await memories.forget(call.services, call.space, memory_id, who=call.who, author="agent"))
+    document = await read(call.services, call.space, lambda reader: purging.document_of(reader, memory_id))
+    purged = await purge(call, PendingPurge("memory", memory_id))
+    return Reply(wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged))
+
+
+async def history(call: Call) -> Reply:
+    """Return every version of a memory, oldest first, each with the operation that wrote it."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(usecase.history(reader, call.params["id"]))
+
+
+async def recall(call: Call) -> Reply:
+    """Return the memories that answer a query, best first; counts an access of each."""
+    body = call.into(wire.RecallRequest)
+
+    selection = await projects.selected(call.services, call.space, body)
+
+    async def search() -> wire.RecallAnswer:
+        answer = await memories.recall(
+            call.services,
+            call.space,
+            body.query,
+            limit=body.limit,
+            token_budget=body.token_budget,
+            types=body.types,
+            tags=body.tags,
+            projects=selection.visible,
+            min_score=body.min_score,
+            peek=body.peek,
+        )
+        return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer))
+
+
+def _current(call: Call, memory_id: str) -> wire.Memory:
+    with call.services.store.reader(call.space) as reader:
+        return usecase.memory_answer(call.services.accesses.with_access(reader, usecase.get(reader, memory_id)))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/memories",
+        list_memories,
+        "Lists the memories.",
+        answer=wire.MemoryPage,
+        query=wire.MemoryQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/memories",
+        create,
+        "Creates a memory.",
+        body=wire.CreateMemory,
+        answer=wire.RememberedMemory,
+        status=201,
+        also=(200,),
+    ),
+    Route("GET", "/v1/memories/{id}", get_memory, "Returns one memory.", answer=wire.Memory),
+    Route("PATCH", "/v1/memories/{id}", change, "Changes a memory.", body=wire.ChangeMemory, answer=wire.Memory),
+    Route(
+        "DELETE",
+        "/v1/memories/{id}",
+        forget,
+        "Deletes a memory; with `purge` for good.",
+        answer=wire.MemoryDeleted,
+        query=wire.PurgeQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/memories/{id}/history",
+        history,
+        "Lists the versions of a memory.",
+        answer=wire.Page[wire.MemoryVersion],
+    ),
+    Route(
+        "POST",
+        "/v1/recall",
+        recall,
+        "Searches the memories.",
+        body=wire.RecallRequest,
+        answer=wire.RecallAnswer,
+    ),
+)
+
+
+async def search(call: Call) -> Reply:
+    """Return the messages, memories or sections that answer a question, best first; nothing is counted or written."""
+    body = call.into(wire.SearchRequest)
+
+    async def found() -> wire.SearchAnswer:
+        return await search_space(call.services, call.space, body)
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer))
+
+
+SEARCH_ROUTES = (
+    Route(
+        "POST",
+        "/v1/search",
+        search,
+        "Searches what was said, memories and documents.",
+        body=wire.SearchRequest,
+        answer=wire.SearchAnswer,
+    ),
+)
+
+
+async def list_candidates(call: Call) -> Reply:
+    """Return the candidates, oldest first: those that wait, unless another state is asked for."""
+    query = call.query_as(wire.CandidateQuery)
+    state = None if query.state == "all" else query.state
+    page = await read(
+        call.services,
+        call.space,
+        lambda reader: review.page(reader, state=state, after=query.after or "", limit=query.limit),
+    )
+    return Reply(page)
+
+
+async def get_candidate(call: Call) -> Reply:
+    """Return one candidate."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(review.candidate_answer(reader, review.get(reader, call.params["id"])))
+
+
+async def accept(call: Call) -> Reply:
+    """Accept a candidate: make its changes, and write the documents to disk."""
+    return await _decide(
+        call,
+        review.accept(
+            call.space,
+            call.params["id"],
+            who=call.who,
+            new_id=partial(call.services.new_id, "mem"),
+            idempotency=call.idempotency,
+        ),
+    )
+
+
+async def reject(call: Call) -> Reply:
+    """Reject a candidate: none of its changes is made, and the same change is not proposed again."""
+    return await _decide(call, review.reject(call.space, call.params["id"], who=call.who, idempotency=call.idempotency))
+
+
+async def _decide(call: Call, write: Write[T]) -> Reply:
+    """Commit a decision; saves of people at its documents are committed first, so that it is compared with them."""
+    if call.agent is not None:
+        # Text that came from outside could otherwise ask the agent that reads it to accept it.
+        raise Forbidden("candidates are decided by a person, not by an agent", hint="reverie review, without a token")
+    services, space = call.services, call.space
+    paths = await read(services, space, lambda reader: review.paths_of(reader, call.params["id"]))
+    await services.sync_service.read_saves(space, paths)
+    answer = (await services.submit(write)).value
+    await services.sync_service.write_all(space)
+    return Reply(answer)
+
+
+CANDIDATE_ROUTES = (
+    Route(
+        "GET",
+        "/v1/candidates",
+        list_candidates,
+        "Lists what waits for a person's decision.",
+        answer=wire.Page[wire.Candidate],
+        query=wire.CandidateQuery,
+    ),
+    Route("GET", "/v1/candidates/{id}", get_candidate, "Returns one candidate.", answer=wire.Candidate),
+    Route(
+        "POST",
+        "/v1/candidates/{id}/accept",
+        accept,
+        "Makes the changes of a candidate.",
+        answer=wire.CandidateDecided,
+    ),
+    Route(
+        "POST",
+        "/v1/candidates/{id}/reject",
+        reject,
+        "Makes none of a candidate's changes.",
+        answer=wire.CandidateDecided,
+    ),
+)

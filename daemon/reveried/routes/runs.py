@@ -1,0 +1,165 @@
+"""`/v1/runs`: the work of an agent, the files that it wrote, its working memory, and what is learnt at its end."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reverie import wire
+from reverie.errors import ValidationError
+from reverie.store import RunRecord
+from reverie.usecases import runs as usecase
+from reveried.actions import runs
+from reveried.execute import answer_once, read
+from reveried.http.route import Route
+from reveried.http.types import Reply
+
+if TYPE_CHECKING:
+    from reverie.store import Reader
+    from reveried.http.types import Call
+
+
+async def begin(call: Call) -> Reply:
+    """Begin a run of an agent."""
+    request = call.into(wire.CreateRun)
+    record = await runs.begin(
+        call.services,
+        call.space,
+        request,
+        agent=call.agent_of(request.agent),
+        who=call.who,
+        idempotency=call.idempotency,
+    )
+    return Reply(await _answer(call, record.id), status=201, headers={"location": f"/v1/runs/{record.id}"})
+
+
+async def list_runs(call: Call) -> Reply:
+    """Return the runs, the newest first."""
+    query = call.query_as(wire.RunsQuery)
+
+    def collect(reader: Reader) -> wire.Page[wire.Run]:
+        items: list[wire.Run] = []
+        after = None if query.after is None else (query.after,)
+        for _, record in reader.records(RunRecord, after=after, reverse=True):
+            if query.state not in (None, record.state):
+                continue
+            if len(items) == query.limit:
+                return wire.Page(items, items[-1].id)
+            items.append(usecase.answer(reader, record))
+        return wire.Page(items)
+
+    return Reply(await read(call.services, call.space, collect))
+
+
+async def get_run(call: Call) -> Reply:
+    """Return one run with its files and, once it has ended, its result."""
+    return Reply(await _answer(call, call.params["id"]))
+
+
+async def put_file(call: Call) -> Reply:
+    """Store a file that the agent wrote during a run, whole; of a binary or very large one a note."""
+    body = call.into(wire.PutRunFile)
+    record = usecase.file_record(
+        call.params["path"], _bytes(body), agent=call.agent, source="api", at=call.services.clock()
+    )
+    stored = (await call.services.submit(usecase.put_file(call.space, call.params["id"], record, who=call.who))).value
+    return Reply(wire.RunFile(**usecase.shown(stored)))
+
+
+def _bytes(body: wire.PutRunFile) -> bytes:
+    if body.encoding == "utf-8":
+        return body.content.encode(errors="replace")
+    try:
+        return base64.b64decode(body.content, validate=True)
+    except ValueError as error:  # binascii.Error, or a plain one for letters that are not ASCII
+        raise ValidationError(
+            f"`content` is not base64: {error}",
+            hint="send it as base64, or as text without `encoding`",
+            field="content",
+        ) from error
+
+
+async def get_file(call: Call) -> Reply:
+    """Return a file of a run with its content."""
+    run, path = call.params["id"], call.params["path"]
+    return Reply(
+        await read(call.services, call.space, lambda reader: usecase.file_answer(usecase.get_file(reader, run, path)))
+    )
+
+
+async def put_working_memory(call: Call) -> Reply:
+    """Replace the working memory of a run."""
+    body = call.into(wire.PutWorkingMemory)
+    entries = {
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for key, value in body.entries.items()
+    }
+    write = usecase.put_working_memory(call.space, call.params["id"], entries, who=call.who)
+    await call.services.submit(write)
+    return Reply(await _answer(call, call.params["id"]))
+
+
+async def complete(call: Call) -> Reply:
+    """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
+
+    async def work() -> wire.RunResult:
+        return await runs.complete(call.services, call.space, call.params["id"], who=call.who, ended_by="call")
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult))
+
+
+async def context(call: Call) -> Reply:
+    """Return the text that knowledge is extracted from."""
+    return Reply(await runs.context(call.services, call.space, call.params["id"]))
+
+
+async def _answer(call: Call, run: str) -> wire.Run:
+    return await read(call.services, call.space, lambda reader: usecase.answer(reader, usecase.get(reader, run)))
+
+
+ROUTES = (
+    Route("POST", "/v1/runs", begin, "Begins a run.", body=wire.CreateRun, answer=wire.Run, status=201),
+    Route(
+        "GET", "/v1/runs", list_runs, "Lists the runs, newest first.", answer=wire.Page[wire.Run], query=wire.RunsQuery
+    ),
+    Route("GET", "/v1/runs/{id}", get_run, "Returns one run.", answer=wire.Run),
+    Route(
+        "GET",
+        "/v1/runs/{id}/context",
+        context,
+        "Returns the text that knowledge of a run is extracted from.",
+        answer=wire.RunContext,
+    ),
+    Route(
+        "GET",
+        "/v1/runs/{id}/files/{path:path}",
+        get_file,
+        "Returns a file of a run with its content.",
+        answer=wire.RunFileText,
+    ),
+    Route(
+        "PUT",
+        "/v1/runs/{id}/files/{path:path}",
+        put_file,
+        "Stores a file that the agent wrote.",
+        body=wire.PutRunFile,
+        answer=wire.RunFile,
+    ),
+    Route(
+        "PUT",
+        "/v1/runs/{id}/working-memory",
+        put_working_memory,
+        "Replaces the working memory of a run.",
+        body=wire.PutWorkingMemory,
+        answer=wire.Run,
+    ),
+    Route(
+        "POST",
+        "/v1/runs/{id}/complete",
+        complete,
+        "Completes a run: extract, consolidate, apply.",
+        answer=wire.RunResult,
+    ),
+)

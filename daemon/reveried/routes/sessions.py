@@ -1,0 +1,182 @@
+"""`/v1/sessions`, `/v1/hooks`, `/v1/compactions`, `/v1/privacy`: sessions of agents' clients, and privacy settings."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reverie import wire
+from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
+from reverie.usecases import imported, privacy, resume_text
+from reveried.actions import contexts, hooks
+from reveried.actions import sessions as actions
+from reveried.execute import answer_once, decide, read
+from reveried.http.route import Route
+from reveried.http.types import Reply
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from reverie.usecases.contexts import ContextJob
+    from reveried.http.types import Call
+    from reveried.services import Services
+
+_IN_THE_TEXT: Final = ("summary", "excerpts")
+"""Parts that the hooks of a compaction would show, and that need not be shown again."""
+
+
+async def _compact_conversation(services: Services, space: str, request: wire.CompactConversation) -> wire.Compaction:
+    """Return the text for a conversation: from its thread where that has all of it, else from its own messages.
+
+    Raises:
+        ComputeFailed: it could not be made now.
+    """
+    job = resume_text.CompactionJob(request.client, request.messages, request.tokens)
+    try:
+        thread = await _thread_of_session(services, space, request)
+        answer = await decide(services, "compaction", msgspec.structs.replace(job, thread=thread), wire.Compaction)
+    except ReverieError as error:
+        logger("reveried.compactions").warning("a thread was not used for a compaction", code=error.code)
+        answer = await decide(services, "compaction", job, wire.Compaction)
+    if request.session is not None and answer.source == "thread":
+        key = imported.thread_id(request.client, request.session)
+        now = asyncio.get_running_loop().time()
+        services.hooks.of(space, key).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
+    return answer
+
+
+async def _thread_of_session(services: Services, space: str, request: wire.CompactConversation) -> ContextJob | None:
+    """Return the snapshot of the session's thread after all that its transcript has; None without one."""
+    if request.session is None:
+        return None
+    await services.follower.catch_up(services, (space, request.client, request.session))
+    try:
+        thread = imported.thread_id(request.client, request.session)
+        return await contexts.context_job(services, space, thread, query=None, sized=True)
+    except NotFound:
+        return None
+
+
+async def begin(call: Call) -> Reply:
+    """Record a session that begins or continues, and import its transcript from now on."""
+    request = call.into(wire.StartSession)
+    work = partial(actions.begin, call.services, call.space, request, agent=call.agent)
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Session))
+
+
+async def end(call: Call) -> Reply:
+    """Record the end of a session."""
+    work = partial(actions.end, call.services, call.space, call.params["client"], call.params["session"])
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Session))
+
+
+async def list_sessions(call: Call) -> Reply:
+    """List the sessions of agents' clients, the one that was heard of last first."""
+    query = call.query_as(wire.SessionsQuery)
+    return Reply(await read(call.services, call.space, partial(actions.listed, query=query)))
+
+
+async def compact(call: Call) -> Reply:
+    """Return the text that takes the place of a client's conversation."""
+    return Reply(await _compact_conversation(call.services, call.space, call.into(wire.CompactConversation)))
+
+
+async def prepare_compaction(call: Call) -> Reply:
+    """Make ready for a compaction that may follow soon."""
+    call.services.compute.prepare()
+    return Reply(status=204)
+
+
+async def get_privacy(call: Call) -> Reply:
+    """Return the privacy settings."""
+    settings = await read(call.services, call.space, privacy.settings)
+    return Reply(actions.privacy_answer(settings))
+
+
+async def change_privacy(call: Call) -> Reply:
+    """Pause the recording of sessions or go on, ignore a folder or no longer."""
+    request = call.into(wire.ChangePrivacy)
+    if call.agent is not None:
+        raise Forbidden("An agent may not change what a person keeps out.", hint="Ask the person to run the command.")
+    if request == wire.ChangePrivacy():
+        raise ValidationError("nothing is to be changed", hint="give `paused`, `ignore` or `unignore`")
+    return Reply(await actions.change_privacy(call.services, call.space, request, who=call.who))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/sessions",
+        list_sessions,
+        "Lists the sessions of agents' clients.",
+        answer=wire.Page[wire.Session],
+        query=wire.SessionsQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/sessions",
+        begin,
+        "A session begins or continues; its transcript is imported as it grows.",
+        body=wire.StartSession,
+        answer=wire.Session,
+    ),
+    Route(
+        "POST",
+        "/v1/sessions/{client}/{session}/end",
+        end,
+        "A session has ended.",
+        answer=wire.Session,
+    ),
+    Route(
+        "POST",
+        "/v1/compactions",
+        compact,
+        "The text that takes the place of a client's conversation.",
+        body=wire.CompactConversation,
+        answer=wire.Compaction,
+    ),
+    Route(
+        "POST",
+        "/v1/compactions/prepare",
+        prepare_compaction,
+        "Makes ready for a compaction that may follow within a minute, which is quicker then.",
+        status=204,
+    ),
+    Route("GET", "/v1/privacy", get_privacy, "What a person keeps out of the store.", answer=wire.Privacy),
+    Route(
+        "PATCH",
+        "/v1/privacy",
+        change_privacy,
+        "Pauses the recording of sessions or goes on, ignores a folder or no longer.",
+        body=wire.ChangePrivacy,
+        answer=wire.Privacy,
+    ),
+)
+
+
+async def hook(call: Call) -> Reply:
+    """Return what a hook prints: JSON or text as its client expects it, often nothing."""
+    client = call.params["client"]
+    if client not in hooks.CLIENTS:
+        clients = ", ".join(hooks.CLIENTS)
+        raise NotFound(f"there are no hooks of {client[:80]!r}", hint=f"the clients are {clients}")
+    if len(call.body) > wire.HOOK_MAX_BYTES:
+        raise TooLarge(f"the input of a hook has at most {wire.HOOK_MAX_BYTES} bytes", hint="send what the client gave")
+    query = call.query_as(wire.HookQuery)
+    answer = await hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
+    return Reply(body=answer.text.encode(), media="text/plain", sent=answer.sent)
+
+
+HOOK_ROUTES = (
+    Route(
+        "POST",
+        "/v1/hooks/{client}",
+        hook,
+        "What a client's hook prints, for its standard input.",
+        query=wire.HookQuery,
+        raw=True,
+        media="text/plain",
+    ),
+)

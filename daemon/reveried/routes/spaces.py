@@ -1,0 +1,184 @@
+"""`/v1/spaces`, `/v1/tokens` and `/v1/projects`: spaces with their folders, tokens, and the projects of threads."""
+
+from __future__ import annotations
+
+import base64
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.errors import Forbidden
+from reverie.store import SYSTEM_SPACE
+from reverie.usecases import projects as usecase_projects
+from reverie.usecases import spaces
+from reveried.actions.projects import known_project, sort
+from reveried.execute import answer_once, read
+from reveried.http.auth import token_hash
+from reveried.http.route import Route
+from reveried.http.types import Reply
+
+if TYPE_CHECKING:
+    from reverie.store import Reader
+    from reveried.http.types import Call
+    from reveried.services import Services
+
+TOKEN_BYTES = 32  # as many random bits as its SHA-256 has
+TOKEN_PREFIX = "rvt_"  # noqa: S105 - begins every token, so that people and scanners of secrets recognise one
+
+
+async def list_spaces(call: Call) -> Reply:
+    """Return the spaces that the caller may see: all for the owner, its own for the holder of a token."""
+    query, names = call.query_as(wire.ListQuery), [call.space]
+    if call.is_owner:
+        with call.services.store.reader(SYSTEM_SPACE) as reader:
+            names = spaces.space_names(reader)
+    behind = [name for name in names if query.after is None or name > query.after]
+    shown = behind[: query.limit]
+    items = [_space(call.services, name) for name in shown]
+    return Reply(wire.Page(items=items, next=shown[-1] if len(behind) > len(shown) else None))
+
+
+async def create_space(call: Call) -> Reply:
+    """Create a space; its folder is made with its first document, and followed from now on."""
+    _require_owner(call, "create spaces")
+    body = call.into(wire.CreateSpace)
+    write = spaces.create_space(body.id, who=call.who, idempotency=call.idempotency)
+    name = (await call.services.submit(write)).value
+    call.services.sync_service.folder(name)
+    return Reply(_space(call.services, name), status=201, headers={"location": "/v1/spaces"})
+
+
+async def list_tokens(call: Call) -> Reply:
+    """Return the valid tokens of all spaces, without their secrets."""
+    _require_owner(call, "list tokens")
+    query = call.query_as(wire.ListQuery)
+    with call.services.store.reader(SYSTEM_SPACE) as reader:
+        tokens = [item for item, _ in zip(spaces.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
+    items = tokens[: query.limit]
+    return Reply(wire.Page(items=items, next=items[-1].id if len(tokens) > len(items) else None))
+
+
+async def create_token(call: Call) -> Reply:
+    """Create a token and answer it once: a repeated request with the same key is answered without the secret."""
+    _require_owner(call, "create tokens")
+    body = call.into(wire.CreateToken)
+    secret = TOKEN_PREFIX + base64.urlsafe_b64encode(call.services.random(TOKEN_BYTES)).rstrip(b"=").decode()
+    write = spaces.create_token(
+        token_hash(secret), space=body.space, agent=body.agent, who=call.who, idempotency=call.idempotency
+    )
+    done = await call.services.submit(write)
+    token = replace(done.value, token=wire.ABSENT if done.replayed else secret)
+    return Reply(token, status=201, headers={"location": f"/v1/tokens/{token.id}"})
+
+
+async def revoke_token(call: Call) -> Reply:
+    """Revoke a token: from this answer on every request with it is refused, and its event streams have ended."""
+    _require_owner(call, "revoke tokens")
+    await call.services.submit(spaces.revoke_token(call.params["id"], who=call.who))
+    return Reply(status=204)
+
+
+def _require_owner(call: Call, what: str) -> None:
+    """Raise Forbidden for the holder of a token."""
+    if not call.is_owner:
+        raise Forbidden(f"a token may not {what}", hint="run `reverie token list` without REVERIE_TOKEN and --token")
+
+
+def _space(services: Services, name: str) -> wire.Space:
+    return wire.Space(id=name, root=str(services.sync_service.root_of(name)))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/spaces",
+        list_spaces,
+        "Lists the spaces with their folders; with a token only its own.",
+        answer=wire.Page[wire.Space],
+        query=wire.ListQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/spaces",
+        create_space,
+        "Creates a space.",
+        body=wire.CreateSpace,
+        answer=wire.Space,
+        status=201,
+    ),
+    Route(
+        "GET",
+        "/v1/tokens",
+        list_tokens,
+        "Lists the valid tokens, without their secrets.",
+        answer=wire.Page[wire.Token],
+        query=wire.ListQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/tokens",
+        create_token,
+        "Creates an access token for a space; the secret is in this answer only.",
+        body=wire.CreateToken,
+        answer=wire.Token,
+        status=201,
+    ),
+    Route("DELETE", "/v1/tokens/{id}", revoke_token, "Revokes a token.", status=204),
+)
+
+
+async def list_projects(call: Call) -> Reply:
+    """List the projects of the space by name, or the one that `of` names or is a folder of."""
+    query = call.query_as(wire.ProjectsQuery)
+    only = None
+    if query.of is not None:
+        only = await known_project(call.services, call.space, query.of)
+        if only is None:  # a folder of no known project
+            return Reply(wire.Page[wire.Project]([]))
+    return Reply(await read(call.services, call.space, partial(_page, query=query, only=only)))
+
+
+def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
+    """Return a page of the projects, with the number of their threads and memories."""
+    threads, memories = usecase_projects.counts(reader)
+    projects = [
+        wire.Project(
+            project.name,
+            project.remotes,
+            project.folders,
+            threads[project.name],
+            memories[project.name],
+            project.joined or None,
+            str(project.joined_in) if project.joined_in else None,
+        )
+        for project in sorted(usecase_projects.known(reader), key=lambda project: project.name)
+        if project.name > (query.after or "") and only in {None, project.name}
+    ]
+    return wire.Page(projects[: query.limit], projects[query.limit - 1].name if len(projects) > query.limit else None)
+
+
+async def sort_projects(call: Call) -> Reply:
+    """Sort the threads and memories of older releases into projects."""
+    work = partial(sort, call.services, call.space, who=call.who)
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted))
+
+
+PROJECT_ROUTES = (
+    Route(
+        "GET",
+        "/v1/projects",
+        list_projects,
+        "Lists the projects.",
+        answer=wire.Page[wire.Project],
+        query=wire.ProjectsQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/projects/sort",
+        sort_projects,
+        "Sorts the threads and memories of older releases into projects; undo moves the memories back.",
+        answer=wire.ProjectsSorted,
+    ),
+)

@@ -1,0 +1,172 @@
+"""`/v1/conflicts` and `/v1/sync`: conflicts between files and the store, and the sync status of the folder."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.errors import ValidationError
+from reverie.store import ConflictRecord
+from reverie.usecases import conflicts
+from reveried.actions.documents import submit_or_hold
+from reveried.execute import answer_once
+from reveried.http.route import Route
+from reveried.http.types import Reply
+
+if TYPE_CHECKING:
+    from reverie.sync.inputs import Answer
+    from reverie.usecases.conflicts import Keep
+    from reverie.usecases.put import Author
+    from reveried.http.types import Call
+    from reveried.services import Services
+
+
+async def _resolve_conflict(
+    services: Services,
+    space: str,
+    conflict_id: str,
+    *,
+    keep: Keep | None,
+    content: str | None,
+    who: str,
+    author: Author,
+    idempotency: tuple[str, str] | None,
+) -> wire.Resolved:
+    """Resolve a conflict, and write its files to disk.
+
+    The texts are read before saves of people are committed: the caller cannot have read what was saved only now, so
+    the write is refused if that changes one of them.
+    """
+    with services.store.reader(space) as reader:
+        conflict = reader.load(ConflictRecord, (conflict_id,))
+        read_texts = None if conflict is None else conflicts.both_texts(reader, conflict)
+    paths = {conflict.path, conflict.copy} if conflict is not None else set()
+    await services.sync_service.read_saves(space, paths)
+    write = conflicts.resolve(
+        space,
+        conflict_id,
+        keep=keep,
+        content=None if content is None else services.redactor.text(content),
+        who=who,
+        author=author,
+        read_texts=read_texts,
+        new_id=partial(services.new_id, "mem"),
+        idempotency=idempotency,
+    )
+    answer = await submit_or_hold(services, space, write)
+    await services.sync_service.write_documents(space, paths)
+    return answer
+
+
+def _answer_of(body: wire.SyncNow) -> Answer | None:
+    """Return the person's decision about missing and older files that a request has: one name, or None.
+
+    Raises:
+        ValidationError: there is more than one.
+    """
+    answers: dict[Answer, bool] = {
+        "deletions": body.accept_deletions,
+        "older": body.accept_older,
+        "put_back": body.put_back,
+    }
+    given = [answer for answer, is_given in answers.items() if is_given]
+    if len(given) > 1:
+        raise ValidationError(
+            "acceptDeletions, acceptOlder and putBack exclude each other",
+            hint="give one of them: `reverie sync status` shows what is missing or older",
+        )
+    return given[0] if given else None
+
+
+async def _scan_folder(
+    services: Services, space: str, *, answer: Answer | None, accept_folder: bool, deep: bool
+) -> wire.SyncOutcome:
+    """Scan the whole folder now; with `accept_folder` first accept the present folder as the space's."""
+    if accept_folder:
+        await services.sync_service.accept_folder(space)
+    outcome = await services.sync_service.sync(space, None, whole=True, deep=deep, answer=answer)
+    await services.sync_service.update_projections(space)
+    return wire.SyncOutcome(
+        read=outcome.read,
+        adopted=outcome.adopted,
+        written=outcome.written,
+        deleted=outcome.deleted,
+        conflicts=outcome.conflicts,
+        status=await _sync_status(services, space),
+    )
+
+
+async def _sync_status(services: Services, space: str) -> wire.SyncStatus:
+    """Return the sync status of a folder."""
+    return await asyncio.to_thread(services.sync_service.status, space)
+
+
+async def list_conflicts(call: Call) -> Reply:
+    """Return the open conflicts, oldest first."""
+    query = call.query_as(wire.ListQuery)
+    with call.services.store.reader(call.space) as reader:
+        return Reply(conflicts.conflict_page(reader, after=query.after or "", limit=query.limit))
+
+
+async def get_conflict(call: Call) -> Reply:
+    """Return one conflict with both texts."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(conflicts.conflict_answer(reader, call.params["id"]))
+
+
+async def resolve(call: Call) -> Reply:
+    """Resolve a conflict."""
+    body = call.into(wire.Resolve)
+    answer = await _resolve_conflict(
+        call.services,
+        call.space,
+        call.params["id"],
+        keep=body.keep,
+        content=body.content,
+        who=call.who,
+        author="person" if call.agent is None else "agent",
+        idempotency=call.idempotency,
+    )
+    return Reply(answer)
+
+
+async def get_status(call: Call) -> Reply:
+    """Return the sync status of the folder."""
+    return Reply(await _sync_status(call.services, call.space))
+
+
+async def scan_now(call: Call) -> Reply:
+    """Scan the whole folder now."""
+    body = call.into(wire.SyncNow)
+
+    async def scan() -> wire.SyncOutcome:
+        return await _scan_folder(
+            call.services, call.space, answer=_answer_of(body), accept_folder=body.accept_folder, deep=body.deep
+        )
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/conflicts",
+        list_conflicts,
+        "Lists the open conflicts between files and the store.",
+        answer=wire.Page[wire.Conflict],
+        query=wire.ListQuery,
+    ),
+    Route("GET", "/v1/conflicts/{id}", get_conflict, "Returns one conflict with both texts.", answer=wire.ConflictText),
+    Route(
+        "POST",
+        "/v1/conflicts/{id}/resolve",
+        resolve,
+        "Resolves a conflict.",
+        body=wire.Resolve,
+        answer=wire.Resolved,
+    ),
+    Route("GET", "/v1/sync", get_status, "Returns the sync status of the folder.", answer=wire.SyncStatus),
+    Route("POST", "/v1/sync", scan_now, "Scans the folder now.", body=wire.SyncNow, answer=wire.SyncOutcome),
+)

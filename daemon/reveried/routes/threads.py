@@ -1,0 +1,272 @@
+"""`/v1/threads` and `/v1/imports`: threads and their messages; a transcript, imported chunk by chunk."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.errors import Forbidden, TooLarge, ValidationError
+from reverie.store import PendingPurge, ThreadRecord
+from reverie.usecases import threads
+from reveried.actions import imports, pages, projects, trust
+from reveried.actions import threads as actions
+from reveried.execute import read
+from reveried.http.route import Route
+from reveried.http.types import Reply
+from reveried.routes.purge import purge
+from reveried.supervise import failures_logged
+
+if TYPE_CHECKING:
+    from reveried.http.types import Call
+
+
+async def create(call: Call) -> Reply:
+    """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
+    request = call.into(wire.CreateThread)
+    thread = await actions.create(
+        call.services,
+        call.space,
+        request,
+        agent=call.agent_of(request.agent),
+        who=call.who,
+        idempotency=call.idempotency,
+    )
+    return Reply(thread, status=201, headers={"location": f"/v1/threads/{thread.id}"})
+
+
+async def list_threads(call: Call) -> Reply:
+    """List the threads of the space or of one project, by id or the newest first."""
+    window = call.services.config.context.window
+    query = call.query_as(wire.ThreadsQuery)
+    project: str | None = None
+    if query.project is not None:
+        project = await projects.known_project(call.services, call.space, query.project)
+        if project is None:  # a folder that no thread has worked in
+            return Reply(wire.Page[wire.Thread]([]))
+    page = threads.newest_page if query.order == "newest" else threads.page
+    collect = partial(page, window=window, limit=query.limit, after=query.after, project=project, main=query.main)
+    return Reply(await read(call.services, call.space, collect))
+
+
+async def get_thread(call: Call) -> Reply:
+    """Return one thread."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window))
+
+
+async def change_thread(call: Call) -> Reply:
+    """Change a thread's title or project; what it was opened with stays."""
+    request = call.into(wire.ChangeThread)
+    return Reply(await actions.change(call.services, call.space, call.params["id"], request, who=call.who))
+
+
+async def delete_thread(call: Call) -> Reply:
+    """Delete a thread with its messages and archives; `confirm` must repeat its id.
+
+    What was learnt from it stays, unless `purge` removes that too, and its words from everywhere.
+    """
+    thread_id, query = call.params["id"], call.query_as(wire.DeleteThreadQuery)
+    if query.confirm != thread_id:
+        others = ("&purge=true" if query.purge else "") + ("&keepMemories=true" if query.keep_memories else "")
+        raise ValidationError(
+            "Deleting a thread removes every message in it, and cannot be undone.",
+            hint=f"Repeat its id to confirm: DELETE /v1/threads/{thread_id}?confirm={thread_id}{others}",
+            field="confirm",
+        )
+    if query.purge:
+        answer = await _purge_thread(call, PendingPurge("thread", thread_id, query.keep_memories))
+        _forget(call, thread_id, int(answer.operation or 0))
+        return Reply(answer)
+    while True:
+        step = await call.services.submit(threads.delete_step(call.space, call.who, thread_id))
+        if step.value.done:
+            break
+    _forget(call, thread_id, step.operation or 0)
+    operation = str(step.operation) if step.operation is not None else None
+    return Reply(wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation))
+
+
+def _forget(call: Call, thread_id: str, operation: int) -> None:
+    """Stop following a deleted thread's transcript, and drop its cached working state and hook texts."""
+    call.services.follower.leave(call.space, thread_id)
+    call.services.states.remove((call.space, thread_id), operation)
+    call.services.texts.remove(call.space, thread_id)
+
+
+async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
+    """Purge a thread, also one that was deleted before and of which history or archives remain."""
+    with call.services.store.reader(call.space) as reader:
+        thread = reader.load(ThreadRecord, (target.key,))
+    purged = await purge(call, target)
+    messages = 0 if thread is None else thread.message_count
+    return wire.ThreadDeleted(id=target.key, messages=messages, operation=purged.operation, purged=purged)
+
+
+async def append(call: Call) -> Reply:
+    """Append messages; a thread that has grown past its threshold is distilled at once."""
+    thread, request = call.params["id"], call.into(wire.AppendMessages)
+    answer = await actions.append(
+        call.services,
+        call.space,
+        thread,
+        request,
+        size=len(call.body),
+        who=call.who,
+        idempotency=call.idempotency,
+    )
+    said = ((message.content, message.at) for message in request.messages)
+    with failures_logged("attribution", thread=thread):  # the messages are committed
+        await trust.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
+    return Reply(answer)
+
+
+async def messages(call: Call) -> Reply:
+    """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
+    query = call.query_as(wire.MessagesQuery)
+    page = await pages.message_page(
+        call.services,
+        call.space,
+        call.params["id"],
+        after=query.after or 0,
+        limit=query.limit or query.last or wire.LIMIT_DEFAULT,
+        last=query.last,
+    )
+    return Reply(page)
+
+
+async def entries(call: Call) -> Reply:
+    """Return a page of the thread's entries: the lines as they were imported, and the messages as appended."""
+    query = call.query_as(wire.SequenceQuery)
+    page = await pages.entry_page(
+        call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
+    )
+    return Reply(page)
+
+
+async def rewind(call: Call) -> Reply:
+    """Rewind the thread to an earlier entry; later entries leave the main line, and undo brings them back."""
+    return Reply(
+        await actions.rewind(
+            call.services,
+            call.space,
+            call.params["id"],
+            call.into(wire.RewindThread),
+            who=call.who,
+            idempotency=call.idempotency,
+        )
+    )
+
+
+ROUTES = (
+    Route("POST", "/v1/threads", create, "Creates a thread.", body=wire.CreateThread, answer=wire.Thread, status=201),
+    Route(
+        "GET",
+        "/v1/threads",
+        list_threads,
+        "The threads of the space.",
+        answer=wire.Page[wire.Thread],
+        query=wire.ThreadsQuery,
+    ),
+    Route("GET", "/v1/threads/{id}", get_thread, "One thread.", answer=wire.Thread),
+    Route(
+        "PATCH",
+        "/v1/threads/{id}",
+        change_thread,
+        "Changes a thread's title or project.",
+        body=wire.ChangeThread,
+        answer=wire.Thread,
+    ),
+    Route(
+        "DELETE",
+        "/v1/threads/{id}",
+        delete_thread,
+        "Deletes a thread for good; with `purge` also what was learnt from it, and its words everywhere.",
+        answer=wire.ThreadDeleted,
+        query=wire.DeleteThreadQuery,
+    ),
+    Route(
+        "POST", "/v1/threads/{id}/messages", append, "Appends messages.", body=wire.AppendMessages, answer=wire.Appended
+    ),
+    Route(
+        "GET",
+        "/v1/threads/{id}/messages",
+        messages,
+        "The verbatim messages of the main line.",
+        answer=wire.Page[wire.StoredMessage],
+        query=wire.MessagesQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/threads/{id}/entries",
+        entries,
+        "The stored lines as they were imported.",
+        answer=wire.Page[wire.StoredEntry],
+        query=wire.SequenceQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/threads/{id}/rewind",
+        rewind,
+        "Goes back to an earlier entry; nothing is deleted.",
+        body=wire.RewindThread,
+        answer=wire.Rewound,
+    ),
+)
+
+
+async def begin_import(call: Call) -> Reply:
+    """Open the import of a session's file, and return the position from which to send it."""
+    request = call.into(wire.StartImport)
+    if request.again and call.agent is not None:
+        raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
+    position = await imports.begin(
+        call.services,
+        call.space,
+        client=request.client,
+        session=request.session,
+        source=request.source,
+        again=request.again,
+        idempotency=call.idempotency,
+    )
+    return Reply(position)
+
+
+async def chunk(call: Call) -> Reply:
+    """Append the whole lines of a chunk; the answer has the position from which to go on."""
+    if len(call.body) > wire.CHUNK_MAX_BYTES:
+        raise TooLarge(
+            f"a chunk holds at most {wire.CHUNK_MAX_BYTES} bytes, not {len(call.body)}", hint="send smaller chunks"
+        )
+    query = call.query_as(wire.ChunkQuery)
+    answer = await imports.take_chunk(
+        call.services,
+        call.space,
+        call.params["id"],
+        offset=query.offset,
+        first_line=query.first_line,
+        data=call.body,
+        final=query.final,
+    )
+    return Reply(answer)
+
+
+IMPORT_ROUTES = (
+    Route(
+        "POST",
+        "/v1/imports",
+        begin_import,
+        "The position in a session's file.",
+        body=wire.StartImport,
+        answer=wire.ImportPlace,
+    ),
+    Route(
+        "PUT",
+        "/v1/imports/{id}/chunks",
+        chunk,
+        "Imports a chunk of the file.",
+        answer=wire.ChunkAnswer,
+        query=wire.ChunkQuery,
+        raw=True,
+    ),
+)

@@ -1,0 +1,227 @@
+"""`/v1/tools`: definitions of the agents' tools and the call of one; the memory tool of the Messages API."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from reverie import tools, wire
+from reverie.errors import Conflict, NotFound, ReverieError, TooLarge, ValidationError
+from reverie.store import DocumentRecord
+from reverie.tools import memory
+from reverie.tools.memory import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View
+from reverie.usecases.documents import writable_path
+from reveried.actions import documents
+from reveried.actions.caller import ToolCall, agent_of
+from reveried.actions.tools import project_of, run
+from reveried.execute import answer_once
+from reveried.http.route import Route
+from reveried.http.types import Call, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reverie.tools.memory import MemoryCommand
+
+TRIES = 5  # of a change while others change the same file
+SERVER_ERROR = 500  # statuses from here on are errors of the daemon, which no other command would avoid
+
+
+async def _run_memory_command(given: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
+    """Run one command of the memory tool. An error that the model can avoid is returned as text; others are raised."""
+
+    async def work() -> wire.ToolAnswer:
+        try:
+            return wire.ToolAnswer(content=await _text(memory.command_of(given), call), is_error=False)
+        except MemoryToolError as error:
+            return wire.ToolAnswer(content=str(error), is_error=True)
+        except ReverieError as error:
+            if error.status >= SERVER_ERROR:
+                raise
+            text = f"{error.message}; {error.hint}" if error.hint else error.message
+            return wire.ToolAnswer(content=text, is_error=True)
+
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.ToolAnswer)
+
+
+async def _text(command: MemoryCommand, call: ToolCall) -> str:
+    """Run a memory tool command and return its result text for the model. Raises MemoryToolError, ReverieError."""
+    match command:
+        case View():
+            return await _view(command, call)
+        case Create():
+            return await _create(command, call)
+        case StrReplace() | Insert():
+            return await _edit(command, call)
+        case Delete():
+            return await _delete(command, call)
+        case Rename():
+            return await _rename(command, call)
+
+
+async def _view(command: View, call: ToolCall) -> str:
+    name = memory.relative(command.path)
+    document = await _document(call, name)
+    if document is not None:
+        return memory.view_file(command.path, document.content, command.view_range)
+    sizes = await _sizes(call)
+    if not memory.is_folder(name, sizes):
+        raise MemoryToolError(f"The path {command.path} does not exist. Please provide a valid path.")
+    return memory.view_folder(command.path, name, sizes)
+
+
+async def _create(command: Create, call: ToolCall) -> str:
+    name = memory.relative(command.path)
+    if await _document(call, name) is not None or memory.is_folder(name, await _sizes(call)):
+        raise MemoryToolError(f"File {command.path} already exists")
+    await _put(call, name, command.file_text, None)
+    return f"File created successfully at: {command.path}"
+
+
+async def _edit(command: StrReplace | Insert, call: ToolCall) -> str:
+    """Change a file by its command; if another writer changes it between its reading and the write, try again."""
+    name = memory.relative(command.path)
+    for left in reversed(range(TRIES)):
+        document = await _document(call, name)
+        if document is None:
+            if memory.is_folder(name, await _sizes(call)):
+                raise MemoryToolError(f"The path {command.path} is not a file.")
+            raise MemoryToolError(f"The path {command.path} does not exist. Please provide a valid path.")
+        if isinstance(command, Insert):
+            after = memory.inserted(document.content, command.insert_line, command.insert_text)
+            text = f"The file {command.path} has been edited."
+        else:
+            after, text = memory.replaced(command.path, document.content, command.old_str, command.new_str)
+        try:
+            await _put(call, name, after, document)
+        except Conflict as conflict:
+            if not left or "currentVersion" not in conflict.details:
+                raise
+            continue
+        return text
+    raise AssertionError("the last try returns or raises")
+
+
+async def _delete(command: Delete, call: ToolCall) -> str:
+    name = memory.relative(command.path)
+    if not name:
+        raise MemoryToolError(f"Cannot delete the {memory.ROOT} directory itself")
+    try:
+        if await _document(call, name) is not None:
+            await documents.delete(call.services, call.space, name, who=call.who, if_match=None, origin=call.origin)
+        else:
+            await documents.delete_folder(call.services, call.space, name, who=call.who, origin=call.origin)
+    except NotFound:
+        raise MemoryToolError(f"The path {command.path} does not exist") from None
+    return f"Successfully deleted {command.path}"
+
+
+async def _rename(command: Rename, call: ToolCall) -> str:
+    old, new = (
+        memory.relative(command.old_path),
+        memory.relative(command.new_path),
+    )
+    if not old:
+        raise MemoryToolError(f"Cannot rename the {memory.ROOT} directory itself")
+    sizes = await _sizes(call)
+    if new in sizes or memory.is_folder(new, sizes):
+        raise MemoryToolError(f"The destination {command.new_path} already exists")
+    try:
+        await documents.move(call.services, call.space, old, new, who=call.who, origin=call.origin)
+    except NotFound:
+        raise MemoryToolError(f"The path {command.old_path} does not exist") from None
+    return f"Successfully renamed {command.old_path} to {command.new_path}"
+
+
+async def _put(call: ToolCall, name: str, text: str, document: DocumentRecord | None) -> None:
+    """Write a whole file in the place of the version that was read. Raises Conflict where there is another one."""
+    try:
+        path = writable_path(name)
+        await documents.put(
+            call.services,
+            call.space,
+            path,
+            text,
+            who=call.who,
+            summary=None,
+            if_match="" if document is None else document.sha256,
+            project=project_of(call, path),
+            origin=call.origin,
+        )
+    except (TooLarge, ValidationError) as error:
+        raise MemoryToolError(f"{error.message}; {error.hint}") from None
+
+
+async def _document(call: ToolCall, name: str) -> DocumentRecord | None:
+    """Return the document at a path after syncing its file, so that a person's latest save is in it; or None."""
+    try:
+        path = writable_path(name)
+    except ValidationError:
+        return None
+    await call.services.sync_service.read_saves(call.space, {path})
+    with call.services.store.reader(call.space) as reader:
+        return reader.load(DocumentRecord, (path,))
+
+
+async def _sizes(call: ToolCall) -> dict[str, int]:
+    """Return the size of every document by its path."""
+    listed = await call.services.sync_service.documents(call.space)
+    return {document.path: document.size for document in listed}
+
+
+async def list_tools(call: Call) -> Reply:
+    """Return the definitions, ready for the `tools` of a request to a model."""
+    return Reply(body=_definitions(call.query_as(wire.ToolsQuery).format))
+
+
+@cache
+def _definitions(form: wire.ToolFormat) -> bytes:
+    """Return the answer in one form, which is made once: the schemas of the inputs take some milliseconds."""
+    return Reply(wire.Page(tools.definitions(form))).encoded()
+
+
+async def call_tool(call: Call) -> Reply:
+    """Run a tool. An error that the agent can avoid is an answer with `isError`, not a failed call.
+
+    `memory` is the memory tool of the Messages API, whose definition is the API's own.
+    """
+    if call.params["name"] == "memory":
+        body = _body(call)
+        return Reply(await _run_memory_command(body.input, _caller(call, body)))
+    tool = tools.tool_named(call.params["name"])
+    if tool is None:
+        names = ", ".join(tool.name for tool in tools.LISTED)
+        raise NotFound(f"there is no tool {call.params['name'][:80]!r}", hint=f"the tools are {names}")
+    body = _body(call)
+    return Reply(await run(tool, body.input, _caller(call, body)))
+
+
+def _caller(call: Call, body: wire.CallTool) -> ToolCall:
+    thread = body.thread or ""
+    who = agent_of(call.services, call.space, call.agent, thread)
+    return ToolCall(call.services, call.space, who, thread, call.idempotency, call.params["name"])
+
+
+def _body(call: Call) -> wire.CallTool:
+    try:
+        return call.into(wire.CallTool)
+    except ValidationError as error:
+        if error.details.get("reason") != "unknown":
+            raise
+        details = {name: value for name, value in error.details.items() if name != "hint"}
+        raise ValidationError(
+            error.message, hint='give the tool\'s parameters as {"input": {...}}', **details
+        ) from error
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/tools",
+        list_tools,
+        "Lists the tools of agents.",
+        answer=wire.Page[dict[str, Any]],
+        query=wire.ToolsQuery,
+    ),
+    Route("POST", "/v1/tools/{name}", call_tool, "Runs a tool.", body=wire.CallTool, answer=wire.ToolAnswer),
+)

@@ -1,0 +1,5 @@
+"""Two-way sync of the spaces' folders with the store: watching, scanning, committing and writing."""
+
+from reveried.sync.service import SyncService
+
+__all__ = ["SyncService"]

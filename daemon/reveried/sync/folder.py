@@ -1,0 +1,481 @@
+"""One space's folder: scan it, plan, and apply plans to it. Everything here blocks: one call at a time, in a thread.
+
+A pass has three steps: `scan_and_plan`, then the commit of the plan's store side (by the service, through the writer),
+then `apply`. Nothing is locked between them. Each step checks what it relies on, and what changed meanwhile is scanned
+again by the next pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from reverie.errors import ReverieError, failure_of
+from reverie.ids import ID_RANDOM_BYTES, new_id
+from reverie.redact import Taken
+from reverie.store import Kind
+from reverie.sync.inputs import PathState, Rules, sha256
+from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
+from reverie.sync.redaction import RedactionView
+from reverie.sync.rename import is_missing, is_saved_over
+from reverie.sync.scan import FileContent, Limits, Refusal, Stamp
+from reverie.usecases import projections, sync
+from reverie.usecases.projections import Listing
+from reverie.usecases.redactions import Found
+from reveried.log import logger
+from reveried.sync.late_writes import LateWrites
+from reveried.sync.projections import ProjectionWriter
+from reveried.sync.report import left_out_lines
+from reveried.sync.root import RootBinding
+from reveried.sync.state import Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
+from reveried.sync.status import folder_condition, sync_status
+from reveried.sync.writer import FolderWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from reverie import wire
+    from reverie.documents import DocumentEntry
+    from reverie.redact import Redactor
+    from reverie.store import DocumentRecord, Reader, Store
+    from reverie.sync.inputs import Answer, Baseline
+    from reverie.sync.plan import Plan
+    from reverie.sync.root import KnownRoot, Root
+    from reverie.usecases.projections import ListedDocument
+    from reveried.config import Sync
+    from reveried.sync.status import Condition
+
+RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
+
+
+class SpaceFolder:
+    """The folder of one space and its sync state."""
+
+    def __init__(
+        self,
+        space: str,
+        path: Path,
+        store: Store,
+        redactor: Redactor,
+        config: Sync,
+        *,
+        store_id: str,
+        now_ms: Callable[[], int],
+        random: Callable[[int], bytes],
+    ) -> None:
+        self.space = space
+        self.path = path
+        self.listing = Listing()
+        self._dirty = DirtySet(self.listing, self._shown_operation)
+        self.late = LateWrites(int(config.grace_seconds * 1000))
+        self.scanned_at: int | None = None  # ms: the last full scan
+        self.problem: ReverieError | None = None
+        self._baselines: Baselines | None = None
+        self._store = store
+        self._redactor = redactor
+        self._config = config
+        self._now_ms = now_ms
+        self._random = random
+        self.recorded_root: KnownRoot | None = None  # as the store has it, once it was read
+        self._binding = RootBinding(
+            path,
+            self.late,
+            space=space,
+            store_id=store_id,
+            known=self._read_known_root,
+            stamp=self._stamp,
+            now_ms=now_ms,
+        )
+        self._projection = ProjectionWriter(path)
+        self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
+        self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
+        self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
+        self._writer = FolderWriter(self.late, self._dirty, now_ms)
+        self._guard = Guard()
+        self._recent = RecentSaves()
+        self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
+
+    @property
+    def baselines(self) -> Baselines:
+        """The folder's baselines; read from the store on first use."""
+        if self._baselines is None:
+            with self._store.reader(self.space) as reader:
+                self._baselines = Baselines(sync.baselines(reader))
+        return self._baselines
+
+    @property
+    def rescan_due(self) -> int | None:
+        """Deadline of the next full scan caused by missing files or failed writes (ms), or None."""
+        quiet_ms = int(self._config.delete_quiet_seconds * 1000)
+        missing = {} if self._guard.stopped else self.baselines.missing()
+        quiet_ends = [since + quiet_ms for path, since in missing.items() if self._index.covering(path) is None]
+        recheck = [(self.scanned_at or 0) + RECHECK_MS] if self._guard.recheck else []
+        retry = [] if self._writer.retry_at is None else [self._writer.retry_at]
+        return min([*quiet_ends, *recheck, *retry], default=None)
+
+    @property
+    def growing(self) -> set[str]:
+        """The paths of files that were being written at their scan, to be scanned again without an event."""
+        return self._index.growing
+
+    def scan_and_plan(self, paths: set[str] | None, *, deep: bool = False, answer: Answer | None = None) -> ScanResult:
+        """Scan `paths` (None: all), and the dirty set, and return the plan that brings folder and store together.
+
+        `deep` reads every file, whatever its stamp. `answer` is a person's decision about missing and older files.
+
+        Raises:
+            Conflict: the folder is not there, or not the one that it was; nothing may be done.
+        """
+        try:
+            result = self._scan_and_plan(paths, deep=deep, answer=answer)
+        except BaseException as error:
+            self.problem = failure_of(error)
+            raise
+        self.problem = None
+        return result
+
+    def _scan_and_plan(self, paths: set[str] | None, *, deep: bool, answer: Answer | None) -> ScanResult:
+        """Return the sync plan for these paths (None: the whole folder), with the files and records behind it."""
+        baselines = self.baselines
+        with self._store.reader(self.space) as reader:
+            operation = self._dirty.catch_up(reader)
+            root = self._open_root()
+            if root is None:  # nothing was ever written, and no person has made the folder
+                self.scanned_at = self._now_ms()
+                return ScanResult()
+            root.verify()
+            if paths is None:  # a full scan includes late writes
+                self.late.settle(self._now_ms())
+            dirty = self._dirty.paths
+            wanted = None if paths is None else {*paths, *dirty, *self.late.paths}
+            stamps = self._scan(root, wanted)
+            changed = {path for path, stamp in stamps.items() if deep or baselines.stamps.get(path) != stamp}
+            missing = {path for path in baselines.expected_files(wanted) if path not in stamps}
+            if wanted is not None and answer is None and (self._guard.stopped or self.scanned_at is None):
+                # A partial scan cannot tell how many files are missing in all, and while the guard stops the folder it
+                # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
+                self._guard.recheck |= not missing <= self._guard.stopped
+                missing.clear()
+            gone = self._writer.failed.keys() - stamps.keys() - dirty - self.late.paths
+            self._writer.forget(gone if wanted is None else gone & wanted)
+            candidates = changed | missing | dirty | self.late.paths
+            # A path that is neither there nor refused is really gone; a refused one may still be there.
+            suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
+            self._index.remove_refusals(stamps.keys() - suspects)
+            result = self._plan(reader, root, suspects, stamps, self._rules(answer), is_full=wanted is None)
+            result.operation = operation
+            return result
+
+    def _shown_operation(self, path: str) -> int | None:
+        """Return the operation whose text the disk last showed at `path`, or None."""
+        baseline = None if self._baselines is None else self._baselines.by_path.get(path)
+        return None if baseline is None else baseline.operation
+
+    def _open_root(self) -> Root | None:
+        """Return the root, made if there is something to write and it never existed; None if there is nothing."""
+        fresh = not self.baselines.file_count
+        if self._binding.root is None and fresh and not self.path.is_dir() and not self.listing.documents:
+            return None
+        documents = {*self.baselines.by_path, *self.listing.documents}
+        return self._binding.open(documents, fresh=fresh, operation=self.listing.operation or 0)
+
+    def _read_known_root(self) -> KnownRoot | None:
+        """Return the folder that the store knows as the space's."""
+        with self._store.reader(self.space) as reader:
+            self.recorded_root = sync.known_root(reader)
+        return self.recorded_root
+
+    @property
+    def root_to_record(self) -> KnownRoot | None:
+        """The open root if the store does not know it yet."""
+        root = self._binding.root
+        return None if root is None or root.known == self.recorded_root else root.known
+
+    def to_accept(self) -> KnownRoot | None:
+        """Return another folder that is at the path and may be taken over: as `RootBinding.to_accept`."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+        documents = {*self.baselines.by_path, *self.listing.documents}
+        return self._binding.to_accept(
+            documents, fresh=not self.baselines.file_count, operation=self.listing.operation or 0
+        )
+
+    def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
+        """Return the stamps of the files at `paths`, or of all files."""
+        baselines = self.baselines.by_path
+        if paths is not None:
+            return self._index.scan_paths(root, paths, baselines)
+        stamps = self._index.scan(root, baselines)
+        self.scanned_at = self._now_ms()
+        return stamps
+
+    def _plan(
+        self, reader: Reader, root: Root, paths: set[str], stamps: dict[str, Stamp], rules: Rules, *, is_full: bool
+    ) -> ScanResult:
+        """Return the plan for the paths that differ from their baseline."""
+        result = ScanResult()
+        read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
+        states = [state for state in read if state is not None]
+        if any(state.data is None and state.path in stamps for state in states):
+            # A file went between its scan and its reading: it may be on its way to another name, and be what is missing
+            # elsewhere. So what is missing waits for a scan that sees both.
+            states = [state for state in states if not is_missing(state)]
+            self._guard.recheck = True
+        if not is_full:
+            sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
+            states += [state for state in sources if state is not None]
+        redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
+        pasted = (line for state in states if is_saved(state) for line in _pasted(state, redact))
+        scanned = {state.path for state in states}
+        there = self._scan(root, self._recent.sources(pasted) - scanned)
+        self._recent.keep(scanned | there.keys())
+        states += [state for path in there if (state := self._state(reader, root, path, there, result)) is not None]
+        result.paths = {state.path for state in states}
+        is_one = len(states) == 1 and not is_full
+
+        def plan_of(states: list[PathState]) -> Plan:
+            return reconcile(
+                [self._compared(reader, state, redact, is_one=is_one) for state in states],
+                redact=redact,
+                now_ms=self._now_ms(),
+                stamp=self._stamp(),
+                new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+                rules=rules,
+                files=self.baselines.file_count,
+                held=self._guard.older,
+                is_full=is_full,
+                recent=self._recent,
+            )
+
+        try:
+            result.plan = plan_of(states)
+        except BaseException as error:
+            failure = failure_of(error)
+            failed = {state.path: why for state in states if (why := _failure(plan_of, state)) is not None}
+            if not failed:  # only together
+                raise
+            logger("reveried.sync").error(
+                "a file was not taken in", space=self.space, paths=sorted(failed), code=failure.code, exc_info=error
+            )
+            self._writer.failed |= failed
+            result.paths -= failed.keys()
+            result.plan = plan_of([state for state in states if state.path not in failed])
+        self._guard.note(result.plan, stamps, is_full=is_full)
+        return result
+
+    @staticmethod
+    def _compared(
+        reader: Reader, state: PathState, redact: Callable[[str], RedactionView], *, is_one: bool
+    ) -> PathState:
+        """Return the state of a path with the earlier version whose text a save has exactly, if there is one."""
+        if not state.data or not is_saved_over(state, state.data):
+            return state
+        older = sync.older_version(reader, state, redact(state.data.decode()).text, is_one=is_one)
+        return state if older is None else replace(state, older=older)
+
+    def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:
+        """Return the paths outside of a partial scan whose files are missing and may have been moved to scanned ones.
+
+        Without them a move would look like a new file now, and like a deletion in the next scan.
+        """
+        base = self.baselines.by_path
+        digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
+        new = {path: digest for path, digest in digests.items() if path not in base or base[path].sha256 != digest}
+        if not new:
+            return []
+        # Files that were found missing a moment ago as well: one may have been edited before it was moved.
+        gone = self.baselines.missing().keys() - self._guard.stopped
+        sources = (self.baselines.sources(new) | gone) - {state.path for state in states}
+        there = self._scan(root, sources)
+        return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
+
+    def _rules(self, answer: Answer | None) -> Rules:
+        """Return the limits of sync from the configuration, with a person's decision."""
+        config = self._config
+        quiet_ms = int(config.delete_quiet_seconds * 1000)
+        return Rules(delete_quiet_ms=quiet_ms, mass_fraction=config.mass_fraction, answer=answer)
+
+    def _state(
+        self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], result: ScanResult
+    ) -> PathState | None:
+        """Return the state of one path, with its oldest late write if it has one; None if it cannot be read now."""
+        baseline = self.baselines.by_path.get(path)
+        is_new = baseline is None and path not in self.listing.documents
+        content = self._index.read(root, path, new=is_new) if path in stamps else None
+        if isinstance(content, Refusal):
+            return None
+        data, disk_sha256 = (None, None) if content is None else (content.data, content.sha256)
+        if content is not None:
+            result.files_read += 1
+            result.stamps[path] = content.stamp
+        try:
+            late = self.late.to_merge(root, path, data, stamp=self._stamp())
+        except BaseException as error:  # noqa: BLE001 - it waits, and the status names it; all other paths are handled
+            self._writer.failed[path] = failure_of(error)
+            return None
+        state_of = partial(sync.path_state, reader, path, baseline, versions_max=Rules().versions_max)
+        if late is not None:
+            result.late[path] = late
+            result.stamps.pop(path, None)  # the file at the path is handled by the next pass
+            return state_of(late.data, disk_sha256=disk_sha256 or "", replaced_by=late.replaced_by)
+        return state_of(
+            data,
+            saved_at=None if content is None else _saved_at(content.stamp, baseline),
+            file_id=None if content is None else content.stamp.file_id,
+            baseline_file_id=self.baselines.file_ids.get(path),
+        )
+
+    def apply(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
+        """Apply the folder's side of a plan whose store side is committed; as `FolderWriter.apply`."""
+        root = self._binding.root
+        return WriteResult() if root is None else self._writer.apply(root, self.baselines, scanned, committed)
+
+    def remove_set_aside(self, holds: Callable[[str], bool]) -> None:
+        """Remove the copies of projections that a person edited for whose text `holds` is true."""
+        self._projection.remove_set_aside(holds)
+
+    def update_projections(self) -> ReverieError | None:
+        """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
+        if self._binding.root is None:
+            return None
+        self._binding.root.verify()
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            self._projection.update(
+                reader, self._binding.root, self.listing, now_ms=self._now_ms(), is_owner=self._binding.is_owner
+            )
+        return next(iter(self._projection.failed.values()), None)
+
+    def take_removed_archives(self) -> set[str]:
+        """Return, once, the addresses of purged archives whose files are gone."""
+        removed, self._projection.removed = self._projection.removed, set()
+        return removed
+
+    def flush(self) -> None:
+        """Make all writes to the folder durable, so that saved baselines may rely on them."""
+        if self._binding.root is not None:
+            self._binding.root.flush()
+
+    def entries_to_list(self) -> list[DocumentEntry] | None:
+        """Return the documents that MEMORY.md should list, or None if it lists them already."""
+        if not self._binding.is_owner:
+            return None
+        with self._store.reader(self.space) as reader:
+            operation = self._dirty.catch_up(reader)
+            if operation == self._listed_at:
+                return None
+            entries = self.listing.entries()
+            if projections.needs_relisting(reader, entries):
+                return entries
+            self._listed_at = operation
+            return None
+
+    def documents(self) -> list[ListedDocument]:
+        """Return every document of the store."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            return list(self.listing.documents.values())
+
+    def projected_record(self, path: str) -> DocumentRecord | None:
+        """Return the projection at `path` as a document's record, or None if there is none at that path."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            return projections.document_of(reader, path, self.listing)
+
+    def refusal(self, path: str) -> Refusal | None:
+        """Return why no file can be at a path, as of the last scan; None for one that is read later, then merged."""
+        refusal = self._index.covering(path)
+        return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
+
+    def secret_markers(self, path: str) -> frozenset[str]:
+        """Return the markers that the store's text has for the secrets in the file that is at a path now."""
+        text = self.text(path)
+        return frozenset() if text is None else RedactionView.of(text, self._redactor).markers
+
+    def text(self, path: str) -> str | None:
+        """Return the text of the file that is at a path now, secrets included; None where none can be read."""
+        content = None if self._binding.root is None else self._index.read(self._binding.root, path)
+        return content.data.decode() if isinstance(content, FileContent) else None
+
+    def taken(self, paths: Iterable[str]) -> list[Found]:
+        """Return what of the files that are at these paths now is redacted in the store."""
+        return [
+            Found(Taken(item.rule, item.kind, item.shape, item.hash), ("document", path, 0))
+            for path in paths
+            for item in self._redactor.findings(self.text(path) or "")
+        ]
+
+    def status(self) -> wire.SyncStatus:
+        """Return the sync status, with `watching` at its default: how changes are noticed is known to the service."""
+        with self._store.reader(self.space) as reader:
+            documents, conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
+            left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
+        return sync_status(
+            self.path,
+            condition=self.condition(self.problem or self._binding.problem()),
+            guard=self._guard,
+            pending=len(self._pending),
+            missing=self.baselines.missing(),
+            refused=[
+                refusal
+                for refusals in (self._binding.unreadable, self._projection.blocked, self._index.refused)
+                for refusal in list(refusals.values())
+            ],
+            failed=self._writer.failed | self._projection.failed,
+            unsaved=self.unsaved,
+            set_aside=self._projection.set_aside,
+            scanned_at=self.scanned_at,
+            documents=documents,
+            conflicts=conflicts,
+            left_out=left_out,
+        )
+
+    def condition(self, problem: ReverieError | None) -> Condition | None:
+        """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
+        error, pending = self._writer.write_error, len(self._pending)
+        return folder_condition(self.path, problem=problem, guard=self._guard, write_error=error, pending=pending)
+
+    @property
+    def _pending(self) -> set[str]:
+        """The documents of which the file has another text."""
+        return self._dirty.paths | self.late.paths | self._guard.held
+
+    def close(self) -> None:
+        """Close the root folder."""
+        self._binding.close()
+
+    def _stamp(self) -> str:
+        """Return the time that names conflict copies, UTC: `20261121-093000`."""
+        return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _pasted(state: PathState, redact: Callable[[str], RedactionView]) -> frozenset[str]:
+    """Return the lines that a save pasted; none of a file that cannot be read, for which no plan can be made either."""
+    try:
+        return lines_pasted(state, redact)
+    except BaseException as error:  # noqa: BLE001 - the plan of the path names it
+        failure_of(error)
+        return frozenset()
+
+
+def _failure(plan_of: Callable[[list[PathState]], Plan], state: PathState) -> ReverieError | None:
+    """Return why no plan can be made for this path alone, None where one can."""
+    try:
+        plan_of([state])
+    except BaseException as error:  # noqa: BLE001 - it is returned
+        return failure_of(error)
+    return None
+
+
+def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:
+    """Return when a file was saved (ms): its modification time, or its change time if it came to its path later.
+
+    A changed mode or owner is no save. But a file that was copied with its old time, or moved here, was written before
+    it came, which may be before the text that was at the path.
+    """
+    modified = stamp.mtime_ns // 1_000_000
+    newest = baseline.shown[0].at if baseline is not None and baseline.shown else 0
+    return modified if modified >= newest else stamp.ctime_ns // 1_000_000

@@ -1,0 +1,415 @@
+"""Two-way sync of every space's folder: the calls that handlers wait for, and the sync loops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from reverie.errors import Conflict, ReverieError, failure_of
+from reverie.ids import ID_RANDOM_BYTES, new_id
+from reverie.sync.redaction import has_marker
+from reverie.usecases import projections, purge_steps
+from reverie.usecases import sync as syncing
+from reverie.usecases.forgotten_saves import hold_saves
+from reverie.usecases.redactions import noted
+from reveried.locks import finish_before_cancel, keyed_lock
+from reveried.log import logger
+from reveried.sync.folder import SpaceFolder
+from reveried.sync.loop import SyncLoop
+from reveried.sync.report import announce, log_failure, log_notices, recorded_failure, retry_parts
+from reveried.sync.shared_passes import JoinedWrites
+from reveried.sync.state import CommitResult, SyncOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from reverie import wire
+    from reverie.documents import DocumentEntry
+    from reverie.redact import Redactor
+    from reverie.store import Store
+    from reverie.sync.inputs import Answer, Baseline
+    from reverie.sync.plan import Plan
+    from reverie.sync.scan import Refusal
+    from reverie.usecases.projections import ListedDocument
+    from reveried.config import Config
+    from reveried.sync.state import ScanResult, WriteResult
+    from reveried.worker import Submit
+
+PASSES_MAX = 8  # of one call, while a person saves again and again or the store changes; the next event tries again
+PARTS_AT_ONCE = 4  # parts of a plan submitted to the writer together, so that one flush of the store serves them
+SHUTDOWN_MAX_S = 20.0  # seconds that `close` waits for blocking work
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class SyncService:
+    """The folders of all spaces of this process. Coroutines only; what blocks runs in threads.
+
+    Two locks for each space: "files" is held during a scan with what follows from it, "records" while baselines are
+    saved.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        submit: Submit,
+        redactor: Redactor,
+        config: Config,
+        *,
+        store_id: str,
+        clock: Callable[[], str],
+        now_ms: Callable[[], int],
+        random: Callable[[int], bytes],
+    ) -> None:
+        self._store = store
+        self._store_id = store_id
+        self._submit = submit
+        self._redactor = redactor
+        self._config = config
+        self._clock = clock
+        self._now_ms = now_ms
+        self._random = random
+        self._folders: dict[str, SpaceFolder] = {}
+        self._loops: dict[str, tuple[SyncLoop, asyncio.Task[None]]] = {}
+        self._is_started = False
+        self._running: dict[asyncio.Task[Any], str] = {}
+        self._writes = JoinedWrites(self._sync_and_log)
+
+    def folder(self, space: str) -> SpaceFolder:
+        """Return the folder of a space, created on first use; its sync loop is started if the service is."""
+        folder = self._folders.get(space)
+        if folder is None:
+            folder = self._folders[space] = self._new_folder(space)
+            if self._is_started:
+                self._start_loop(space)
+        return folder
+
+    def _new_folder(self, space: str) -> SpaceFolder:
+        """Return a new folder of a space."""
+        return SpaceFolder(
+            space,
+            self.root_of(space),
+            self._store,
+            self._redactor,
+            self._config.sync,
+            store_id=self._store_id,
+            now_ms=self._now_ms,
+            random=self._random,
+        )
+
+    def start(self, spaces: Iterable[str]) -> None:
+        """Start the sync loops of these spaces, and of every space from its first use on."""
+        self._is_started = True
+        for space in spaces:
+            if space in self._folders:
+                self._start_loop(space)
+            self.folder(space)
+
+    def _start_loop(self, space: str) -> None:
+        """Start the sync loop of one space."""
+        loop = SyncLoop(self, space, self._config.sync, now_ms=self._now_ms)
+        self._loops[space] = loop, asyncio.create_task(loop.run())
+
+    def status(self, space: str) -> wire.SyncStatus:
+        """Return the sync status of a space's folder, with how its changes are noticed."""
+        status, loop = self.folder(space).status(), self._loops.get(space)
+        status.watching, status.watching_hint = ("scans", None) if loop is None else loop[0].watch_mode
+        return status
+
+    def root_of(self, space: str) -> Path:
+        """Return the configured path of a space's folder."""
+        return self._config.memory.data_dir / space
+
+    async def documents(self, space: str) -> list[ListedDocument]:
+        """Return every document of a space in the store."""
+        return await asyncio.to_thread(self.folder(space).documents)
+
+    async def index_entries(self, space: str) -> list[DocumentEntry]:
+        """Return the documents that agents get in the index, by path."""
+        folder = self.folder(space)
+        await asyncio.to_thread(folder.documents)
+        return folder.listing.entries()
+
+    def refusal(self, space: str, path: str) -> Refusal | None:
+        """Return why no file can be at a path, as of its last scan, or None."""
+        return self.folder(space).refusal(path)
+
+    async def secret_markers(self, space: str, path: str) -> frozenset[str]:
+        """Return the markers that the store's text has for the secrets in the file that is at a path now."""
+        async with keyed_lock("files", space):
+            return await self._in_thread(space, self.folder(space).secret_markers, path)
+
+    async def text(self, space: str, path: str) -> str | None:
+        """Return the text of the file that is at a path now, secrets included; None where none can be read."""
+        async with keyed_lock("files", space):
+            return await self._in_thread(space, self.folder(space).text, path)
+
+    async def read_saves(self, space: str, paths: Iterable[str] | None) -> None:
+        """Sync files saved at these paths, or in the whole folder (None), into the store; errors are logged.
+
+        Called before a write to the store, so that the write is based on what a person has just saved.
+
+        A folder that is missing or stopped must not block agents.
+        """
+        await self._sync_and_log(space, set(paths or ()), whole=paths is None)
+
+    async def write_documents(self, space: str, paths: Iterable[str]) -> None:
+        """Write these documents, or all that changed, to disk, together with those of other callers that wait.
+
+        An error is logged and shown by the status: the store has them already, and the next scan tries again.
+        """
+        await self._writes.write(space, paths)
+
+    async def write_all(self, space: str) -> None:
+        """Write all changed documents, and then the projections: as `write_documents`, for what people wait for."""
+        await self._sync_and_log(space, None)
+        try:
+            await self.update_projections(space)
+        except BaseException as error:  # noqa: BLE001 - as above
+            failure_of(error)
+            log_failure(space, error)
+
+    async def sync(
+        self,
+        space: str,
+        paths: set[str] | None,
+        *,
+        whole: bool = False,
+        deep: bool = False,
+        answer: Answer | None = None,
+    ) -> SyncOutcome:
+        """Scan `paths`, or everything (`whole`), store and write until folder and store agree, and return the counts.
+
+        Without `whole`, paths whose documents have changed since the last call are included. `deep` reads every file;
+        `answer` is a person's decision about missing and older files.
+
+        Raises:
+            Conflict: the folder is gone or not the one that it was; nothing was done.
+            ReverieError: the folder cannot be read or written.
+        """
+        outcome = SyncOutcome()
+        async with keyed_lock("files", space):
+            folder = self.folder(space)
+            wanted: set[str] | None = None if whole else set(paths or ())
+            try:
+                for _ in range(PASSES_MAX):
+                    rescan = await self._pass(folder, wanted, outcome, deep=deep, answer=answer)
+                    if not rescan:
+                        break
+                    wanted, deep = rescan, False
+            finally:
+                if folder.problem is not None and (entry := self._loops.get(space)) is not None:
+                    entry[0].retry_failed_scan()
+                await announce(folder, self._submit)
+        return outcome
+
+    async def accept_folder(self, space: str) -> None:
+        """Give the space the folder that is at its path now, however empty; the next scan compares it.
+
+        Nothing happens if the folder is the space's own. The baselines of the folder before are removed from the store
+        first, and the space file is written after that: a folder with a space file and baselines of other files would
+        look like deletions.
+
+        Raises:
+            Conflict: the folder there is another space's.
+            ReverieError: it cannot be made or read.
+        """
+        async with keyed_lock("files", space), keyed_lock("records", space):
+            before = self.folder(space)
+            root = await self._in_thread(space, before.to_accept)
+            if root is None:
+                return
+            await self._submit(syncing.reset_baselines(space, root, at=self._clock()))
+            self._folders[space] = accepted = self._new_folder(space)
+            accepted.late.take_over(before.late)
+            await self._in_thread(space, before.close)
+            if space in self._loops:
+                self._loops[space][0].restart()
+
+    async def _pass(
+        self, folder: SpaceFolder, wanted: set[str] | None, outcome: SyncOutcome, *, deep: bool, answer: Answer | None
+    ) -> set[str]:
+        """Run one pass: scan, commit, apply; return the paths that have to be scanned again."""
+        scanned, written = await self._in_thread(
+            folder.space, _scan_and_apply, folder, wanted, deep=deep, answer=answer
+        )
+        outcome.read += scanned.files_read
+        if written is None:
+            try:
+                committed = await self._commit(folder.space, scanned.plan, outcome)
+            except Conflict as conflict:
+                if not conflict.details.get("stale"):
+                    raise
+                return set(scanned.paths)
+            await self._note_redacted(folder, scanned.plan, committed)
+            written = await self._in_thread(folder.space, folder.apply, scanned, committed)
+        outcome.written += written.written
+        if scanned.paths:
+            self._schedule_upkeep(folder.space)
+        return written.rescan
+
+    async def _note_redacted(self, folder: SpaceFolder, plan: Plan, committed: CommitResult) -> None:
+        """Record what was redacted in the saves that were committed."""
+        marked = [put.path for put in plan.puts if put.path in committed.operations and has_marker(put.text)]
+        found = await self._in_thread(folder.space, folder.taken, marked) if marked else []
+        if found:
+            await self._submit(noted(folder.space, found), bulk=True)
+
+    async def _commit(self, space: str, plan: Plan, outcome: SyncOutcome) -> CommitResult:
+        """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""
+        committed = CommitResult()
+        # Parts of baselines alone are not committed here: `save_baselines` saves them in bulk later.
+        parts = deque(part for part in syncing.split_plan(plan) if part.puts or part.deletes)
+        bulk = len(parts) > 1
+        while parts:
+            batch = [parts.popleft() for _ in range(min(PARTS_AT_ONCE, len(parts)))]
+            submitted = [self._commit_part(space, part, bulk=bulk) for part in batch]
+            # All are awaited, errors included: none may be committed after this call has returned.
+            results = await asyncio.gather(*submitted, return_exceptions=True)
+            for part, result in zip(batch, results, strict=True):
+                if isinstance(result, BaseException):
+                    parts.extend(retry_parts(space, part, result, committed))
+                else:
+                    committed.operations |= result
+                    log_notices(space, part, result)
+                    outcome.adopted += len(part.puts)
+                    outcome.deleted += len(part.deletes)
+                    outcome.conflicts += len(part.copies)
+        return committed
+
+    async def _commit_part(self, space: str, part: Plan, *, bulk: bool) -> dict[str, int]:
+        """Commit a part of a plan, after the puts that its merges are based on; return the operation of each put."""
+        first = syncing.first_puts(part)
+        if first is not None:
+            part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))
+        done = await self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=bulk)
+        # A save is committed as it is, since a file cannot be refused: what an agent saved in it though a person forgot
+        # it is taken out by the next operation.
+        take_out = hold_saves(part, done.value, space=space)
+        if take_out is not None:
+            await self._submit(take_out)
+        return done.value
+
+    async def save_baselines(self, space: str) -> None:
+        """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""
+        async with keyed_lock("records", space):
+            folder = self.folder(space)
+            baselines = folder.baselines
+            with recorded_failure(folder, "records"):
+                unsaved, removed = baselines.unsaved()
+                root = folder.root_to_record
+                if unsaved or removed or root is not None:
+                    # First the folder: a baseline must not say that a file is there which a power loss can take back.
+                    await self._in_thread(space, folder.flush)
+                    write = syncing.save_baselines(space, unsaved, removed, at=self._clock(), root=root)
+                    await self._submit(write, bulk=True)
+                    folder.recorded_root = root or folder.recorded_root
+                    baselines.mark_saved(unsaved, removed)
+
+    async def update_projections(self, space: str) -> ReverieError | None:
+        """Bring MEMORY.md, indexes and archives up to date with the store; return why one was not written, or None.
+
+        Returns why one of these files could not be written, if so: the status names it, and the others are written.
+        """
+        folder = self.folder(space)
+        with recorded_failure(folder, "projections"):
+            if (entries := await asyncio.to_thread(folder.entries_to_list)) is not None:
+                await self._submit(projections.relist(space, entries))
+                await self.sync(space, set())
+            async with keyed_lock("files", space):
+                failed = await self._in_thread(space, self.folder(space).update_projections)
+            if removed := self.folder(space).take_removed_archives():
+                await self._submit(purge_steps.files_gone(space, removed))
+            return failed
+
+    async def forget_texts(
+        self, space: str, cover: Callable[[Baseline], Baseline], holds: Callable[[str], bool]
+    ) -> None:
+        """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines.
+
+        A person's edit of a projection, which nothing reads, is removed where `holds` is true of it.
+        """
+        async with keyed_lock("files", space):
+            folder = self.folder(space)
+            folder.baselines.replace_texts(cover)
+            await self._in_thread(space, folder.remove_set_aside, holds)
+        await self.save_baselines(space)
+
+    async def settle_displaced(self, space: str) -> None:
+        """Return when no replaced file waits for late writes any more; at most twice the grace time."""
+        late, deadline = self.folder(space).late, self._now_ms() + int(2000 * self._config.sync.grace_seconds) + 2000
+        while (due := late.due) is not None and self._now_ms() < deadline:
+            await asyncio.sleep(max(0.0, due - self._now_ms()) / 1000)
+            async with keyed_lock("files", space):
+                changed = await self._in_thread(space, late.settle, self._now_ms())
+            await self._sync_and_log(space, changed)
+
+    async def _sync_and_log(self, space: str, paths: set[str] | None, *, whole: bool = False) -> None:
+        """Sync these paths, or all; errors are logged, not raised."""
+        try:
+            await self.sync(space, paths, whole=whole)
+        except BaseException as error:  # noqa: BLE001 - the status names it, and agents are served without the folder
+            failure_of(error)
+            log_failure(space, error)
+
+    def _schedule_upkeep(self, space: str) -> None:
+        """Let the sync loop of a space save baselines and update projections soon."""
+        if (entry := self._loops.get(space)) is not None:
+            entry[0].schedule_upkeep()
+
+    async def _in_thread(self, space: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run blocking work in a thread. The caller keeps its lock until this has ended, and `close` waits for it."""
+        running = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+        self._running[running] = space
+        running.add_done_callback(self._running.pop)
+        return await finish_before_cancel(running)
+
+    async def close(self) -> None:
+        """End the loops, settle displaced files, and save the baselines.
+
+        A folder whose work takes longer than `SHUTDOWN_MAX_S` is left as it is; the next start compares it.
+        """
+        self._writes.cancel()
+        busy = await self._stop_loops()
+        for space, folder in self._folders.items():
+            if space in busy:
+                logger("reveried.sync").error("a folder is still being scanned, and not recorded", space=space)
+                continue
+            try:
+                await self._finish(space, folder)
+            except BaseException as error:  # noqa: BLE001 - the other folders have to be closed; the next start compares this
+                failure_of(error)
+                log_failure(space, error, "a folder was not recorded")
+            await asyncio.to_thread(folder.close)
+
+    async def _stop_loops(self) -> set[str]:
+        """Stop the sync loops; return the spaces whose work has not ended in time."""
+        running = {task: space for space, (_, task) in self._loops.items()}
+        for loop, task in self._loops.values():
+            await loop.stop()
+            task.cancel()
+        running |= self._running
+        pending = (await asyncio.wait(running, timeout=SHUTDOWN_MAX_S))[1] if running else set()
+        return {running[task] for task in pending}
+
+    async def _finish(self, space: str, folder: SpaceFolder) -> None:
+        """Settle all displaced files of a folder, sync their late writes, and save the baselines."""
+        if changed := await asyncio.to_thread(folder.late.settle, None):
+            await self.sync(space, changed)
+        await self.save_baselines(space)
+
+    def _id(self, kind: str) -> str:
+        """Return a new id."""
+        return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
+
+
+def _scan_and_apply(
+    folder: SpaceFolder, paths: set[str] | None, *, deep: bool, answer: Answer | None
+) -> tuple[ScanResult, WriteResult | None]:
+    """Scan, and apply the plan to the files at once unless it changes the store; then the second result is None."""
+    scanned = folder.scan_and_plan(paths, deep=deep, answer=answer)
+    changes_store = scanned.plan.puts or scanned.plan.deletes
+    return scanned, None if changes_store else folder.apply(scanned, CommitResult())

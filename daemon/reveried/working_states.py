@@ -1,0 +1,247 @@
+"""Working states after each turn, in the background: computed before they are requested, cached, refined by a model.
+
+No request waits for any of it. Turns that follow each other closely are served together; a distiller that fails, or
+takes longer than its deadline, leaves the state that was extracted without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from reverie.distill import state_text
+from reverie.errors import Conflict, ModelFailed, failure_of
+from reverie.usecases import threads, working_state
+from reverie.usecases.entries import sealed_after, spoken_messages
+from reveried.actions.contexts import state as current_state
+from reveried.actions.pages import extend_outline
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.distill import Distiller
+    from reverie.models import Message, WorkingState
+    from reverie.usecases.working_state import StatePlan
+    from reveried.models.ask import Models
+    from reveried.services import Services
+
+DEBOUNCE_S = 0.2  # turns of a thread within it are served together
+DEADLINE_S = 1.0  # for a distiller (seed 001, tier 1)
+THREADS_MAX = 256  # served at one time; the state of further threads is computed when it is requested
+CALLS_MAX = 4  # of the distiller at one time
+ENTRIES_MAX = 60  # shown to a distiller: the newest since the state that was stored last
+CACHED_MAX = 500  # states
+CACHED_BYTES_MAX = 8_000_000  # of all of them; most have some kilobytes, that of a thread with long messages many
+
+ThreadKey: TypeAlias = tuple[str, str]
+"""Space and thread id."""
+
+Versions: TypeAlias = tuple[Any, ...]
+"""The operations that last wrote what a state is made from: `reverie.usecases.working_state.versions`."""
+
+
+class StateCache:
+    """LRU cache of the newest working state of each thread, bounded by bytes; thread-safe."""
+
+    def __init__(self) -> None:
+        self._plans: OrderedDict[ThreadKey, tuple[Versions, StatePlan]] = OrderedDict()
+        self._sizes: dict[ThreadKey, int] = {}  # in MessagePack
+        self._bytes = 0
+        self._deleted: OrderedDict[ThreadKey, int] = OrderedDict()  # by thread the operation that deleted it
+        self._lock = threading.Lock()
+
+    def get(self, key: ThreadKey) -> tuple[Versions, StatePlan] | None:
+        """Return the cached working state of a thread with the versions that it was made from, or None."""
+        with self._lock:
+            cached = self._plans.get(key)
+            if cached is not None:
+                self._plans.move_to_end(key)
+            return cached
+
+    def put(self, key: ThreadKey, versions: Versions, plan: StatePlan) -> None:
+        """Cache a state in place of the thread's previous one; those that were used least recently are dropped.
+
+        One of a thread that was deleted meanwhile is not cached; one that alone is larger than all may be, is.
+        """
+        size = len(msgspec.msgpack.encode(plan))
+        with self._lock:
+            if (versions[0] or 0) <= self._deleted.get(key, -1):
+                return
+            self._drop(key)
+            self._plans[key] = (versions, plan)
+            self._sizes[key] = size
+            self._bytes += size
+            while len(self._plans) > CACHED_MAX or (self._bytes > CACHED_BYTES_MAX and len(self._plans) > 1):
+                self._drop(next(iter(self._plans)))
+
+    def remove(self, key: ThreadKey, operation: int) -> None:
+        """Drop the state of a thread that `operation` deleted; no state from before the deletion is cached later."""
+        with self._lock:
+            self._drop(key)
+            self._deleted[key] = operation
+            self._deleted.move_to_end(key)
+            if len(self._deleted) > CACHED_MAX:
+                self._deleted.popitem(last=False)
+
+    def _drop(self, key: ThreadKey) -> None:
+        """Drop the cached state of a thread, if there is one."""
+        self._plans.pop(key, None)
+        self._bytes -= self._sizes.pop(key, 0)
+
+
+class BackgroundState:
+    """The tasks that compute and refine working states, one for each thread that had messages appended."""
+
+    def __init__(
+        self, distiller: Distiller | None = None, *, debounce_s: float = DEBOUNCE_S, deadline_s: float = DEADLINE_S
+    ) -> None:
+        self._distiller = distiller
+        self._debounce_s = debounce_s
+        self._deadline_s = deadline_s
+        self._tasks: dict[ThreadKey, asyncio.Task[None]] = {}
+        self._again: set[ThreadKey] = set()  # messages came while their task ran
+        self._overdue: set[ThreadKey] = set()  # their distiller missed its deadline and still runs
+        self._calls = asyncio.Semaphore(CALLS_MAX)
+
+    def schedule(self, services: Services, space: str, thread: str) -> None:
+        """Schedule the work that follows appended messages; returns at once."""
+        key = (space, thread)
+        if key in self._tasks:
+            self._again.add(key)
+        elif len(self._tasks) < THREADS_MAX:
+            task = asyncio.get_running_loop().create_task(self._serve(services, key))
+            self._tasks[key] = task
+            task.add_done_callback(lambda _: self._tasks.pop(key, None))
+
+    async def wait_idle(self) -> None:
+        """Wait until no working state is being computed."""
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks.values()))
+
+    async def close(self) -> None:
+        """Cancel all pending updates of working states; a missing state is computed when it is requested."""
+        for task in self._tasks.values():
+            task.cancel()
+        await self.wait_idle()
+
+    async def _serve(self, services: Services, key: ThreadKey) -> None:
+        """Compute and refine the state of a thread until no messages came meanwhile."""
+        while True:
+            self._again.discard(key)
+            await asyncio.sleep(self._debounce_s)
+            try:
+                plan = await current_state(services, *key, bulk=True)
+                await self._refine(services, key, plan)
+                await extend_outline(services, *key, bulk=True)
+            except BaseException as error:  # noqa: BLE001 - no other thread's state waits for this one
+                failure = failure_of(error)
+                # The thread is gone, or the compute process is busy: the state is computed when it is requested.
+                logger("reveried.background_state").info("a working state was left for later", code=failure.code)
+            if key not in self._again:
+                return
+
+    async def _refine(self, services: Services, key: ThreadKey, plan: StatePlan) -> None:
+        """Let a distiller or model refine a thread's working state, and store a usable answer that comes in time."""
+        models = services.models if services.models is not None and services.models.asks_states else None
+        if (self._distiller is None and models is None) or key in self._overdue:
+            return
+        messages = await asyncio.to_thread(_new_messages, services, key)
+        if not messages:
+            return
+        if self._distiller is not None:
+            answer = await self._ask(self._distiller, key, messages, plan.state)
+        else:
+            assert models is not None
+            answer = await self._ask_model(services, models, messages, plan.state)
+        refined = working_state.from_distiller(plan.state, answer, seq=plan.seq)
+        if refined is None:
+            return
+        space, thread = key
+        write = working_state.commit(
+            space, "distiller", thread, refined, seq=plan.seq, version=plan.version, why="working-state.refine"
+        )
+        try:
+            await services.submit(write, bulk=True)
+        except Conflict as conflict:
+            # The agent stored a state of its own since `plan`: its words win.
+            logger("reveried.background_state").info("an agent was faster than the distiller", code=conflict.code)
+
+    async def _ask(self, distiller: Distiller, key: ThreadKey, messages: list[Message], state: WorkingState) -> object:
+        """Return the distiller's answer; None where it failed or missed its deadline.
+
+        A call that missed it cannot be stopped; its thread is not asked again before it has returned.
+        """
+        async with self._calls:
+            call = _in_daemon_thread(lambda: distiller.working_state(messages, state))
+            self._overdue.add(key)
+            call.add_done_callback(lambda _: self._overdue.discard(key))
+            await asyncio.wait((call,), timeout=self._deadline_s)
+        if not call.done():
+            logger("reveried.background_state").warning("a distiller took too long", seconds=self._deadline_s)
+            return None
+        if (error := call.exception()) is not None:
+            logger("reveried.background_state").warning("a distiller failed", kind=type(error).__name__)
+            return None
+        return call.result()
+
+    async def _ask_model(
+        self, services: Services, models: Models, messages: list[Message], state: WorkingState
+    ) -> object:
+        """Return the model's working state; None where it failed or missed its deadline."""
+        from reverie.language_model.summary import StateWork  # noqa: PLC0415 - with a model only
+        from reverie.usecases.memory_plan import source_of  # noqa: PLC0415 - as above
+
+        def build() -> StateWork:
+            redactor = services.redact_rules.redactor()
+            return StateWork.of(source_of(messages, redactor), state, redactor.text(state_text.render(state)))
+
+        work = await asyncio.to_thread(build)
+        async with self._calls:
+            outcomes = await models.ask([work.request], models.settings.state_seconds)
+        with contextlib.suppress(ModelFailed):  # it was logged; the extracted state is used
+            return work.answered(outcomes[work.request.id])
+        return None
+
+
+def _new_messages(services: Services, key: ThreadKey) -> list[Message]:
+    """Return the messages after the stored state; of many, those of the newest ENTRIES_MAX entries."""
+    space, thread = key
+    with services.store.reader(space) as reader:
+        distilled_through = threads.get(reader, thread).through_seq
+        since = working_state.read_after(working_state.stored(reader, thread), distilled_through)
+        rows = sealed_after(reader, thread, since)
+    return spoken_messages(thread, rows[-ENTRIES_MAX:])
+
+
+def _in_daemon_thread(work: Callable[[], object]) -> asyncio.Future[object]:
+    """Return the future of `work` in a thread that does not delay the end of the process."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[object] = loop.create_future()
+
+    def resolve(result: object, error: Exception | None) -> None:
+        if outcome.cancelled():
+            return
+        if error is None:
+            outcome.set_result(result)
+        else:
+            outcome.set_exception(error)
+            outcome.exception()  # mark it as retrieved: after the deadline there is no caller to do so
+
+    def run() -> None:
+        result: object = None
+        failure: Exception | None = None
+        try:
+            result = work()
+        except Exception as error:  # noqa: BLE001 - a distiller may raise anything: the extracted state stays
+            failure = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the daemon has stopped meanwhile
+            loop.call_soon_threadsafe(resolve, result, failure)
+
+    threading.Thread(target=run, name="reverie-distiller", daemon=True).start()
+    return outcome

@@ -1,0 +1,308 @@
+"""Calls as HTTP/1.1 requests and their answers as typed values (RFC 9112), and server-sent events; no I/O.
+
+The functions that read an answer take `read`, a coroutine function that returns the bytes they ask for, so that a
+blocking socket and an asyncio stream share one implementation of the protocol.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+import orjson
+
+from reverie import wire
+from reverie.decode import from_json
+from reverie.errors import ProtocolMismatch, ReverieError, ValidationError, from_code
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+LINE = -1  # asks `read` for the bytes up to and including the next newline
+REST = -2  # asks `read` for the bytes until the other end closes
+LINE_MAX_BYTES = 65_536  # twice the daemon's limit for a whole request head; the heads it sends are far shorter
+HEADERS_MAX = 100
+BODY_MAX_BYTES = 512 * 1024 * 1024  # pages and archives are far smaller: more is no answer of the daemon
+
+T = TypeVar("T")
+QueryValue: TypeAlias = str | int | bool | None
+Read: TypeAlias = "Callable[[int], Awaitable[bytes]]"
+
+
+class BadAnswer(ReverieError):
+    """The process at the socket does not speak HTTP as the daemon does, or its answer is incomplete."""
+
+    code = "bad_answer"
+
+
+# Requests
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One request to the daemon, and the decoder of its answer. A `long` call waits for a job, up to minutes."""
+
+    method: str
+    target: str
+    decode: Callable[[bytes], T]
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    long: bool = False
+
+    @property
+    def is_idempotent(self) -> bool:
+        """True if sending the request twice has the same effect as sending it once."""
+        return self.method == "GET" or "Idempotency-Key" in self.headers
+
+
+def target(*segments: str, **query: QueryValue) -> str:
+    """Return the request target of path segments and query parameters, percent-encoded; None parameters are left out.
+
+    A `/` inside a segment is kept, as in the path of a document.
+    """
+    path = "/v1/" + "/".join(quote(segment, safe="/:@+") for segment in segments)
+    pairs = {name: _query_value(value) for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+def _query_value(value: QueryValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def decoder(kind: type[T]) -> Callable[[bytes], T]:
+    """Return a decoder of one wire type."""
+
+    def decode(body: bytes) -> T:
+        try:
+            return from_json(body, kind)
+        except (msgspec.ValidationError, msgspec.DecodeError) as error:
+            raise BadAnswer(
+                f"the daemon's answer is not the expected {kind.__name__}: {error}",
+                hint="the daemon may be of another version: run `reverie down`, then `reverie up`",
+            ) from None
+
+    return decode
+
+
+def discard(body: bytes) -> None:
+    """Ignore the body of an answer, and return None."""
+    del body
+
+
+def get(kind: type[T], *segments: str, **query: QueryValue) -> Call[T]:
+    """Return a GET request whose answer is of type `kind`."""
+    return Call("GET", target(*segments, **query), decoder(kind))
+
+
+def request(
+    method: str,
+    path: str,
+    kind: type[T],
+    body: wire.Request | None = None,
+    *,
+    key: str | None = None,
+    long: bool = False,
+    headers: Mapping[str, str] | None = None,
+) -> Call[T]:
+    """Return a request with a JSON body. `key` is its idempotency key: the same key and body have one effect.
+
+    Raises:
+        ValidationError: the body has what JSON in UTF-8 has no form for, such as half a surrogate pair.
+    """
+    headers = {**(headers or {}), **({"Idempotency-Key": key} if key is not None else {})}
+    try:
+        encoded = msgspec.json.encode(body) if body is not None else None
+    except (UnicodeEncodeError, TypeError, RecursionError) as error:
+        raise ValidationError(f"what is sent has no form in JSON: {error}", hint="send texts, numbers, lists") from None
+    if encoded is not None:
+        headers["Content-Type"] = "application/json"
+    return Call(method, path, decoder(kind), encoded, headers, long)
+
+
+def call_bytes(call: Call[Any], token: str | None) -> bytes:
+    """Return the request as bytes, with the headers that every call has."""
+    lines = [
+        f"{call.method} {call.target} HTTP/1.1",
+        "Host: reverie",
+        f"{wire.PROTOCOL_HEADER}: {wire.PROTOCOL}",
+        *(f"{name}: {value}" for name, value in call.headers.items()),
+    ]
+    if token is not None:
+        lines.append(f"Authorization: Bearer {token}")
+    if call.body is not None or call.method in ("POST", "PUT", "PATCH"):
+        lines.append(f"Content-Length: {len(call.body or b'')}")
+    head = "\r\n".join(lines) + "\r\n\r\n"
+    return head.encode("latin-1") + (call.body or b"")
+
+
+# Answers
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Status and headers of an answer; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+
+    @property
+    def keeps_alive(self) -> bool:
+        """True if another request may follow on this connection: it stays open, and the body has an end of its own."""
+        delimited = self.status in (204, 304) or "content-length" in self.headers or self.is_chunked
+        return delimited and self.headers.get("connection", "").lower() != "close"
+
+    @property
+    def is_chunked(self) -> bool:
+        """True if the body is sent in chunks, each with its size."""
+        return self.headers.get("transfer-encoding", "").lower() == "chunked"
+
+
+async def read_head(read: Read) -> Head:
+    """Read the status line and the headers; interim answers (1xx) before them are skipped.
+
+    Raises:
+        BadAnswer: they are malformed.
+    """
+    parts = (await read(LINE)).split(None, 2)
+    if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or not parts[1].isdigit():
+        raise _malformed("the first line is not one of HTTP/1.1")
+    status = int(parts[1])
+    headers: dict[str, str] = {}
+    for _ in range(HEADERS_MAX):
+        line = (await read(LINE)).rstrip(b"\r\n")
+        if not line:
+            return Head(status, headers) if not 100 <= status < 200 else await read_head(read)
+        name, colon, value = line.partition(b":")
+        if not colon:
+            raise _malformed("a header has no colon")
+        headers[name.decode("latin-1").lower()] = value.strip().decode("latin-1")
+    raise _malformed(f"more than {HEADERS_MAX} headers")
+
+
+async def read_body(read: Read, head: Head) -> bytes:
+    """Read the whole body.
+
+    Raises:
+        BadAnswer: its length is malformed, or greater than BODY_MAX_BYTES.
+    """
+    if head.status in (204, 304):
+        return b""
+    if head.is_chunked:
+        pieces: list[bytes] = []
+        while (piece := await read_piece(read, head)) is not None:
+            pieces.append(piece)
+        return b"".join(pieces)
+    length = head.headers.get("content-length")
+    if length is None:
+        return await read(REST)
+    if not length.isdigit() or int(length) > BODY_MAX_BYTES:
+        raise _malformed(f"a body of {length} bytes")
+    return await read(int(length))
+
+
+async def read_piece(read: Read, head: Head) -> bytes | None:
+    """Read the next chunk (or line, where the body is not chunked) of a streamed body; None at its end."""
+    if not head.is_chunked:
+        return await read(LINE) or None
+    size = (await read(LINE)).split(b";")[0].strip()
+    try:
+        length = int(size, 16)
+    except ValueError:
+        raise _malformed("a chunk without its size") from None
+    if not 0 <= length <= BODY_MAX_BYTES:
+        raise _malformed(f"a chunk of {length} bytes")
+    piece = await read(length)
+    await read(LINE)  # the line end after the chunk, or the empty trailer of the last one
+    return piece if length else None
+
+
+def check_head(head: Head) -> None:
+    """Refuse an answer of another protocol version; an error answer that names no version passes.
+
+    Raises:
+        ProtocolMismatch: the daemon speaks another protocol than this client.
+    """
+    version = head.headers.get(wire.PROTOCOL_HEADER.lower())
+    if version == str(wire.PROTOCOL) or (version is None and head.status >= 400):
+        return
+    raise ProtocolMismatch(
+        f"the daemon speaks protocol {version or 'unknown'}, this client {wire.PROTOCOL}",
+        hint="restart the daemon with `reverie down`, then `reverie up`; update the older of the two",
+    )
+
+
+def error_of(head: Head, body: bytes) -> ReverieError:
+    """Return the error that an envelope describes, or BadAnswer if there is no envelope."""
+    try:
+        envelope = from_json(body, wire.ErrorEnvelope)
+    except (msgspec.ValidationError, msgspec.DecodeError):
+        return BadAnswer(f"the daemon answered {head.status} without saying why", hint="run `reverie logs`")
+    details = dict(envelope.details)
+    if "retry-after" in head.headers:
+        details.setdefault("retryAfter", head.headers["retry-after"])
+    return from_code(envelope.error, envelope.message, details)
+
+
+def _malformed(what: str) -> BadAnswer:
+    return BadAnswer(f"the answer at the socket cannot be read: {what}", hint="run `reverie doctor`")
+
+
+# Server-sent events
+
+
+class EventParser:
+    """Incremental parser of server-sent events (HTML standard, section 9.2).
+
+    `last` is the sequence of the last complete event, after which a broken stream is resumed.
+    """
+
+    def __init__(self, last: int | None = None) -> None:
+        self.last = last
+        self._rest = b""
+        self._type = ""
+        self._seq = ""
+        self._data: list[str] = []
+
+    def feed(self, piece: bytes) -> list[wire.Event]:
+        """Return the events that this piece completes; comments (the stream's heartbeat) are skipped."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        events: list[wire.Event] = []
+        for line in lines:
+            event = self._line(line.rstrip(b"\r").decode("utf-8", "replace"))
+            if event is not None:
+                events.append(event)
+        return events
+
+    def reset(self) -> None:
+        """Drop a partial event: after a reconnect the daemon sends it again."""
+        self._rest, self._type, self._seq, self._data = b"", "", "", []
+
+    def _line(self, line: str) -> wire.Event | None:
+        """Process one line; an empty line completes an event."""
+        if not line:
+            return self._complete()
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        match name:
+            case "event":
+                self._type = value
+            case "data":
+                self._data.append(value)
+            case "id":
+                self._seq = value
+            case _:
+                pass  # a comment, or a field that is not part of an event
+        return None
+
+    def _complete(self) -> wire.Event | None:
+        kind, seq, data = self._type, self._seq, "\n".join(self._data)
+        self._type, self._seq, self._data = "", "", []
+        if not data or not seq.isdigit():
+            return None
+        self.last = int(seq)
+        value: dict[str, Any] = orjson.loads(data)
+        return wire.Event(seq=self.last, type=kind, data=value)

@@ -1,0 +1,287 @@
+"""Update `MEMORY.md`, which has two writers: the lines that link to listed documents are ours, all others people's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from reverie.documents.escape import ending_of
+from reverie.documents.front_matter import front_matter_of
+from reverie.documents.parts import numbered
+from reverie.documents.project_paths import folder_of
+from reverie.lazy_regex import lazy_regex
+from reverie.markdown_blocks import BlockKind, parse
+from reverie.words import strip_markers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+LINES_MAX: Final = 200  # of the whole file: what Claude Code loads
+BYTES_MAX: Final = 25_000
+_FIRST_FACTS: Final = ("user", "preferences", "project", "mistakes", "procedures", "skills", "observations")
+_PASSES_MAX: Final = 4  # a bound of the passes until nothing changes any more
+_PLAIN_LINK: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
+_LINK: Final = lazy_regex(
+    r"(?P<mark> {0,3}[-*+][ \t]+)\[(?:\\.|[^\]\\])*\]\((?:<(?P<angled>[^>]*)>|(?P<plain>[^)\s]*))\)"
+)
+_MORE: Final = lazy_regex(r"(?P<mark> {0,3}[-*+][ \t]+)… and \d+ more: memory_list names them all[ \t]*")
+_LINE: Final = lazy_regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_BOM: Final = "\ufeff"
+_HEAD: Final = "# Memory"
+_REST: Final = ""  # the path of the line that counts what is left out
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """A document's entry in an index: its path, its size in bytes, its summary line, and when it changed last."""
+
+    path: str
+    size: int
+    summary: str
+    updated_at: str = ""
+
+
+def update_memory_list(text: str, entries: Sequence[DocumentEntry], owned_before: Collection[str] = ()) -> str:
+    """Return `MEMORY.md` with one line for each of `entries`, and all its other lines byte for byte as they are.
+
+    Ours are list items of one line that link to a path of `entries` or of `owned_before` (what was listed earlier):
+    they are updated in their place, removed, or added behind the one that comes before them in the order, and those
+    that stand together are put in order (`newest_first`); none moves across a line of somebody else. An item with
+    further lines is a person's, and lists its document as well as ours would; so is one with a redaction marker, which
+    ours never have: its secret is in the file alone, where sync keeps it, so the line would come back for ever.
+    The whole has at most 200 lines and 25,000 bytes, which is what Claude Code loads: the last of ours are left out and
+    counted. What people wrote is never cut. A text that is up to date stays as it is.
+    """
+    owned = {entry.path for entry in entries} | set(owned_before)
+    for _ in range(_PASSES_MAX):
+        before, text = text, _updated_once(text, entries, owned)
+        if text == before:
+            break
+    return text
+
+
+def _updated_once(text: str, entries: Sequence[DocumentEntry], owned: Collection[str]) -> str:
+    """Return the text after one pass; a removed line may change how others parse, as when `---` becomes first."""
+    listed_by_people = {row.path for row in _rows(text.removeprefix(_BOM), owned) if not row.ours}
+    wanted = [(entry.path, _link(entry)) for entry in newest_first(entries) if entry.path not in listed_by_people]
+
+    def with_first(count: int) -> str:
+        """Return MEMORY.md with the first `count` of Reverie's lines, and a line that counts the others."""
+        rest = [(_REST, f"… and {len(wanted) - count} more: memory_list names them all")] if count < len(wanted) else []
+        return _composed(text, owned, [*wanted[:count], *rest])
+
+    if len(wanted) <= LINES_MAX and _fits(everything := with_first(len(wanted))):
+        return everything
+    low, high = -1, min(len(wanted), LINES_MAX) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _fits(with_first(middle)) else (low, middle - 1)
+    return with_first(low) if low >= 0 else _composed(text, owned, [])
+
+
+def ordered(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
+    """Return documents in list order: known facts in a fixed order, other facts, episodes newest first, the rest."""
+    episodes = [entry for entry in documents if entry.path.startswith("episodes/")]
+    others = [entry for entry in documents if not entry.path.startswith("episodes/")]
+    others.sort(key=_rank)
+    episodes.sort(key=lambda entry: numbered(entry.path), reverse=True)
+    facts = [entry for entry in others if entry.path.startswith("facts/")]
+    return [*facts, *episodes, *(entry for entry in others if not entry.path.startswith("facts/"))]
+
+
+def newest_first(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
+    """Return documents as an index lists them: the project's that changed last, the person's, other projects'.
+
+    Of each of these the one that changed last is first, the parts of a long one together; of those that changed at once
+    the order is that of `ordered`. In a list for one project, with its documents and the person's, its own are first.
+    """
+    changed: dict[str, str] = {}
+    for entry in documents:
+        whole, _ = numbered(entry.path)
+        changed[whole] = max(changed.get(whole, ""), entry.updated_at)
+    ranked = sorted(ordered(documents), key=lambda entry: changed[numbered(entry.path)[0]], reverse=True)
+    groups: dict[str | None, list[DocumentEntry]] = {}
+    for entry in ranked:
+        groups.setdefault(folder_of(entry.path), []).append(entry)
+    own = groups.pop(None, [])
+    first, *others = groups.values() if groups else [[]]
+    return [*first, *own, *(entry for group in others for entry in group)]
+
+
+def flat(summary: str) -> str:
+    """Return a summary on one line."""
+    return " ".join(summary.split())
+
+
+@dataclass(slots=True)
+class _Row:
+    """A line with its ending: the path that it lists, if any, whether it is ours, and whether it is of a list item."""
+
+    line: str
+    path: str | None = None
+    ours: bool = False
+    item: bool = False
+
+
+def _rows(text: str, owned: Collection[str]) -> list[_Row]:
+    """Return the lines of a text, classified; `owned` are the paths whose list items are ours."""
+    rows = [_Row(line) for line in _LINE.findall(text)]
+    data = text.encode("utf-8", "replace")
+    at = 0
+    starts: dict[int, int] = {}
+    for index, row in enumerate(rows):
+        starts[at] = index
+        at += len(row.line.encode("utf-8", "replace"))
+    for block in parse(data, sections=False):
+        if block.kind is BlockKind.BULLET:
+            first = starts[block.start]
+            size = len(_LINE.findall(data[block.start : block.end].decode()))
+            for row in rows[first : first + size]:
+                row.item = True
+            path = _path(rows[first].line)
+            if path is not None and (path == _REST or path in owned):
+                line = rows[first].line
+                rows[first].path, rows[first].ours = path, size == 1 and strip_markers(line) == line
+    return rows
+
+
+def _composed(text: str, owned: Collection[str], wanted: Sequence[tuple[str, str]]) -> str:
+    """Return the text with exactly these lines of ours: the path of each, and the text after its list mark."""
+    body = text.removeprefix(_BOM)
+    ending = ending_of(body)
+    bodies = dict(wanted)
+    rows: list[_Row] = []
+    for row in _rows(body, owned):
+        if not row.ours:
+            rows.append(row)
+        elif row.path in bodies and row.path not in _listed_paths(rows):
+            rows.append(replace(row, line=_updated_line(row.line, bodies[row.path], ending)))
+    lacks_ending = bool(body) and not body.endswith(("\n", "\r"))
+    # A code fence or comment that is open to the end would take our lines in: then they go before everything.
+    candidates = [
+        _joined(_in_order(_with_missing(list(rows), wanted, add, ending), wanted), ending, lacks_ending=lacks_ending)
+        for add in (_add_at_end, _add_at_top, _add_at_top_separated)
+    ]
+    after = next(
+        (candidate for candidate in candidates if _listed_paths(_rows(candidate, owned)) == bodies.keys()),
+        candidates[0],
+    )
+    return text[: len(text) - len(body)] + after
+
+
+def _with_missing(
+    rows: list[_Row], wanted: Sequence[tuple[str, str]], place: Callable[[list[_Row], _Row, str], None], ending: str
+) -> list[_Row]:
+    """Return the rows with the missing ones added: after the previous one in the order, else before the next one."""
+    for number, (path, body) in enumerate(wanted):
+        if path in _listed_paths(rows):
+            continue
+        new = _Row(f"- {body}{ending}", path, ours=True, item=True)
+        at = {row.path: index for index, row in enumerate(rows) if row.ours}
+        following = next((at[other] for other, _ in wanted[number:] if other in at), None)
+        if number > 0:
+            rows.insert(at[wanted[number - 1][0]] + 1, new)
+        elif following is not None:
+            rows.insert(following, new)
+        else:
+            place(rows, new, ending)
+    return rows
+
+
+def _in_order(rows: list[_Row], wanted: Sequence[tuple[str, str]]) -> list[_Row]:
+    """Return the rows with each run of our lines in the wanted order; only lines with the same mark change places."""
+    place: dict[str | None, int] = {path: number for number, (path, _) in enumerate(wanted)}
+    ordered_rows: list[_Row] = []
+    for mark, run in groupby(rows, key=lambda row: _mark(row.line) if row.ours else None):
+        same = list(run)
+        ordered_rows += same if mark is None else sorted(same, key=lambda row: place[row.path])
+    return ordered_rows
+
+
+def _mark(line: str) -> str:
+    """Return the list mark of one of our lines, with the spaces beside it."""
+    match = _LINK.match(line) or _MORE.match(line)
+    assert match is not None
+    return match["mark"]
+
+
+def _add_at_end(rows: list[_Row], new: _Row, ending: str) -> None:
+    """Add our first line after everything, below a heading if the file is empty."""
+    if not rows:
+        rows += [_Row(_HEAD + ending), _Row(ending)]
+    at = next((index + 1 for index in reversed(range(len(rows))) if rows[index].line.strip()), 0)
+    separator = [_Row(ending)] if at > 0 and not rows[at - 1].item else []
+    if separator and at < len(rows):  # the empty line that is there separates them
+        at, separator = at + 1, []
+    rows[at:at] = [*separator, new]
+
+
+def _add_at_top(rows: list[_Row], new: _Row, ending: str) -> None:
+    """Add our first line before everything but front matter."""
+    front_matter = front_matter_of("".join(row.line for row in rows))
+    at = 0
+    size = 0
+    while front_matter is not None and size < front_matter.end:
+        size += len(rows[at].line.encode("utf-8", "replace"))
+        at += 1
+    rows[at:at] = [new, _Row(ending)]
+
+
+def _add_at_top_separated(rows: list[_Row], new: _Row, ending: str) -> None:
+    """Add our first line at the top with a comment after it, if what follows would parse as more of our line."""
+    _add_at_top(rows, new, ending)
+    at = rows.index(new) + 2
+    rows[at:at] = [_Row(f"<!-- -->{ending}"), _Row(ending)]
+
+
+def _listed_paths(rows: Sequence[_Row]) -> set[str]:
+    """Return the paths that our lines list."""
+    return {row.path for row in rows if row.ours and row.path is not None}
+
+
+def _joined(rows: Sequence[_Row], ending: str, *, lacks_ending: bool) -> str:
+    """Return the lines as a text: each has an ending, except the last one if the text lacked it."""
+    lines = [row.line if row.line.endswith(("\n", "\r")) else row.line + ending for row in rows]
+    if lacks_ending and rows and (rows[-1].ours or lines[-1] != rows[-1].line):
+        lines[-1] = lines[-1].rstrip("\r\n")
+    return "".join(lines)
+
+
+def _updated_line(line: str, body: str, ending: str) -> str:
+    """Return one of our lines with a new text; its list mark and its ending stay."""
+    match = _LINK.match(line) or _MORE.match(line)
+    assert match is not None
+    own = line[len(line.rstrip("\r\n")) :]
+    return f"{match['mark']}{body}{own or ending}"
+
+
+def _link(entry: DocumentEntry) -> str:
+    """Return the text of a document's line: a markdown link, and its summary."""
+    label = "".join(f"\\{char}" if char in "[]\\" else char for char in entry.path)
+    target = entry.path if _PLAIN_LINK.issuperset(entry.path) else f"<{entry.path}>"
+    return f"[{label}]({target}) — {flat(strip_markers(entry.summary))}".rstrip(" —")
+
+
+def _path(line: str) -> str | None:
+    """Return the path that a list item links to, `_REST` for the line that counts the rest, or None."""
+    if _MORE.fullmatch(line.rstrip("\r\n")) is not None:
+        return _REST
+    link = _LINK.match(line)
+    if link is None:
+        return None
+    target = link["plain"] if link["angled"] is None else link["angled"]
+    return unquote(target).removeprefix("./")
+
+
+def _fits(text: str) -> bool:
+    """Return True if a text is within the limits of lines and bytes."""
+    return len(_LINE.findall(text)) <= LINES_MAX and len(text.encode("utf-8", "replace")) <= BYTES_MAX
+
+
+def _rank(entry: DocumentEntry) -> tuple[int, str, int]:
+    """Return the sort key of a document that is no episode; parts follow each other by their numbers."""
+    first, number = numbered(entry.path)
+    stem = first.removeprefix("facts/").removesuffix(".md")
+    return (_FIRST_FACTS.index(stem) if stem in _FIRST_FACTS else len(_FIRST_FACTS), first, number)

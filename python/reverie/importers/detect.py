@@ -1,0 +1,161 @@
+"""Transcript lines of every client: a line of JSON to an entry, by the format that the line itself shows, and back.
+
+Nothing is thrown away: a line that cannot be read becomes a `bad` entry with its text in `raw` and the reason in
+`extra["problem"]`. No format needs what stood on other lines, so a file can be read from any line on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from reverie.errors import ValidationError
+from reverie.git import normalized_remote
+from reverie.importers import claude_code, codex, pi
+from reverie.importers.lines import LINE_BYTES_MAX, Problem, Unreadable, load, text_of
+from reverie.models import Entry, EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+_IDS = ("sessionId", "uuid", "leafUuid", "messageId")
+_REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `window`
+
+
+def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
+    """Return the entry of one line, also of an unreadable one, and a problem to report or None; never raises.
+
+    `number` is the line's number, from 1.
+    """
+    if len(line) > LINE_BYTES_MAX:
+        return bad_entry(line, number, f"longer than {LINE_BYTES_MAX} bytes")
+    try:
+        value, mended = load(line)
+        entry, problem = _format_of(value).entry_of(value, number)
+    except Unreadable as why:
+        return bad_entry(line, number, str(why))
+    return entry, Problem(number, mended) if mended else problem
+
+
+def bad_entry(line: bytes, number: int, why: str) -> tuple[Entry, Problem]:
+    """Return an entry for an unreadable line (its text in `raw`, the reason in `extra`), and the problem."""
+    raw, encoding = text_of(line)
+    extra = {"problem": why} if encoding is None else {"problem": why, "encoding": encoding}
+    return Entry(kind=EntryKind.BAD, extra=extra, raw=raw, line=number), Problem(number, why)
+
+
+def json_object_of(entry: Entry) -> dict[str, Any]:
+    """Return the JSON object an entry was read from; ValidationError for a `bad` entry."""
+    if entry.kind is EntryKind.BAD:
+        raise ValidationError(
+            f"line {entry.line} could not be read and has no JSON", hint="use its raw text", line=entry.line
+        )
+    line: dict[str, Any] = _format_of(entry.extra).json_object_of(entry)
+    return line
+
+
+def folder_of(extra: dict[str, Any]) -> str | None:
+    """Return the folder in which the client was when it wrote a line, from the `extra` of its entry; or None.
+
+    Claude Code names it on every line, pi on the first one, Codex in the payload of a session and of each turn.
+    """
+    payload = extra.get("payload")
+    for holder in (extra, payload if isinstance(payload, dict) else {}):
+        if isinstance(folder := holder.get("cwd"), str):
+            return folder
+    return None
+
+
+def stated_remote(extra: dict[str, Any], folder: str | None) -> str:
+    """Return the normalized remote that a client recorded of the session that began in `folder`; "" for other lines.
+
+    Codex does in the first line. A forked session has the first line of the other one behind it, which may have been
+    in another folder.
+    """
+    payload = extra.get("payload")
+    if extra.get("type") != "session_meta" or not isinstance(payload, dict) or payload.get("cwd") != folder:
+        return ""
+    git = payload.get("git")
+    url = git.get("repository_url") if isinstance(git, dict) else None
+    return normalized_remote(url) if isinstance(url, str) else ""
+
+
+def model_named_in(entry: Entry) -> str | None:
+    """Return the model that a line names (a reply; of Codex the beginning of a turn), or None."""
+    holder = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
+    if entry.extra.get("type") == "turn_context" and codex.is_line(entry.extra):
+        holder = entry.extra["payload"]
+    model = holder.get("model") if isinstance(holder, dict) else None
+    return model if isinstance(model, str) else None
+
+
+def request_tokens_of(extra: dict[str, Any]) -> int:
+    """Return the tokens of the last request and its reply, where a line of its own says so (Codex); else 0.
+
+    Example: `{"type": "token_count", "info": {"last_token_usage": {"total_tokens": 54242}, …}}`. Its
+    `total_token_usage` is the sum of all requests of the session.
+    """
+    payload = extra.get("payload")
+    if extra.get("type") != "event_msg" or not isinstance(payload, dict) or payload.get("type") != "token_count":
+        return 0
+    info = payload.get("info")
+    last = info.get("last_token_usage") if isinstance(info, dict) else None
+    tokens = last.get("total_tokens") if isinstance(last, dict) else None
+    return tokens if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX else 0
+
+
+def is_of_subagent(extra: dict[str, Any]) -> bool:
+    """Return True for the first line of a session that another agent started (Codex); Claude Code's have a file name.
+
+    Example: `{"type": "session_meta", "payload": {"source": {"subagent": {"thread_spawn": …}}}}`; a person's is "cli".
+    """
+    payload = extra.get("payload")
+    source = payload.get("source") if extra.get("type") == "session_meta" and isinstance(payload, dict) else None
+    return isinstance(source, dict) and "subagent" in source
+
+
+def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:
+    """Return the program that wrote a session, by the first of its lines that shows it; None if no line does."""
+    for line in lines:
+        try:
+            value, _ = load(line)
+        except Unreadable:
+            continue
+        if codex.is_line(value):
+            return "codex"
+        if pi.is_line(value):
+            return "pi"
+        if _is_of_claude_code(value):
+            return "claude-code"
+    return None
+
+
+def is_understood(entry: Entry) -> bool:
+    """Return True for an entry of a session, be it data; other programs' JSON becomes entries of no known form too.
+
+    Example: `{"type": "summary", "leafUuid": …}` is one, `{"type": "entity", "name": …}` is none.
+    """
+    if entry.role is not None or codex.is_line(entry.extra) or pi.is_line(entry.extra):
+        return True
+    return _is_of_claude_code(entry.extra if entry.id is None else {**entry.extra, "uuid": entry.id})
+
+
+def is_record(line: bytes) -> bool:
+    """Return True for a whole record of a known program; what is within one (`progress` has a message) is none."""
+    try:
+        value, _ = load(line)
+    except Unreadable:
+        return False
+    return codex.is_line(value) or pi.is_line(value) or (_is_of_claude_code(value) and "sessionId" in value)
+
+
+def _is_of_claude_code(line: dict[str, Any]) -> bool:
+    """Return True for a line with a type and an id of Claude Code: of a session, or of what it is about."""
+    return isinstance(line.get("type"), str) and any(isinstance(line.get(name), str) for name in _IDS)
+
+
+def _format_of(line: dict[str, Any]) -> ModuleType:
+    """Return the importer module of a line's format; the fields that an entry keeps of its line suffice."""
+    if codex.is_line(line):
+        return codex
+    return pi if pi.is_line(line) else claude_code

@@ -1,0 +1,232 @@
+"""Learn memories from a thread without distilling it: after an import, or on request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from reverie.doubts import Objection
+from reverie.errors import Conflict
+from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds, tokens_used
+from reverie.models import Candidate
+from reverie.store import Write
+from reverie.usecases import consolidation, doubts, procedures, projects, threads
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
+from reverie.usecases.procedures import CommandCounts
+from reverie.usecases.redactions import RedactRules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reverie import wire
+    from reverie.store import Reader, Writer
+    from reverie.usecases.memory_plan import Worked
+
+
+class Extracted(msgspec.Struct):
+    """The candidates of a thread's entries up to `last_seq`, redacted, with why each is from outside, else None."""
+
+    last_seq: int
+    candidates: list[Candidate]
+    outside: list[str | None]
+    counts: CommandCounts
+    objections: list[Objection] = []
+
+
+class LearnJob(msgspec.Struct):
+    """A snapshot: the thread's entries after `learnt_through`, the last entry learnt from, and the memories.
+
+    `random` seeds the ids of new memories; `redact` makes the redactor. `outcomes` are the answers
+    of a model by the ids of their requests; None decides without one, from `extracted` where that is there. With
+    `reflection` the model changes the files of memories by calls of tools, within these bounds.
+    """
+
+    thread: str
+    project: str | None
+    learnt_through: int
+    entries: list[SealedEntry]
+    memories: MemorySnapshot
+    counts: CommandCounts
+    at: str
+    random: bytes
+    redact: RedactRules = msgspec.field(default_factory=RedactRules)
+    outcomes: dict[str, Outcome] | None = None
+    reflection: ReflectionBounds | None = None
+    extracted: Extracted | None = None
+    project_unknown: bool = False
+
+
+class LearnPlan(msgspec.Struct):
+    """The memories learnt at the time `at` from entries `since` (exclusive) to `last_seq` of `thread`.
+
+    Where a model failed, `last_seq` is `since`: nothing is written, and the same entries are read by the next run.
+    """
+
+    thread: str
+    at: str
+    since: int
+    last_seq: int
+    memories: MemoryPlan
+    counts: CommandCounts
+    model_tokens: int = 0
+
+
+def snapshot(
+    reader: Reader,
+    thread_id: str,
+    *,
+    window: int,
+    redact: RedactRules,
+    at: str,
+    random: bytes,
+    through: int | None = None,
+    memories: bool = True,
+) -> LearnJob:
+    """Return a LearnJob: a thread's entries not learnt from yet, and the memories of the space.
+
+    `window` is `consolidation.window` in tokens.
+
+    Entries behind `through` are left for the next run. Without `memories` they are to be added once the candidates are
+    known. Raises NotFound for an unknown thread.
+    """
+    thread = threads.get(reader, thread_id)
+    entries = sealed_after(reader, thread_id, thread.extracted_seq)
+    return LearnJob(
+        thread=thread_id,
+        project=projects.of_thread(thread),
+        learnt_through=thread.extracted_seq,
+        entries=[entry for entry in entries if through is None or entry[0] <= through],
+        memories=consolidation.snapshot(reader, window=window) if memories else MemorySnapshot(0, [], {}, window),
+        counts=procedures.snapshot(reader, thread),
+        at=at,
+        random=random,
+        redact=redact,
+        project_unknown=projects.is_project_unknown(thread),
+    )
+
+
+def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
+    """Return the candidates of the job's messages, consolidated with the existing memories; pure.
+
+    With a model, the requests that have no outcome in the job yet. Raises Damaged where an entry's bytes fail their
+    checksum.
+    """
+    from reverie.distill.distiller import Extractive
+    from reverie.distill.objections import objections
+    from reverie.usecases import screening
+    from reverie.usecases.origins import FoundOrigins
+    from reverie.usecases.served_text import without_recalled
+
+    if job.outcomes is not None:
+        messages = without_recalled(active_messages(job.thread, job.entries))
+        redactor = job.redact.redactor()
+        worked = _worked(job, job.outcomes)
+        if worked.plan is None:
+            return worked.requests
+        # Without a page behind it, everything was read, also what no page shows, such as the client's own lines.
+        last_seq = (worked.last_seq or job.learnt_through) if worked.more else job.entries[-1][0]
+        facts = Extractive().facts([message for message in messages if message.last_seq <= last_seq])
+        worked.plan.doubts = _doubts(job, objections(facts))
+        return LearnPlan(
+            thread=job.thread,
+            at=job.at,
+            since=job.learnt_through,
+            last_seq=last_seq,
+            memories=worked.plan,
+            counts=procedures.counted(job.counts, facts, redactor),
+            model_tokens=tokens_used(job.outcomes),
+        )
+    extracted = job.extracted or extract(job)
+    usable = screening.screen_readable(
+        job.memories, extracted.candidates, FoundOrigins(extracted.candidates, extracted.outside), at=job.at
+    )
+    plan = screening.decide_screened(job.memories, usable, at=job.at, random=job.random)
+    plan.doubts = _doubts(job, extracted.objections)
+    return LearnPlan(
+        thread=job.thread,
+        at=job.at,
+        since=job.learnt_through,
+        last_seq=extracted.last_seq,
+        counts=extracted.counts,
+        memories=plan,
+    )
+
+
+def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[doubts.Mark]:
+    """Return the marks of the job's memories that its thread speaks against."""
+    return doubts.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.at)
+
+
+def extract(job: LearnJob) -> Extracted:
+    """Return the candidates of the job's messages, found without a model; pure. The memories are not looked at.
+
+    Raises Damaged where an entry's bytes fail their checksum.
+    """
+    from reverie.distill.candidates import candidates, unsure_wishes
+    from reverie.distill.distiller import Extractive
+    from reverie.distill.objections import objections
+    from reverie.usecases.origins import Origins
+    from reverie.usecases.screening import Origin, readable_of
+    from reverie.usecases.served_text import without_recalled
+
+    messages = without_recalled(active_messages(job.thread, job.entries))
+    redactor = job.redact.redactor()
+    facts = Extractive().facts(messages)
+    counts = procedures.counted(job.counts, facts, redactor)
+    said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *unsure_wishes(facts, job.at)]
+    origins = Origins(messages)
+    readable = readable_of(said, redactor, Origin(job.thread, job.project, job.project_unknown))
+    return Extracted(
+        last_seq=job.entries[-1][0],
+        candidates=readable,
+        outside=[origins.outside(candidate) for candidate in readable],
+        counts=counts,
+        objections=list(objections(facts)),
+    )
+
+
+def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
+    """Return the plan of memories by the model's answers, or the requests that still have no answer."""
+    from reverie.usecases.memory_plan import MemoryWork, work_on
+    from reverie.usecases.screening import Origin
+    from reverie.usecases.served_text import without_recalled
+
+    return work_on(
+        MemoryWork(
+            messages=without_recalled(spoken_messages(job.thread, job.entries)),
+            snapshot=job.memories,
+            outcomes=outcomes,
+            redactor=job.redact.redactor(),
+            at=job.at,
+            random=job.random,
+            thread=Origin(job.thread, job.project, job.project_unknown),
+            reflection=job.reflection,
+        )
+    )
+
+
+def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges]:
+    """Return the write that commits the learnt memories.
+
+    Its body raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was learnt
+    from, or a memory changed, since the snapshot.
+    """
+
+    def body(writer: Writer) -> wire.MemoryChanges:
+        thread = threads.get(writer, plan.thread)
+        if thread.extracted_seq != plan.since:
+            raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
+        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        after = replace(
+            thread,
+            extracted_seq=plan.last_seq,
+            commands=plan.counts.own,
+            model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
+        )
+        writer.save(after, (plan.thread,))
+        return changes
+
+    return Write(space=space, who=who, why="thread.learn", body=body)

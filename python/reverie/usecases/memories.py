@@ -1,0 +1,361 @@
+"""Single memories as callers create, change and delete them: each write edits the memory's block in its document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reverie import tokenizer, wire
+from reverie.consolidate.apply import document_of
+from reverie.decode import convert
+from reverie.documents import items_by_id, parse_document
+from reverie.documents.edit import apply_changes, new_document
+from reverie.documents.items import Add, Change, Delete, Update, Wording
+from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.project_paths import PERSON, memory_project
+from reverie.doubts import doubted_at
+from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.models import Candidate, Memory
+from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
+from reverie.usecases import documents
+from reverie.usecases.forgotten_records import recall_to_mind
+from reverie.usecases.forgotten_writes import hold_if_forgotten
+from reverie.usecases.parts import part_index
+from reverie.usecases.put import Author, NewText, no_new_ids, put_texts
+from reverie.words import copy_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reverie.store import Reader, Writer
+    from reverie.text_recall import Hit
+
+_WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale
+
+
+class RememberedMemory(MemoryRecord, frozen=True, kw_only=True, rename=None):
+    """A memory after it was remembered; `existed` if the same one was there already, so that nothing was added."""
+
+    existed: bool = False
+
+
+# Conversions
+
+
+def memory_of(record: MemoryRecord) -> Memory:
+    """Return a stored memory as the value that the pure parts work with."""
+    return convert(record, Memory, from_attributes=True)
+
+
+def record_of(memory: Memory) -> MemoryRecord:
+    """Return a memory value as the record that is stored."""
+    return convert(memory, MemoryRecord, from_attributes=True)
+
+
+def wording(record: MemoryRecord) -> Wording:
+    """Return a stored memory's content, tags, title and fields."""
+    return Wording(record.content, record.tags, record.title, record.fields)
+
+
+def memory_answer(record: MemoryRecord) -> wire.Memory:
+    """Return a memory as the API shows it."""
+    return wire.Memory(
+        id=record.id,
+        type=record.type.value,
+        content=record.content,
+        tags=list(record.tags),
+        document=record.document,
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        access_count=record.access_count,
+        last_accessed_at=record.last_accessed_at,
+        trust=record.trust,
+        provenance=record.provenance,
+        title=record.title,
+        fields=dict(record.fields),
+        project=memory_project(record) or None,
+        in_doubt_since=doubted_at(record.provenance),
+    )
+
+
+def recall_answer(
+    found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]],
+    project: str | None = None,
+    *,
+    weaker: int = 0,
+    min_score: float = 0.0,
+) -> wire.RecallAnswer:
+    """Return the hits as the API shows them, each with the terms that contributed to its score.
+
+    `project` is the one whose memories were searched beside the person's.
+    """
+    hits = [
+        wire.RecallHit(
+            memory=memory_answer(record),
+            score=round(hit.score, 4),
+            why=", ".join(f"{term} {added:.2f}" for term, added in hit.why),
+            relevance=round(hit.relevance, 4),
+        )
+        for hit, record in found
+    ]
+    return wire.RecallAnswer(
+        hits=hits,
+        tokens=sum(hit.tokens for hit, _ in found),
+        tokenizer=tokenizer.TOKENIZER,
+        project=project,
+        weaker=weaker,
+        min_score=round(min_score, 4),
+    )
+
+
+# Reading
+
+
+def get(reader: Reader, memory_id: str) -> MemoryRecord:
+    """Return a memory, without its access count.
+
+    Raises:
+        NotFound: no memory has this id.
+    """
+    record = reader.load(MemoryRecord, (memory_id,))
+    if record is None:
+        raise _not_found(memory_id)
+    return record
+
+
+def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:
+    """Return every version of a memory, oldest first, each with the operation that wrote it.
+
+    Raises:
+        NotFound: there never was a memory with this id.
+    """
+    versions = reader.record_history(MemoryRecord, (memory_id,))
+    if not versions:
+        raise _not_found(memory_id)
+    items = []
+    for number, version in enumerate(versions, 1):
+        operation = reader.load(OperationRecord, (version.operation,))
+        items.append(
+            wire.MemoryVersion(
+                version=number,
+                operation=str(version.operation),
+                at=version.at,
+                who="" if operation is None else operation.who,
+                why="" if operation is None else operation.why,
+                memory=None if version.value is None else memory_answer(version.value),
+            )
+        )
+    return wire.Page(items)
+
+
+def _not_found(memory_id: str) -> NotFound:
+    return NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
+
+
+# Writing
+
+
+def remember(
+    space: str,
+    candidate: Candidate,
+    *,
+    who: str,
+    author: Author,
+    new_id: Callable[[], str],
+    document: str | None = None,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[RememberedMemory]:
+    """Return the write that creates a memory in a document, which is created if there is none; it returns the record.
+
+    Where the document, or another part of it, has a near copy of the words, the body returns that memory and adds none:
+    it gets the tags that it has not, unless an agent would change a person's line for that. The words have passed the
+    redactor. Without a `document` it is the one for its type; of one that is full, the next part (`documents.parts`).
+    With a `project` in the candidate it belongs to that, wherever it is written. Raises ValidationError for a document
+    that has no memories, or memories of another type, and HeldForPerson where an agent remembers what a person forgot.
+    """
+    path = None if document is None else documents.writable_path(document)
+
+    def body(writer: Writer) -> RememberedMemory:
+        at = writer.at
+        target = path or document_of(candidate, at=at)
+        _check_type(target, candidate, at)
+        words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
+        index = part_index(writer)
+        similar, room = index.with_line(writer, target, words), index.with_room(writer, target)
+        index.keep(writer)
+        for part in similar:
+            existing = _same_memory(writer, part, words, at[:10])
+            if existing is not None:
+                record = _with_tags(writer, *existing, author=author, who=who)
+                return RememberedMemory(**msgspec.structs.asdict(record), existed=True)
+        memory_id = new_id()
+        edit_block(
+            writer, room, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
+        )
+        record = get(writer, memory_id)
+        hold_if_forgotten(writer, record, who=who)
+        recall_to_mind(writer, record, who=who)
+        return RememberedMemory(**msgspec.structs.asdict(record))
+
+    return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=RememberedMemory)
+
+
+def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the id of the memory in a document that is a near copy of these words, and their tags as read; or None."""
+    document = reader.load(DocumentRecord, (path,))
+    if document is None:
+        return None
+    (new,) = parse_document(path, new_document(path, [("", words)], day=day).text or "").items or (None,)
+    if new is None:
+        return None
+    key = copy_key(new.content)
+    for memory_id, item in items_by_id(path, document.content, document.ids).items():
+        if (item.title, item.fields) == (new.title, new.fields) and copy_key(item.content) == key:
+            return memory_id, new.tags
+    return None
+
+
+def _with_tags(writer: Writer, memory_id: str, tags: tuple[str, ...], *, author: Author, who: str) -> MemoryRecord:
+    """Add tags to a memory and return it; a person's line stays as it is for an agent."""
+    memory = get(writer, memory_id)
+    joined = tuple(dict.fromkeys((*memory.tags, *tags)))
+    if joined == memory.tags or (memory.trust == "person" and author != "person"):
+        return memory
+    words = Wording(memory.content, joined, memory.title, memory.fields)
+    edit_block(writer, memory.document, Update(memory_id, words), author=author, provenance={"by": who})
+    return get(writer, memory_id)
+
+
+def change(
+    space: str,
+    memory_id: str,
+    *,
+    content: str | None,
+    tags: Sequence[str] | None,
+    who: str,
+    author: Author,
+    read: MemoryRecord | None = None,
+) -> Write[MemoryRecord]:
+    """Return the write that changes a memory's content or tags, editing its block alone; it returns the record.
+
+    `read` is the version that the caller can have read: the body raises Conflict if the words have changed since.
+    """
+    if content is None and tags is None:
+        raise ValidationError("nothing is to be changed", hint="give `content`, `tags` or both")
+
+    def body(writer: Writer) -> MemoryRecord:
+        memory = _unchanged(writer, memory_id, read)
+        words = Wording(
+            memory.content if content is None else content,
+            memory.tags if tags is None else tuple(tags),
+            memory.title,
+            memory.fields,
+        )
+        _document_with(writer, memory)
+        edit_block(writer, memory.document, Update(memory_id, words), author=author, provenance={"by": who})
+        changed = get(writer, memory_id)
+        hold_if_forgotten(writer, changed, who=who)
+        return changed
+
+    return Write(space=space, who=who, why="memory.change", body=body)
+
+
+def forget(
+    space: str,
+    memory_id: str,
+    *,
+    who: str,
+    author: Author,
+    read: MemoryRecord | None = None,
+) -> Write[wire.MemoryDeleted]:
+    """Return the write that deletes a memory's block from its document; `undo` restores it. `read` as in `change`.
+
+    Sessions that say the same again do not bring it back, until somebody writes or remembers it.
+    """
+
+    def body(writer: Writer) -> wire.MemoryDeleted:
+        memory = _unchanged(writer, memory_id, read)
+        remove(writer, memory, author=author, forgotten_by=who)
+        return wire.MemoryDeleted(id=memory_id, document=memory.document, operation=str(writer.number))
+
+    return Write(space=space, who=who, why="memory.forget", body=body)
+
+
+def remove(writer: Writer, memory: MemoryRecord, *, author: Author, forgotten_by: str | None = None) -> None:
+    """Delete a memory's block, or its document if that is the memory; with `forgotten_by` it is not learnt again."""
+    document = _document_with(writer, memory)
+    if kind_of(memory.document, document.content) is DocumentKind.WHOLE:  # the memory is the whole document
+        texts: dict[str, NewText | None] = {memory.document: None}
+        put_texts(writer, texts, author=author, at=writer.at, new_id=no_new_ids, forgotten_by=forgotten_by)
+    else:
+        edit_block(writer, memory.document, Delete(memory.id), author=author, forgotten_by=forgotten_by)
+
+
+def edit_block(
+    writer: Writer,
+    path: str,
+    change: Change,
+    *,
+    author: Author,
+    provenance: dict[str, str] | None = None,
+    records: dict[str, MemoryRecord] | None = None,
+    project: str = PERSON,
+    forgotten_by: str | None = None,
+) -> list[str]:
+    """Edit one block of a document, or create it, update its summary and day, and return the paths that changed.
+
+    Returns the paths that changed. `project` is that of a new memory.
+    """
+    document = writer.load(DocumentRecord, (path,))
+    day = writer.at[:10]
+    if document is not None:
+        edited = apply_changes(path, document.content, document.ids, [change], day=day)
+    else:
+        edited = new_document(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
+    return put_texts(
+        writer,
+        {path: None if edited.text is None else NewText(edited.text, edited.ids)},
+        author=author,
+        at=writer.at,
+        new_id=no_new_ids,
+        records=records,
+        provenance=provenance,
+        project=project,
+        forgotten_by=forgotten_by,
+        before={path: document},
+    )
+
+
+def _unchanged(reader: Reader, memory_id: str, read: MemoryRecord | None) -> MemoryRecord:
+    """Return a memory whose words are still those that the caller has read.
+
+    Without this check a caller would replace words that a person saved a moment ago, unread.
+    """
+    record = get(reader, memory_id)
+    if read is not None and any(getattr(record, name) != getattr(read, name) for name in _WORDS):
+        raise Conflict(f"memory {memory_id} was changed just now", hint="read it again, then decide")
+    return record
+
+
+def _document_with(reader: Reader, memory: MemoryRecord) -> DocumentRecord:
+    document = documents.get(reader, memory.document)
+    if memory.id not in document.ids:
+        raise Conflict(f"memory {memory.id} is not in {memory.document}", hint="reverie check")
+    return document
+
+
+def _check_type(path: str, candidate: Candidate, at: str) -> None:
+    """Refuse a document of another type: a block's type follows from its document, so the memory would change type."""
+    kind = type_of_blocks(path)
+    if kind is None:
+        raise ValidationError(
+            f"{path} does not hold memories", hint="name a document under facts/ or episodes/", field="document"
+        )
+    if kind is not candidate.type:
+        document = document_of(candidate, at=at)
+        raise ValidationError(
+            f"{path} holds memories of type {kind}, not {candidate.type}",
+            hint=f"leave out the document, and it goes to {document}, or leave out the type",
+            field="type",
+        )

@@ -1,0 +1,386 @@
+"""Recall: search indexes over the memories of each space, kept up to date with the store by its operations.
+
+An index is built from all memories once. After that it follows the operations: each call first applies those that were
+committed since the last one, so that what was written is found by the next recall and what was deleted is not. `save`
+puts it into files, from which the next process goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from reverie import text_recall
+from reverie.errors import ReverieError
+from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
+from reverie.text_index import Index
+from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reverie.models import MemoryType
+    from reverie.store import Reader, Snapshot, Store
+    from reverie.text_index import Segment
+    from reverie.text_recall import Counted, Found, Hit
+
+T = TypeVar("T")
+
+BEHIND_MIN: Final = 2_000  # operations; applying as many is always faster than building the index again
+OPERATIONS_PER_MEMORY: Final = 2  # an operation is read in 10 µs, a memory read and indexed in 25 µs
+AT_ONCE_OPERATIONS: Final = 16  # behind: applied in a millisecond, before a search that does not wait
+AT_ONCE_MEMORIES: Final = 8  # changed by these
+BUILD_BATCH: Final = 1_000  # memories that are in this process at one time
+BUFFER_MAX: Final = 20_000  # memories in the index's buffer while it is built; about 10 MB
+
+
+class MemoryIndex:
+    """A search index over one space's memories. Not thread-safe.
+
+    `saved` are its files, None if it is in memory only. `unsaved` counts changes since; a new index has each memory.
+    """
+
+    def __init__(self, saved: SavedIndex | None = None) -> None:
+        """Begin without memories."""
+        self.saved = saved
+        self.unsaved = 0
+        self._index = text_recall.SearchIndex()
+        self._operation: int | None = None  # the last operation that is in the index
+        self._snapshot: Snapshot | None = None  # in which the index was seen to be current
+        self._many_since: int | None = None  # the operation that too much follows for a recall that does not wait
+        self._found: RecordCache[MemoryRecord, Counted[MemoryRecord]] = RecordCache(MemoryRecord, text_recall.counted)
+
+    def is_current(self, reader: Reader) -> bool:
+        """Return whether the index has everything that the reader's snapshot has."""
+        if self._snapshot is not None and self._snapshot == reader.snapshot:
+            return True
+        if self._operation is None or self._operation != reader.operation():
+            return False
+        self._snapshot = reader.snapshot
+        return True
+
+    def catch_up(self, reader: Reader) -> None:
+        """Bring the index to the reader's snapshot: load it, apply the operations since then, or build it again."""
+        if self.is_current(reader):
+            return
+        now = reader.operation()
+        if self._operation is None:
+            self._load(reader)
+        if self._operation is None or not self._update(reader, self._operation, now):
+            self._build(reader)
+        self._operation, self._snapshot = now, reader.snapshot
+
+    def build_again(self, reader: Reader) -> None:
+        """Build the index again because its files cannot be used any more."""
+        if self.saved is not None:
+            self.saved.delete()
+        self._build(reader)
+        self._operation, self._snapshot = reader.operation(), reader.snapshot
+
+    def search(
+        self,
+        reader: Reader,
+        query: str,
+        *,
+        limit: int = 10,
+        token_budget: int = 1_500,
+        types: Collection[MemoryType] | None = None,
+        tags: Collection[str] | None = None,
+        projects: Collection[str] | None = None,
+    ) -> list[Hit[MemoryRecord]]:
+        """Return the best memories for `query`, best first, in `token_budget`. Raises OSError for a damaged file."""
+        return self._index.search(
+            query,
+            lambda memory_id: self._found.load(reader, (memory_id,)),
+            limit=limit,
+            token_budget=token_budget,
+            types=types,
+            tags=tags,
+            projects=projects,
+        )
+
+    def recall(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord]:
+        """Return the best memories for `query` if it is related to them; options of `SearchIndex.recall`.
+
+        Raises OSError for a damaged file.
+        """
+
+        def load(memory_id: str) -> Counted[MemoryRecord] | None:
+            return self._found.load(reader, (memory_id,))
+
+        return self._index.recall(query, load, **options)
+
+    def nearest(self, query: str, limit: int, **options: Any) -> list[str]:
+        """Return ids of the best memories for `query`; options of `SearchIndex.nearest`. Raises OSError."""
+        return self._index.nearest(query, limit, **options)
+
+    def forget_found(self) -> None:
+        """Drop this process's copies of memories that were found by a search."""
+        self._found.clear()
+
+    def is_ready(self, reader: Reader) -> bool:
+        """Return True if a recall is as fast as a search; applies a few changes first if needed. Raises OSError."""
+        if not self.is_current(reader):
+            since, now = self._operation, reader.operation()
+            if since is None or since == self._many_since or not since < now <= since + AT_ONCE_OPERATIONS:
+                return False
+            if not self._update(reader, since, now, AT_ONCE_MEMORIES):
+                self._many_since = since  # hundreds of recalls may come before the index has caught up
+                return False
+            self._operation, self._snapshot = now, reader.snapshot
+        return True
+
+    def ids(
+        self,
+        types: Collection[MemoryType] | None,
+        tags: Collection[str] | None,
+        projects: Collection[str] | None,
+        *,
+        after: str,
+        limit: int,
+    ) -> list[str]:
+        """Return ids above `after` of memories of one of the types and projects, with all tags. Raises OSError."""
+        return self._index.ids(types, tags, projects, after=after, limit=limit)
+
+    def flush(self) -> tuple[list[Segment], int]:
+        """Write the unsaved entries to a segment; return all segments and the last operation. Raises OSError."""
+        assert self.saved is not None
+        assert self._operation is not None
+        index = self._index.index
+        if index.buffered:
+            index.flush(self.saved.new_path())
+        return index.segments(), self._operation
+
+    def segments(self) -> list[Segment]:
+        """Return the segments as they are now."""
+        return self._index.index.segments()
+
+    def replace(self, merged: Sequence[Segment], path: Path) -> None:
+        """Replace the segments `merged` by the one at `path` that they were merged into. Raises OSError."""
+        self._index.index.replace(merged, path)
+
+    def _load(self, reader: Reader) -> None:
+        """Take over the saved index where there is one that fits the store."""
+        saved_index = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
+        if saved_index is not None:
+            index, self._operation = saved_index
+            self._index = text_recall.SearchIndex(index)
+
+    def _update(self, reader: Reader, since: int, now: int, most: int | None = None) -> bool:
+        """Apply the operations after `since`; return False where the index is to be built again.
+
+        Nor are changes of more than `most` memories applied.
+        """
+        memories = reader.count(Kind.MEMORY)
+        if now < since or now - since > max(BEHIND_MIN, OPERATIONS_PER_MEMORY * memories):
+            return False
+        if reader.first_seq(Kind.OPERATION) > since + 1:  # some of them are not kept any more
+            return False
+        exists: dict[str, bool] = {}
+        for _, operation in reader.records(OperationRecord, after=(since,)):
+            for change in operation.changes:
+                if change.kind is Kind.MEMORY:
+                    exists[str(change.key[0])] = change.after is not None and not change.purged
+        if most is not None and len(exists) > most:
+            return False
+        for ids in _batches(sorted(exists)):
+            # A deleted one is not looked up: that the store has none would be verified by reading all memories.
+            records = {name: reader.load(MemoryRecord, (name,)) if exists[name] else None for name in ids}
+            for name, record in records.items():
+                if record is None:
+                    self._index.remove(name)
+                    self._found.forget((name,))
+            self._index.add_many(record for record in records.values() if record is not None)
+        self.unsaved += len(exists)
+        return len(self._index) == memories
+
+    def _build(self, reader: Reader) -> None:
+        """Build the index from every memory."""
+        self._index = text_recall.SearchIndex()
+        self.unsaved = 0
+        for records in _batches(record for _, record in reader.records(MemoryRecord)):
+            self._index.add_many(records)
+            self.unsaved += len(records)
+            if self.saved is not None and self._index.index.buffered >= BUFFER_MAX:
+                with suppress(OSError):  # on a full disk they stay in memory
+                    self._index.index.flush(self.saved.new_path())
+
+
+class Recall:
+    """The indexes of all spaces of a store, each opened on first use. Thread-safe.
+
+    One lock for all of them is enough, because a search takes well under a millisecond.
+    """
+
+    def __init__(self, store: Store, folder: Path | None = None) -> None:
+        """Take a store and the folder in which its indexes are saved; with None they are not saved."""
+        self._store = store
+        self._folder = folder
+        self._indexes: dict[str, MemoryIndex] = {}
+        self._lock = threading.Lock()
+        self._saving = threading.Lock()  # taken before `_lock`
+
+    def search(self, space: str, query: str, **options: Any) -> list[Hit[MemoryRecord]]:
+        """Return the best memories of `space` for `query`; options as for `MemoryIndex.search`."""
+        with self._lock:
+            return self._answer(space, lambda index, reader: index.search(reader, query, **options))
+
+    def recall(self, space: str, query: str, **options: Any) -> Found[MemoryRecord]:
+        """Return the best memories of `space` for `query` if it is related to them; options of `SearchIndex.recall`."""
+        with self._lock:
+            return self._answer(space, lambda index, reader: index.recall(reader, query, **options))
+
+    def recall_at_once(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord] | None:
+        """Return what `recall` returns, or None where the index is busy or not up to date, so that it never waits."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            index = self._indexes.get(reader.space)
+            return index.recall(reader, query, **options) if index is not None and index.is_ready(reader) else None
+        except OSError:
+            return None  # a damaged file: `recall` builds the index again
+        finally:
+            self._lock.release()
+
+    def ask(self, space: str, question: Callable[[MemoryIndex, Reader], T]) -> T:
+        """Return what `question` returns for the index of a space and the reader whose snapshot it has."""
+        with self._lock:
+            return self._answer(space, question)
+
+    def listed(
+        self,
+        space: str,
+        answer: Callable[[Reader, MemoryRecord], T],
+        *,
+        types: Collection[MemoryType] | None,
+        tags: Collection[str] | None,
+        projects: Collection[str] | None = None,
+        after: str,
+        limit: int,
+    ) -> list[tuple[str, T]]:
+        """Return id and answer of up to `limit` memories after `after`: of the types and projects, with all tags."""
+
+        def collect(index: MemoryIndex, reader: Reader) -> list[tuple[str, T]]:
+            ids = index.ids(types, tags, projects, after=after, limit=limit)
+            records = ((name, reader.load(MemoryRecord, (name,))) for name in ids)
+            return [(name, answer(reader, record)) for name, record in records if record is not None]
+
+        with self._lock:
+            return self._answer(space, collect)
+
+    def lines(
+        self, space: str, query: str, *, limit: int, projects: Collection[str] | None = None
+    ) -> list[tuple[str, str, str]]:
+        """Return the memories that are related to `query` as lines of a context: text, memory id, document."""
+        if not query:
+            return []
+        hits = self.recall(space, query, limit=limit, projects=projects).hits
+        return [(text_recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
+
+    def catch_up(self, space: str) -> int:
+        """Bring the index of a space up to date; return how many of its changes are not saved."""
+        with self._lock:
+            return self._answer(space, lambda index, _: index.unsaved)
+
+    def opened(self) -> list[str]:
+        """Return the spaces whose index is open."""
+        with self._lock:
+            return list(self._indexes)
+
+    def save(self, space: str) -> None:
+        """Save the index of a space as it is now, and merge its segments where they are too many.
+
+        Searches go on meanwhile: they wait only while the buffer is written. Raises OSError or ReverieError where that
+        is not possible; the index is then only in memory, and saved the next time.
+        """
+        self._save(space, whole=False)
+
+    def rewrite(self, space: str) -> None:
+        """Save the index of a space without any word of a memory that was deleted or replaced.
+
+        For a purge: call it after the commit. Until then a segment has the terms of its removed memories. Where that is
+        not possible (a damaged segment, a full disk) its files are deleted, and it is built again.
+
+        Raises:
+            StorageFailed: nor can they be deleted.
+        """
+        with self._lock:
+            index = self._answer(space, lambda index, _: index)
+            index.forget_found()
+            index.unsaved += 1
+        try:
+            self._save(space, whole=True)
+        except (OSError, ReverieError):
+            with self._saving, self._lock:
+                self._indexes.pop(space, None)
+                if index.saved is not None:
+                    index.saved.erase()
+
+    def _save(self, space: str, *, whole: bool) -> None:
+        """Save an index and merge segments, all of them where `whole`."""
+        with self._saving:
+            index = self._indexes.get(space)
+            if index is None or index.saved is None:
+                return
+            if not are_there(index.segments()):  # a person has deleted the folder: it is built again by the next search
+                with self._lock:
+                    self._indexes.pop(space, None)
+                    index.saved.delete()
+                return
+            segments = self._write(space, index, index.saved) if index.unsaved else index.segments()
+            merged = segments if whole else segments_to_merge(segments)
+            while merged:
+                path = index.saved.new_path()
+                Index.merge(merged, path)
+                with self._lock:
+                    index.replace(merged, path)
+                segments = self._write(space, index, index.saved)
+                merged = segments_to_merge(segments)
+
+    def _write(self, space: str, index: MemoryIndex, saved: SavedIndex) -> list[Segment]:
+        """Write unsaved entries to a segment, then the manifest, delete other files, and return the segments."""
+        with self._lock:
+            unsaved = index.unsaved
+            segments, operation = index.flush()
+        with self._store.reader(space) as reader:
+            record = operation_checksum(reader, operation)
+        if record is not None:
+            saved.write(segments, operation, record)
+        with self._lock:
+            index.unsaved -= unsaved
+            saved.delete_others([*segments, *index.segments()])  # one that is built again may have others by now
+        return segments
+
+    def _answer(self, space: str, ask: Callable[[MemoryIndex, Reader], T]) -> T:
+        """Return what `ask` returns for a space's index, brought up to date first; the caller has the lock."""
+        with self._store.reader(space) as reader:
+            index = self._indexes.get(space)
+            if index is None:
+                index = self._indexes[space] = MemoryIndex(self._files(space))
+            index.catch_up(reader)
+            try:
+                return ask(index, reader)
+            except OSError:
+                index.build_again(reader)
+                return ask(index, reader)
+
+    def _files(self, space: str) -> SavedIndex | None:
+        if self._folder is None:
+            return None
+        return SavedIndex(self._folder / hashlib.sha256(space.encode()).hexdigest()[:32])
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield lists of up to BUILD_BATCH items."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, BUILD_BATCH)):
+        yield batch
+
+
+def operation_checksum(reader: Reader, number: int) -> str | None:
+    """Return the checksum of an operation's record, None if there is none, and the empty text for operation 0."""
+    return reader.record_checksum(Kind.OPERATION, (number,)) if number > 0 else ""

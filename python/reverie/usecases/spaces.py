@@ -1,0 +1,107 @@
+"""Spaces and access tokens: create and list both, and revoke a token. Of a token only its SHA-256 is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reverie import wire
+from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.store import SYSTEM_SPACE, Kind, SpaceRecord, TokenRecord, Write
+from reverie.usecases.authors import OWN_AUTHORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.store import Reader, Writer
+
+DEFAULT_SPACE: Final = "default"
+"""The space of callers without a token. It is always there, and has no record."""
+
+_ID_PREFIX: Final = "tok_"
+_ID_HASH_CHARS: Final = 16
+"""Characters of the hash in a token's id. They say nothing of the token, and 64 bits name each of many millions."""
+
+_AFTER_ALL: Final = "~"
+"""Greater than every hexadecimal digit: `ab~` is a key behind all hashes that begin with `ab`."""
+
+
+def space_names(reader: Reader) -> list[str]:
+    """Return the names of all spaces in order; `reader` is of the system space."""
+    return sorted({DEFAULT_SPACE, *(str(key[0]) for key in reader.keys(Kind.SPACE))})
+
+
+def create_space(name: str, *, who: str, idempotency: tuple[str, str] | None = None) -> Write[str]:
+    """Return the write that creates a space and returns its name; its body raises Conflict if the name is taken."""
+
+    def body(writer: Writer) -> str:
+        if _exists(writer, name):
+            raise Conflict(f"there is a space {name} already", hint="reverie space list shows the spaces")
+        writer.save(SpaceRecord(created_at=writer.at), (name,))
+        return name
+
+    return Write(SYSTEM_SPACE, who, "space.create", body, idempotency=idempotency)
+
+
+def create_token(
+    token_sha256: str, *, space: str, agent: str | None, who: str, idempotency: tuple[str, str] | None = None
+) -> Write[wire.Token]:
+    """Return the write that makes a token valid; the write returns the token's listing, without the secret.
+
+    Raises:
+        NotFound: there is no such space.
+        ValidationError: the agent's name is that of an author that is no agent, such as `owner`.
+    """
+    if agent is not None and agent.casefold() in OWN_AUTHORS:
+        raise ValidationError(
+            f"no agent can be called {agent}: that name is in the history for what is done by Reverie or its owner",
+            hint="choose another name, such as the program's",
+        )
+
+    def body(writer: Writer) -> wire.Token:
+        if not _exists(writer, space):
+            raise NotFound(f"there is no space {space}", hint=f"reverie space create {space}")
+        record = TokenRecord(space=space, agent=agent, created_at=writer.at)
+        writer.save(record, (token_sha256,))
+        return _answer(token_sha256, record)
+
+    return Write(SYSTEM_SPACE, who, "token.create", body, idempotency=idempotency, answers=wire.Token)
+
+
+def tokens(reader: Reader, *, after: str | None = None) -> Iterator[wire.Token]:
+    """Yield the valid tokens, without secrets, after the id `after`; `reader` is of the system space."""
+    start = None if after is None else (after.removeprefix(_ID_PREFIX) + _AFTER_ALL,)
+    return (_answer(str(key[0]), record) for key, record in reader.records(TokenRecord, after=start))
+
+
+def revoke_token(token_id: str, *, who: str) -> Write[None]:
+    """Return the write that deletes a token; its body raises NotFound if no token has the id."""
+
+    def body(writer: Writer) -> None:
+        keys = [key for key in writer.keys(Kind.TOKEN) if _id_of(str(key[0])) == token_id]
+        if not keys:
+            raise NotFound(f"there is no token {token_id}", hint="reverie token list shows the ids")
+        for key in keys:
+            writer.delete(Kind.TOKEN, key)
+
+    return Write(SYSTEM_SPACE, who, "token.revoke", body)
+
+
+def _exists(writer: Writer, name: str) -> bool:
+    """Return True if there is a space of this name."""
+    return name == DEFAULT_SPACE or writer.exists(Kind.SPACE, (name,))
+
+
+def _answer(token_sha256: str, record: TokenRecord) -> wire.Token:
+    """Return a token as the API shows it."""
+    return wire.Token(
+        id=_id_of(token_sha256),
+        space=record.space,
+        agent=record.agent,
+        created_at=record.created_at or None,
+        token=wire.ABSENT,
+    )
+
+
+def _id_of(token_sha256: str) -> str:
+    """Return the id by which a token is listed and revoked."""
+    return _ID_PREFIX + token_sha256[:_ID_HASH_CHARS]

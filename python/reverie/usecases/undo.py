@@ -1,0 +1,415 @@
+"""Undo of one operation, and rollback of a space, a document or a memory to an earlier operation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.documents import Add, Change, Delete, Update, revert_change
+from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.models import EntryKind
+from reverie.store import (
+    RULES,
+    CandidateRecord,
+    DigestRecord,
+    DistillationRecord,
+    DocumentRecord,
+    EntryRecord,
+    ForgottenRecord,
+    Kind,
+    MemoryRecord,
+    NoteRecord,
+    OperationRecord,
+    StoredRecord,
+    ThreadRecord,
+    WorkingStateRecord,
+    Write,
+)
+from reverie.store.restore import undo_operation
+from reverie.usecases import conflicts, documents, history, thread_projects
+from reverie.usecases.forgotten_writes import hold_forgotten
+from reverie.usecases.memories import edit_block, wording
+from reverie.usecases.projections import LIST, WHY_LISTED
+from reverie.usecases.put import NewText, put_texts
+from reverie.usecases.rewind import undo_rewind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from reverie.models import Json
+    from reverie.redact import Redactor
+    from reverie.store import ChangeRecord, Key, Reader, Writer
+    from reverie.usecases.put import Author
+
+
+def reset_counters(writer: Writer, undone: ChangeRecord) -> None:
+    """Set the counters of a thread to its newest remaining distillation; `undone` is the change that was reverted."""
+    thread_id = str(undone.key[0])
+    thread = writer.load(ThreadRecord, (thread_id,))
+    if thread is None:
+        return
+    stored = [record for _, record in writer.records(DistillationRecord, (thread_id,), reverse=True)]
+    # An imported summary has a number and no more: the messages around it all count as live.
+    own = next((record for record in stored if not record.imported), None)
+    last_seq = 0 if own is None else own.last_seq or 0
+    since = writer.records(EntryRecord, (thread_id,), after=(thread_id, last_seq))
+    appended = sum(entry.tokens for _, entry in since if entry.kind is EntryKind.SPEECH)
+    writer.save(
+        replace(
+            _with_learning_of(writer, thread, undone),
+            distillations=stored[0].number if stored else 0,
+            through_seq=0 if own is None else own.through_seq,
+            live_tokens=(0 if own is None else own.tokens_after or 0) + appended,
+            usage=None,
+        ),
+        (thread_id,),
+    )
+
+
+def _with_learning_of(writer: Writer, thread: ThreadRecord, undone: ChangeRecord) -> ThreadRecord:
+    """Return the thread with its learning position and counts before an undone distillation, or after a redone one.
+
+    Where memories were learnt from later entries since, and for distillations of older releases, they stay as they are:
+    no entry is counted twice. Example: an import learnt from entries 1 to 90 and the distillation from 91 to 100; after
+    its undo the next run learns from 91 on, and from 1 on it would count each command of the 90 once more.
+    """
+    key = (str(undone.key[0]), int(undone.key[1]))
+    here = writer.load(DistillationRecord, key)
+    versions = (version.value for version in writer.record_versions(DistillationRecord, key))
+    record = here or next((version for version in versions if version is not None), None)
+    learnt = None if record is None else record.learnt
+    if learnt is None:
+        return thread
+    if here is None and thread.extracted_seq == learnt.through:
+        return replace(thread, extracted_seq=learnt.before, commands=learnt.commands_before)
+    if here is not None and thread.extracted_seq == learnt.before:
+        return replace(thread, extracted_seq=learnt.through, commands=learnt.commands)
+    return thread
+
+
+# Documents are merged; memories and conflicts follow from them. All other kinds are restored by the store itself.
+_MERGED = (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT)
+_ROLLED_BACK: dict[Kind, type[StoredRecord]] = {
+    Kind.STATE: WorkingStateRecord,
+    Kind.NOTE: NoteRecord,
+    Kind.DIGEST: DigestRecord,
+    Kind.CANDIDATE: CandidateRecord,
+    Kind.FORGOTTEN: ForgottenRecord,
+}
+_OF_THREADS = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
+
+# Undo of one operation
+
+
+def undo(
+    space: str,
+    seq: int,
+    *,
+    who: str,
+    author: Author,
+    new_id: Callable[[], str],
+    redactor: Redactor,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[Json]:
+    """Return the write that reverts operation `seq`; later changes stay where they do not overlap with it.
+
+    The body returns `wire.UndoAnswer` as JSON, with `operation` None if everything is reverted already. It raises
+    Conflict, naming what a later operation changed in the same place, or if the operation cannot be undone, and
+    HeldForPerson where the undo of an agent would bring back what a person forgot.
+    """
+
+    def body(writer: Writer) -> Json:
+        operation = history.get(writer, seq)
+        if operation.why == WHY_LISTED:
+            raise Conflict(
+                f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
+                hint="undo the operation before it, which changed what is listed",
+            )
+        if undo_rewind(writer, operation, redactor):
+            return _undo_answer(writer, operation)
+        kept = _purged_statements(writer, operation)
+        merged = [change for change in operation.changes if change.kind in (Kind.DOCUMENT, Kind.CONFLICT)]
+        others = [
+            change
+            for change in operation.changes
+            if change.kind not in _MERGED and (change.kind, tuple(change.key)) not in kept
+        ]
+        # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
+        of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
+        of_projects = thread_projects.moved_threads(writer, operation)
+        if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
+            undo_operation(writer, seq, leave=_MERGED, keep=kept)
+        paths = _revert_documents(writer, operation, author=author, new_id=new_id)
+        for path in paths:
+            hold_forgotten(writer, writer.load(DocumentRecord, (path,)), who=who)
+        thread_projects.undo(writer, operation)
+        conflicts.revert(writer, operation, paths)
+        for change in operation.changes:
+            if change.kind is Kind.DISTILLATION:
+                reset_counters(writer, change)
+        return _undo_answer(writer, operation)
+
+    return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
+
+
+def _purged_statements(writer: Writer, operation: OperationRecord) -> set[tuple[Kind, Key]]:
+    """Return the keys of what `operation` forgot and a purge removed since: these words stay forgotten."""
+    keys = (tuple(change.key) for change in operation.changes if change.kind is Kind.FORGOTTEN)
+    return {(Kind.FORGOTTEN, key) for key in keys if _is_purged_statement(writer, key)}
+
+
+def _is_purged_statement(reader: Reader, key: Key) -> bool:
+    forgotten = reader.load(ForgottenRecord, key)
+    return forgotten is not None and not forgotten.content
+
+
+def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
+    answer = wire.UndoAnswer(
+        operation=_new_operation(writer),
+        undone=str(operation.seq),
+        changes=history.change_answers(operation) if writer.changed else [],
+    )
+    json: Json = msgspec.to_builtins(answer)
+    return json
+
+
+def _new_operation(writer: Writer) -> str | None:
+    """Return the id of the operation that this write becomes; None if it changed nothing."""
+    return str(writer.number) if writer.changed else None
+
+
+class _Outcome:
+    """An outcome of a merge that is no text."""
+
+
+_UNCHANGED = _Outcome()
+_OVERLAP = _Outcome()
+_Merged: TypeAlias = "NewText | _Outcome | None"
+
+
+def _revert_documents(
+    writer: Writer, operation: OperationRecord, *, author: Author, new_id: Callable[[], str]
+) -> list[str]:
+    """Revert what `operation` did to documents, and keep later changes; return the paths that changed.
+
+    Each text is merged: the base is what the operation wrote, the sides are the current text and the text before the
+    operation. Raises Conflict, naming the documents, if a later change overlaps; then nothing is written.
+    """
+    texts: dict[str, NewText | None] = {}
+    overlapping: list[str] = []
+    for change in operation.changes:
+        if change.kind is not Kind.DOCUMENT:
+            continue
+        path = str(change.key[0])
+        before, after = _version_of(writer, path, change.before), _version_of(writer, path, change.after)
+        now = writer.load(DocumentRecord, (path,))
+        merged = _merge(path, before, after, now, day=writer.at[:10])
+        if merged is _OVERLAP:
+            overlapping.append(path)
+        elif merged is not _UNCHANGED:
+            assert not isinstance(merged, _Outcome)
+            texts[path] = merged
+    if texts and overlapping == [LIST]:
+        overlapping = []  # its lines are updated after the other documents anyway
+    if overlapping:
+        raise Conflict(
+            f"operation {operation.seq} cannot be undone: {', '.join(sorted(overlapping))} changed since in its places",
+            hint="undo the later operations first, or edit the document; reverie diff shows both",
+            paths=sorted(overlapping),
+        )
+    # Memories that the operation changed get back their version before it; others were changed since and stay.
+    changed = {str(change.key[0]) for change in operation.changes if change.kind is Kind.MEMORY}
+    return put_texts(
+        writer,
+        texts,
+        author=author,
+        at=writer.at,
+        new_id=new_id,
+        records=_memories_at(writer, texts, operation.seq - 1, only=changed),
+        provenance={"undoes": operation.seq},
+    )
+
+
+def _merge(
+    path: str, before: DocumentRecord | None, after: DocumentRecord | None, now: DocumentRecord | None, *, day: str
+) -> _Merged:
+    """Return the text of a document after the undo, None to delete it; or an _Outcome: _UNCHANGED or _OVERLAP.
+
+    `before` and `after` are the document before and after the operation. If the current text is the one before, the
+    operation is reverted already; if it is the one after, nothing came later; else the later changes are merged.
+    """
+    if _text(now) == _text(before):
+        return _UNCHANGED
+    if _text(now) == _text(after):
+        return None if before is None else NewText(before.content, before.ids)
+    if after is None or now is None:
+        return _OVERLAP  # deleted by the operation and written again since, or the other way round
+    sides = [None if record is None else (record.content, record.ids) for record in (before, after, now)]
+    assert sides[1] is not None
+    assert sides[2] is not None
+    merged = revert_change(path, sides[0], sides[1], sides[2], day=day)
+    if merged is None:
+        return _OVERLAP
+    text, ids = merged
+    return None if text is None else NewText(text, ids)
+
+
+def _text(record: DocumentRecord | None) -> str | None:
+    return None if record is None else record.content
+
+
+def _version_of(reader: Reader, path: str, operation: int | None) -> DocumentRecord | None:
+    """Return the version of a document that `operation` wrote; None if it is None or deleted the document."""
+    if operation is None:
+        return None
+    for version in reader.record_versions(DocumentRecord, (path,)):
+        if version.operation == operation:
+            return version.value
+    raise NotFound(
+        f"the version of {path} of operation {operation} is no longer kept",
+        hint="superseded versions are pruned after retention.versionDays",
+    )
+
+
+def _memories_at(
+    reader: Reader, texts: Mapping[str, NewText | None], operation: int, *, only: Collection[str] | None = None
+) -> dict[str, MemoryRecord]:
+    """Return the memories of restored texts as they were after `operation`, so that their authors are restored too.
+
+    `only` limits it to these ids.
+    """
+    memories = {}
+    for new in texts.values():
+        for memory_id in new.ids if new is not None and new.ids is not None else ():
+            history_of = reader.record_history(MemoryRecord, (memory_id,))
+            past = [version for version in history_of if version.operation <= operation]
+            if past and past[-1].value is not None and (only is None or memory_id in only):
+                memories[memory_id] = past[-1].value
+    return memories
+
+
+# Rollback
+
+
+def rollback(
+    space: str,
+    seq: int,
+    *,
+    who: str,
+    author: Author,
+    new_id: Callable[[], str],
+    path: str | None = None,
+    memory: str | None = None,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[wire.RollbackAnswer]:
+    """Return the write that restores documents, memories, notes and states to their versions after operation `seq`.
+
+    With `path` or `memory` only that document or memory. Messages, archives, purges and the ledger stay; so does the
+    history, and an undo reverts the rollback. The body returns `operation` None if nothing differs. It raises NotFound
+    if there is no such operation, or never was such a document or memory, or a version is no longer stored, and
+    HeldForPerson where an agent would bring back what a person forgot.
+    """
+    if path is not None and memory is not None:
+        raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
+
+    def body(writer: Writer) -> wire.RollbackAnswer:
+        history.require(writer, seq)
+        if path is not None:
+            documents.versions(writer, path)
+        records = 0
+        if memory is not None:
+            paths = _roll_back_memory(writer, memory, seq, author=author)
+        else:
+            only = None if path is None else [path]
+            paths = _roll_back_documents(writer, seq, author=author, new_id=new_id, paths=only)
+            records = 0 if path is not None else _roll_back_records(writer, seq)
+        for changed in paths:
+            hold_forgotten(writer, writer.load(DocumentRecord, (changed,)), who=who)
+        conflicts.restore(writer, seq, paths, whole=path is None and memory is None)
+        return wire.RollbackAnswer(operation=_new_operation(writer), to=str(seq), documents=paths, records=records)
+
+    return Write(
+        space=space,
+        who=who,
+        why=f"rollback to {seq}",
+        body=body,
+        idempotency=idempotency,
+        answers=wire.RollbackAnswer,
+    )
+
+
+def _roll_back_documents(
+    writer: Writer,
+    operation: int,
+    *,
+    author: Author,
+    new_id: Callable[[], str],
+    paths: Iterable[str] | None = None,
+) -> list[str]:
+    """Restore every document (or those at `paths`) to its version after `operation`; return the paths that changed.
+
+    Raises NotFound if a version of that time is no longer stored.
+    """
+    texts = history.texts_at(writer, operation, paths=paths)
+    return put_texts(
+        writer,
+        texts,
+        author=author,
+        at=writer.at,
+        new_id=new_id,
+        records=_memories_at(writer, texts, operation),
+        provenance={"returnsTo": operation},
+    )
+
+
+def _roll_back_memory(writer: Writer, memory_id: str, operation: int, *, author: Author) -> list[str]:
+    """Restore one memory to its words after `operation`, in its current document; return the paths that changed.
+
+    A memory that did not exist then is deleted, one that was deleted since comes back where it was. Raises NotFound
+    for a memory that never existed.
+    """
+    versions = writer.record_history(MemoryRecord, (memory_id,))
+    if not versions:
+        raise NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
+    past = [version.value for version in versions if version.operation <= operation]
+    then = past[-1] if past else None
+    now = writer.load(MemoryRecord, (memory_id,))
+    change: Change
+    if then is None:
+        if now is None:
+            return []
+        path, change = now.document, Delete(memory_id)
+    elif now is None:
+        path, change = then.document, Add(memory_id, wording(then))
+    else:
+        path, change = now.document, Update(memory_id, wording(then))
+    return edit_block(writer, path, change, author=author, records={} if then is None else {memory_id: then})
+
+
+def _roll_back_records(writer: Writer, seq: int) -> int:
+    """Restore notes, working states, digests, candidates and forgotten statements; return how many had changed.
+
+    Those of deleted threads stay deleted: their threads are not restored, so a note would belong to nothing.
+    """
+    changed = {
+        (change.kind, tuple(change.key))
+        for _, later in writer.records(OperationRecord, after=(seq,))
+        for change in later.changes
+        if change.kind in _ROLLED_BACK and not change.purged
+    }
+    restored = 0
+    for kind, key in sorted(changed):
+        if kind in _OF_THREADS and writer.load(ThreadRecord, (key[0],)) is None:
+            continue
+        if kind is Kind.FORGOTTEN and _is_purged_statement(writer, key):
+            continue  # no undo of a purge: the same words are not learnt again
+        versions = writer.record_history(_ROLLED_BACK[kind], key)
+        past = [version for version in versions if version.operation <= seq]
+        if past and past[-1].value is not None:
+            restored += writer.save(past[-1].value, key)
+        else:
+            restored += writer.delete(kind, key)
+    return restored

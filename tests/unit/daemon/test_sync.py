@@ -1,0 +1,379 @@
+"""The sync service: an error of one file blocks no other one."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import shutil
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import _native
+from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
+from reverie.ids import new_id
+from reverie.redact import Redactor, Span
+from reverie.store import Kind, Store
+from reverie.sync.root import SPACE_FILE, Root
+from reverie.sync.swap import write_file
+from reverie.usecases import documents
+from reveried.sync import projections
+from reveried.sync.folder import SpaceFolder
+from reveried.sync.state import CommitResult, ScanResult, WriteResult
+from support.daemon_folder import rename_over
+from support.stores import AT
+from support.sync_without_daemon import failing_submit, sync_service
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reveried.sync import SyncService
+
+
+NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "store", redactor=Redactor()) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("error", [ValidationError("no"), KeyError("a defect")])
+def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error: Exception) -> None:
+    """A failing file is in the status and retried; the others are stored."""
+    root = tmp_path / "root"
+    for name in NAMES:
+        (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "default" / name).write_text(f"# {name}\n", encoding="utf-8")
+
+    async def run() -> None:
+        sick = sync_service(store, root, failing_submit(store, "facts/c.md", error))
+        outcome = await sick.sync("default", None, whole=True)
+        assert outcome.adopted == len(NAMES) - 1
+        status = sick.folder("default").status()
+        assert [refusal.path for refusal in status.refused] == ["facts/c.md"]
+        assert status.refused[0].reason == getattr(error, "code", ReverieError.code)
+        assert status.state == "ok"
+        sick._submit = failing_submit(store, "", None)
+        outcome = await sick.sync("default", set())
+        assert outcome.adopted == 1
+        assert sick.folder("default").status().refused == []
+        await sick.close()
+
+    asyncio.run(run())
+
+
+class _Panicking(Redactor):
+    """A redactor whose core has a defect that one text meets."""
+
+    def spans(self, text: str) -> list[Span]:
+        if "BREAKS" in text:
+            _native.panic_with(text)
+        return super().spans(text)
+
+
+def test_a_file_that_the_core_cannot_compute_stops_no_other_one(tmp_path: Path, store: Store) -> None:
+    """It alone is not taken, the status names it until it is changed or gone, and the folder is synced as ever."""
+    root = tmp_path / "root"
+    folder = root / "default"
+    (folder / "facts").mkdir(parents=True)
+    for name in NAMES:
+        text = "BREAKS" if name in NAMES[:2] else "holds"
+        (folder / name).write_text(f"# {name}\n\n- One line {text}\n", encoding="utf-8")
+
+    def refused(sick: SyncService) -> list[tuple[str, str]]:
+        status = sick.folder("default").status()
+        assert status.state == "ok"
+        return [(refusal.path, refusal.reason) for refusal in status.refused]
+
+    async def run() -> None:
+        sick = sync_service(store, root, failing_submit(store, "", None))
+        sick._redactor = _Panicking()
+        outcome = await sick.sync("default", None, whole=True)
+        assert outcome.adopted == len(NAMES) - 2
+        assert refused(sick) == [(name, "core_failed") for name in NAMES[:2]]
+        assert all("reverie logs" in (one.hint or "") for one in sick.folder("default").status().refused)
+        (folder / NAMES[3]).write_text("# d\n\n- Another line\n", encoding="utf-8")
+        assert (await sick.sync("default", {NAMES[3]})).adopted == 1
+        (folder / NAMES[0]).write_text("# a\n\n- One line\n", encoding="utf-8")
+        assert (await sick.sync("default", {NAMES[0]})).adopted == 1
+        assert refused(sick) == [(NAMES[1], "core_failed")]
+        (folder / NAMES[1]).unlink()
+        await sick.sync("default", {NAMES[1]})
+        assert refused(sick) == []
+        await sick.close()
+
+    asyncio.run(run())
+
+
+def test_a_full_disk_fails_the_whole_scan(tmp_path: Path, store: Store) -> None:
+    """A full disk fails the whole scan, and is no error of the file."""
+    root = tmp_path / "root"
+    (root / "default").mkdir(parents=True)
+    (root / "default" / "a.md").write_text("# A\n", encoding="utf-8")
+
+    async def run() -> None:
+        sick = sync_service(store, root, failing_submit(store, "a.md", DiskFull("full", hint="make room")))
+        with pytest.raises(DiskFull):
+            await sick.sync("default", None, whole=True)
+        assert sick.folder("default").status().refused == []
+        await sick.close()
+
+    asyncio.run(run())
+
+
+def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are flushed before their baselines are saved; without a flush nothing is saved."""
+    write = documents.put(
+        "default",
+        "facts/a.md",
+        "- Tea: green\n",
+        who="agent",
+        author="agent",
+        new_id=lambda: new_id("mem", 0, bytes(10)),
+    )
+    store.commit([write], at=AT)
+
+    def recorded() -> list[Any]:
+        with store.reader("default") as reader:
+            return [record["known"]["operation"] for _, record in reader.scan(Kind.BASELINE)]
+
+    def fails(_: Root) -> None:
+        raise StorageFailed("the disk is failing", hint="look at it")
+
+    async def run() -> None:
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        await kept.sync("default", None, whole=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(Root, "flush", fails)
+            with pytest.raises(StorageFailed):
+                await kept.save_baselines("default")
+        assert recorded() == []
+        [refusal] = kept.folder("default").status().refused
+        assert (refusal.path, refusal.reason, refusal.hint) == (".", "storage_failed", "look at it")
+        await kept.save_baselines("default")
+        assert recorded() == [1]
+        assert kept.folder("default").status().refused == []
+        await kept.close()
+
+    asyncio.run(run())
+
+
+def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A projection that cannot be written is in the status until it is written."""
+    folder = tmp_path / "root" / "default"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("# A\n", encoding="utf-8")
+    placed = write_file
+
+    def locked(root: Root, path: str, *args: Any, **kwargs: Any) -> Any:
+        if path.startswith("memory/"):
+            raise Forbidden("it cannot be changed", hint="look at its owner and mode")
+        return placed(root, path, *args, **kwargs)
+
+    async def run() -> None:
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        await kept.sync("default", None, whole=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(projections, "write_file", locked)
+            failed = await kept.update_projections("default")
+        assert isinstance(failed, Forbidden)
+        assert (folder / "MEMORY-INDEX.json").exists()
+        [refusal] = kept.folder("default").status().refused
+        assert (refusal.path, refusal.reason) == ("memory/long-term-memory.json", "forbidden")
+        assert await kept.update_projections("default") is None
+        assert (folder / "memory/long-term-memory.json").exists()
+        assert kept.folder("default").status().refused == []
+        await kept.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("writes", [1, 24, 60])
+def test_an_old_text_that_is_noticed_alone_waits_for_a_full_scan(tmp_path: Path, store: Store, writes: int) -> None:
+    """One file of an older folder may be noticed before the others: its text waits, however many writes old it is."""
+    texts = ["# A\n\n" + "".join(f"- Line {number}: a fact\n" for number in range(1 + n)) for n in range(1 + writes)]
+    saved = tmp_path / "root" / "default" / "facts" / "a.md"
+    shown: list[str] = []  # the file's text after each write
+
+    async def run() -> None:
+        service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        for number, text in enumerate(texts):
+            memory_ids = (new_id("mem", number, bytes([n]) * 10) for n in range(255))
+            put = partial(documents.put, who="agent", author="agent", new_id=partial(next, memory_ids))
+            store.commit([put("default", "facts/a.md", text)], at=AT)
+            await service.sync("default", None, whole=True)
+            shown.append(saved.read_text())
+        folder = service.folder("default")
+
+        rename_over(saved, shown[0])
+        assert folder.scan_and_plan({"facts/a.md"}).plan.waiting == ("facts/a.md",)
+
+        rename_over(saved, shown[-1] + "- Tea: green\n")
+        assert folder.scan_and_plan({"facts/a.md"}).plan.waiting == ()
+        await service.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("died", ["before the store was told", "before the folder was marked", "while it was written"])
+def test_accepting_a_folder_survives_a_crash_at_any_step(tmp_path: Path, store: Store, died: str) -> None:
+    """After a crash at any step of accepting another folder, no file that is missing there counts as deleted."""
+    root = tmp_path / "root"
+    for name in NAMES:
+        (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "default" / name).write_text(f"- Note: {name}\n", encoding="utf-8")
+    good = failing_submit(store, "", None)
+
+    async def agree() -> None:
+        first = sync_service(store, root, good)
+        await first.sync("default", None, whole=True)
+        await first.close()
+
+    async def die() -> None:
+        submit = (
+            failing_submit(store, NAMES[0], StorageFailed("no", hint="no"))
+            if died.startswith("before the st")
+            else good
+        )
+        sick = sync_service(store, root, submit)
+        with suppress(StorageFailed):
+            await sick.accept_folder("default")
+            if died == "while it was written":
+                folder = sick.folder("default")
+                looked = folder.scan_and_plan(None)
+                plan = looked.plan
+                looked.plan = replace(plan, writes=plan.writes[:3], baselines=plan.baselines[:3])
+                folder.apply(looked, CommitResult())
+                await sick.save_baselines("default")
+        sick.folder("default").close()
+
+    async def run() -> None:
+        await agree()
+        shutil.rmtree(root / "default")
+        await die()
+        after = sync_service(store, root, good)
+        if died == "before the store was told":
+            with pytest.raises(Conflict):
+                await after.sync("default", None, whole=True)
+            await after.accept_folder("default")
+        outcome = await after.sync("default", None, whole=True)
+        assert (outcome.deleted, outcome.adopted, outcome.conflicts) == (0, 0, 0)
+        assert {name: (root / "default" / name).read_text() for name in NAMES} == {
+            name: f"- Note: {name}\n" for name in NAMES
+        }
+        assert (root / "default" / SPACE_FILE).exists()
+        await after.close()
+
+    asyncio.run(run())
+
+
+def test_a_failing_folder_keeps_no_other_one_open(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error in closing one space's folder does not prevent closing the others."""
+    flushed: list[str] = []
+    closed: list[str] = []
+    flush, close = Root.flush, Root.close
+
+    def closes(root: Root) -> None:
+        closed.append(root.space)
+        close(root)
+
+    def fails(root: Root) -> None:
+        flushed.append(root.space)
+        if root.space == "default":
+            raise OSError(errno.EMFILE, "too many open files")
+        flush(root)
+
+    async def run() -> None:
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        for space in ("default", "other"):
+            (tmp_path / "root" / space).mkdir(parents=True)
+            (tmp_path / "root" / space / "a.md").write_text("# A\n", encoding="utf-8")
+            await kept.sync(space, None, whole=True)
+        monkeypatch.setattr(Root, "close", closes)
+        monkeypatch.setattr(Root, "flush", fails)
+        await kept.close()
+        assert flushed == ["default", "other"]
+        assert closed == ["default", "other"]
+
+    asyncio.run(run())
+
+
+class Slow:
+    """A step of a folder that blocks its thread until it is released."""
+
+    def __init__(self) -> None:
+        self.began, self.goes_on = threading.Event(), threading.Event()
+        self.inside = self.most = 0
+
+    def __call__(self, *_: Any, **__: Any) -> tuple[ScanResult, WriteResult]:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        self.began.set()
+        self.goes_on.wait(60)
+        self.inside -= 1
+        return ScanResult(), WriteResult()
+
+
+def test_a_cancelled_caller_keeps_its_lock_until_its_scan_has_ended(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cancelled caller keeps its lock until its scan has ended."""
+    slow = Slow()
+    monkeypatch.setattr("reveried.sync.service._scan_and_apply", slow)
+
+    async def run() -> None:
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        first = asyncio.create_task(kept.sync("default", None, whole=True))
+        await asyncio.to_thread(slow.began.wait, 60)
+        first.cancel()
+        second = asyncio.create_task(kept.sync("default", None, whole=True))
+        await asyncio.wait({first, second}, timeout=0.05)
+        assert not first.done()
+        first.cancel()
+        slow.goes_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        await second
+        assert slow.most == 1
+        await kept.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_close_waits_a_limited_time_for_a_scan(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, *, ends: bool
+) -> None:
+    """`close` waits a limited time for a scan, and closes only folders without one."""
+    slow, closed = Slow(), []
+    monkeypatch.setattr("reveried.sync.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr(SpaceFolder, "close", lambda folder: closed.append((folder.space, slow.inside)))
+
+    async def run() -> None:
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        await kept.sync("other", None, whole=True)
+        monkeypatch.setattr("reveried.sync.service._scan_and_apply", slow)
+        kept.start(["default"])
+        await asyncio.to_thread(slow.began.wait, 60)
+        closing = asyncio.create_task(kept.close())
+        if ends:
+            await asyncio.wait({closing}, timeout=0.05)
+            assert not closing.done()
+            slow.goes_on.set()
+        await closing
+        slow.goes_on.set()
+
+    asyncio.run(run())
+
+    assert sorted(closed) == ([("default", 0), ("other", 0)] if ends else [("other", 1)])

@@ -1,0 +1,349 @@
+"""The transport to the Messages API: the real package in its process, a real socket, every fault of a provider."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import ssl
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.language_model.requests import ModelAnswer
+from reverie.usecases.usage import model_spend
+from support import fault_model_server as faults
+from support.asking_model import AT, KEY, SCHEMA, Asking, question
+from support.fault_model_server import FaultModelServer, answer, status
+from support.tcp import free_port
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reverie import wire
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
+    with FaultModelServer() as server:
+        made = Asking(tmp_path_factory.mktemp("asking"), server)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def test_a_request_is_sent_as_the_api_wants_it(asking: Asking) -> None:
+    """A request has schema, cacheable prompt, the role's model and the key as a bearer; its answer is returned."""
+    asking.server.script(answer('{"ok": true}', model="claude-other-9"))
+    reply = asking.ask()
+    (seen,) = asking.server.requests
+    assert (seen.method, seen.path) == ("POST", "/v1/messages")
+    assert seen.headers["authorization"] == f"Bearer {KEY}"
+    assert seen.headers["accept-encoding"] == "identity"
+    assert seen.body == {
+        "model": "claude-haiku-5-5",
+        "max_tokens": 1000,
+        "system": [{"type": "text", "text": "Answer in JSON.", "cache_control": {"type": "ephemeral"}}],
+        "messages": [{"role": "user", "content": "Is it so?"}],
+        "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
+    }
+    assert reply == ModelAnswer('{"ok": true}', seen.input_tokens, seen.output_tokens, "claude-other-9")
+
+
+def test_the_strong_role_asks_its_own_model(asking: Asking) -> None:
+    asking.server.script(answer("{}"))
+    asking.ask(question(role="strong"))
+    assert asking.server.requests[0].body["model"] == "claude-opus-5-5"
+
+
+@pytest.mark.parametrize(
+    ("step", "reason", "tries"),
+    [
+        pytest.param(
+            status(429, kind="rate_limit_error", error_code="enforced_spend_limit_reached"), "over_ceiling", 1
+        ),
+        pytest.param(status(529, kind="overloaded_error"), "rate_limited", 6, id="529"),
+        pytest.param(status(500, html=True, message="boom"), "failed", 6, id="500"),
+        pytest.param(status(401, kind="authentication_error"), "rejected", 1, id="401"),
+        pytest.param(status(402), "rejected", 1, id="402"),
+        pytest.param(status(413), "rejected", 1, id="413"),
+        pytest.param(status(422), "rejected", 1, id="422"),
+        pytest.param(status(404, kind="not_found_error"), "rejected", 1, id="404"),
+        pytest.param(faults.redirect("http://169.254.169.254/latest"), "rejected", 1, id="redirect"),
+        pytest.param(faults.redirect("file:///etc/passwd"), "rejected", 1, id="redirect to a file"),
+    ],
+)
+def test_error_statuses(asking: Asking, step: Callable[..., None], reason: str, tries: int) -> None:
+    """Only errors that may be temporary are tried again; every try counts as a failed call, and none as tokens."""
+    before = _spent_before(asking)
+    asking.server.script(step)
+    failure = asking.failure()
+    assert (failure.reason, len(asking.server.requests)) == (reason, tries)
+    assert failure.hint
+    assert "boom" not in failure.message
+    after = asking.spent()
+    assert (after.calls - before.calls, after.failed - before.failed) == (tries, tries)
+    assert (after.input_tokens, after.reserved_tokens) == (before.input_tokens, before.reserved_tokens)
+
+
+def _spent_before(asking: Asking) -> wire.ModelSpend:
+    """Return today's entry, after an ordinary answer, so that there is one."""
+    asking.server.script(answer("{}"))
+    asking.ask()
+    return asking.spent()
+
+
+@pytest.mark.parametrize("stated", ["-5", "1e9", "abc", "0.2", "Sun, 22 Nov 2026 10:00:00 GMT"])
+def test_a_stated_pause_is_bounded(asking: Asking, stated: str) -> None:
+    """Whatever `retry-after` says, the next try follows within the configured longest pause (half a second here)."""
+    headers = {"retry-after": stated, "date": "Sun, 22 Nov 2026 09:00:00 GMT"}
+    asking.server.script(status(429, headers), answer("{}"))
+    assert asking.ask().text == "{}"
+    assert len(asking.server.requests) == 2
+
+
+def test_a_provider_that_comes_back_is_answered_once(asking: Asking) -> None:
+    """After two answers 503 the third try succeeds: three calls count, and the tokens of one answer."""
+    before = _spent_before(asking)
+    asking.server.script(status(503), status(503), answer('{"ok": true}'))
+    asking.ask()
+    after = asking.spent()
+    assert after.calls - before.calls == 3
+    assert (
+        after.input_tokens - before.input_tokens,
+        after.output_tokens - before.output_tokens,
+    ) == asking.server.tokens
+
+
+@pytest.mark.parametrize("step", [faults.hang, faults.hang_in_body, faults.drip])
+def test_the_deadline_is_for_the_whole_answer(asking: Asking, step: Callable[..., None]) -> None:
+    """Silence before, in, or after each byte of an answer: the request ends, the socket closes, the process stays."""
+    before = _spent_before(asking)
+    pids = asking.transport.pids()
+    asking.server.script(step)
+    failure = asking.failure(deadline_s=1.0)
+    assert (failure.reason, len(asking.server.requests)) == ("timeout", 1)
+    after = asking.spent()
+    assert (after.calls - before.calls, after.failed - before.failed, after.open - before.open) == (1, 1, 1)
+    assert after.reserved_tokens - before.reserved_tokens > 1000
+    assert asking.transport.pids() == pids
+
+
+def test_a_broken_connection_is_tried_again(asking: Asking) -> None:
+    asking.server.script(faults.reset_in_body, answer('{"ok": false}'))
+    assert asking.ask().text == '{"ok": false}'
+
+
+@pytest.mark.parametrize("step", [faults.huge, faults.gzip_bomb])
+def test_an_endless_body_is_cut(asking: Asking, step: Callable[..., None]) -> None:
+    """An endless response fails as unparseable after less than 64 MiB, and the process stays below 400 MB."""
+    asking.server.script(step)
+    assert asking.failure().reason == "unparseable"
+    seen = asking.server.requests[0]
+    wait_until(lambda: seen.sent_bytes > 0)
+    assert seen.sent_bytes < 64 << 20
+    assert all(_peak_mb(pid) < 400 for pid in asking.transport.pids())
+
+
+def _peak_mb(pid: int) -> float:
+    """Return the most memory that a process has used."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        faults.raw_answer(b"<html>"),
+        faults.raw_answer(b""),
+        faults.raw_answer(b"[]"),
+        faults.raw_answer(b"\xff\xfe"),
+        faults.raw_answer(b'{"type":"message"}'),
+        faults.raw_answer(b"[" * 100_000),
+        answer("", content=None),
+        answer("", content=7),
+        answer("", content=["x"]),
+        answer("", content=[{"type": "text", "text": 5}]),
+        answer("x" * (1 << 20) + "x"),
+    ],
+)
+def test_what_is_no_message_is_refused(asking: Asking, step: Callable[..., None]) -> None:
+    asking.server.script(step)
+    assert asking.failure().reason == "unparseable"
+    assert len(asking.server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"input_tokens": 0, "output_tokens": 0}, {"input_tokens": -1}, 10**18, "x"]
+)
+def test_our_own_count_replaces_a_wrong_usage(asking: Asking, usage: Any) -> None:
+    """Where an answer's `usage` is missing or impossible its tokens are counted by us."""
+    asking.server.script(answer("some words", usage=usage))
+    reply = asking.ask()
+    assert (reply.input_tokens, reply.output_tokens) == (8, 2)
+
+
+def test_cached_tokens_are_input(asking: Asking) -> None:
+    usage = {"input_tokens": 10, "output_tokens": 20, "cache_read_input_tokens": 300, "cache_creation_input_tokens": 4}
+    before = _spent_before(asking)
+    asking.server.script(answer("{}", usage=usage))
+    reply = asking.ask()
+    assert (reply.input_tokens, reply.cached_tokens, reply.output_tokens) == (314, 300, 20)
+    assert asking.spent().cached_tokens - before.cached_tokens == 300
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("refusal", "refusal"), ("max_tokens", "max_tokens"), ("tool_use", "tool_use"), ("new_reason", "unknown")],
+)
+def test_stop_reasons(asking: Asking, given: str, expected: str) -> None:
+    """Each stop reason of the API is returned with the answer, under our name for it."""
+    asking.server.script(answer("half", stop_reason=given))
+    assert asking.ask().stop_reason == expected
+
+
+def test_blocks_that_are_no_text_are_left_out(asking: Asking) -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "text", "text": "a"},
+        {"type": "tool_use", "id": "t", "name": "Bash", "input": {}},
+        {"type": "text", "text": "b"},
+    ]
+    asking.server.script(answer("", content=blocks))
+    assert asking.ask().text == "ab"
+
+
+def test_an_unreachable_provider_costs_nothing(asking: Asking) -> None:
+    """A name that does not resolve, and a port without a listener: no call is counted."""
+    before = _spent_before(asking)
+    for url in ("https://no-such-name.invalid", f"http://127.0.0.1:{free_port()}"):
+        transport = asking.new_transport(url)
+        failure = asking.failure(transport=transport, tries=2)
+        asking.run(transport.close())
+        assert failure.reason == "unreachable"
+    assert asking.spent() == before
+
+
+def test_a_bad_certificate_is_refused(asking: Asking, tmp_path: Path) -> None:
+    """A server with a certificate that is not trusted gets no request, and none is counted."""
+    before = _spent_before(asking)
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subject = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
+    create = ("openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "2")
+    subprocess.run([*create, *subject, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with FaultModelServer(tls=context) as server:
+        transport = asking.new_transport(server.url)
+        failure = asking.failure(transport=transport)
+        asking.run(transport.close())
+        assert failure.reason == "rejected"
+        assert "certificate" in failure.message
+        assert not server.requests
+    assert asking.spent() == before
+
+
+def test_ceilings_hold(asking: Asking) -> None:
+    """A request that does not fit is not sent; neither is any once the calls of the day are used up."""
+    before = _spent_before(asking)
+    asking.server.script(answer("{}"))
+    used = before.input_tokens + before.output_tokens + before.reserved_tokens
+    calls = sum(entry.calls for entry in model_spend(asking.store, AT))
+    assert asking.failure(tokens=used).reason == "over_ceiling"
+    assert asking.failure(calls=calls).reason == "over_ceiling"
+    assert not asking.server.requests
+    asking.ask(calls=calls + 1)
+    assert asking.failure(calls=calls + 1).reason == "over_ceiling"
+    assert len(asking.server.requests) == 1
+
+
+def test_a_killed_process_is_replaced(asking: Asking) -> None:
+    """A request whose process is killed is tried again in a new process, and both tries count as calls."""
+    before = _spent_before(asking)
+    killed = asking.transport.pids()
+
+    def kill(connection: faults.Connection) -> None:
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        faults.hang(connection)
+
+    asking.server.script(kill, answer("{}"))
+    assert asking.ask().text == "{}"
+    assert set(asking.transport.pids()) - set(killed)
+    after = asking.spent()
+    assert (after.calls - before.calls, after.open - before.open) == (2, 1)
+
+
+def test_a_stopped_process_is_replaced(asking: Asking) -> None:
+    """A request fails at its deadline though its process is stopped; the next one is answered by a new process."""
+    _spent_before(asking)
+    stopped = asking.transport.pids()
+
+    def stop(connection: faults.Connection) -> None:
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        faults.hang(connection)
+
+    asking.server.script(stop, answer("{}"))
+    assert asking.failure(deadline_s=1.0).reason in ("timeout", "failed")
+    assert asking.ask().text == "{}"
+    assert set(asking.transport.pids()) - set(stopped)
+
+
+def test_cancelling_closes_the_connection(asking: Asking) -> None:
+    """Cancelling a request closes its connection; the call stays counted as open."""
+    before = _spent_before(asking)
+    left: list[bool] = []
+
+    def watch(connection: faults.Connection) -> None:
+        faults.hang(connection)
+        left.append(not connection.stopping.is_set())
+
+    asking.server.script(watch)
+
+    async def cancel() -> None:
+        task = asyncio.create_task(asking.metered().answer(question(), 60))
+        await asyncio.to_thread(wait_until, lambda: len(asking.server.requests) == 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asking.run(cancel())
+    wait_until(lambda: left == [True])
+    assert asking.spent().open - before.open == 1
+
+
+def test_the_key_is_in_no_process_list(asking: Asking) -> None:
+    """The key is neither in the arguments nor in the environment of the process that sends requests."""
+    _spent_before(asking)
+    for pid in asking.transport.pids():
+        for name in ("cmdline", "environ"):
+            assert KEY.encode() not in Path(f"/proc/{pid}/{name}").read_bytes()
+
+
+def test_the_key_file_must_be_private(asking: Asking, tmp_path: Path) -> None:
+    """A key file of mode 0600 is used; one that others may read is an error, and so is having no key at all."""
+    file = tmp_path / "key"
+    file.write_text("sk-from-a-file\n")
+    file.chmod(0o644)
+    transport = asking.new_transport(key_file=file)
+    asking.server.script(answer("{}"))
+    failure = asking.failure(transport=transport)
+    assert (failure.reason, failure.hint) == ("rejected", f"chmod 600 {file}")
+    assert not asking.server.requests
+    file.chmod(0o600)
+    asking.ask(transport=transport)
+    assert asking.server.requests[0].headers["authorization"] == "Bearer sk-from-a-file"
+    asking.run(transport.close())
+    assert "no key" in asking.failure(transport=asking.new_transport("", env={})).message
+
+
+@pytest.mark.parametrize("url", ["http://example.org", "http://8.8.8.8", "http://192.0.2.9.example"])
+def test_text_is_not_sent_in_the_clear(asking: Asking, url: str) -> None:
+    failure = asking.failure(transport=asking.new_transport(url))
+    assert failure.reason == "rejected"
+    assert "https" in failure.message

@@ -1,0 +1,95 @@
+"""Rename detection between edited files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex
+
+import pytest
+
+from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version
+from reverie.sync.rename import similar_pairs
+from support.sync_sides import BASE, PATH, agreed_sides, settled_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERSIONS = 8
+
+
+class Read(str):
+    """A string that counts how often `split` is called on it."""
+
+    __slots__ = ("times",)
+    times: int
+
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        """Count the call and split."""
+        self.times = getattr(self, "times", 0) + 1
+        return super().split(sep, maxsplit)
+
+
+def text(document: int, edit: int) -> str:
+    """Return a document with lines of its own, some of which were edited."""
+    return "".join(f"- {document}, line {line}{f', edit {edit}' if line % 5 == 0 else ''}\n" for line in range(20))
+
+
+def gone(document: int) -> PathState:
+    """Return the state of a document whose file is missing; its versions count how often they are split."""
+    texts = tuple(Version(edit, Read(text(document, edit))) for edit in range(VERSIONS, 0, -1))
+    known = Baseline(f"a{document}.md", "x", VERSIONS)
+    return PathState(known.path, StoredDocument(known.path, texts[0].text, VERSIONS), known, None, texts)
+
+
+def times(cases: Sequence[PathState]) -> set[int]:
+    """Return how often the versions of these documents were split."""
+    return {each.text.times for case in cases for each in case.versions if isinstance(each.text, Read)}
+
+
+def test_the_lines_of_a_text_are_counted_once_whatever_it_is_compared_with() -> None:
+    """With many missing and new files each version is split into lines only once."""
+    old = [gone(document) for document in range(9)]
+    new = [PathState(f"b{document}.md", data=text(document, VERSIONS + 1).encode()) for document in range(9)]
+
+    pairs = similar_pairs(old, new)
+
+    assert {(pair.old.path, pair.new.path) for pair in pairs} == {(f"a{at}.md", f"b{at}.md") for at in range(9)}
+    assert times(old) == {1}
+
+
+def test_lines_count_as_often_as_they_are_there() -> None:
+    """Two files are a rename if half of the longer text's lines are in both, each as often as it occurs."""
+    old = [gone(0)]
+    lines = text(0, VERSIONS).splitlines(keepends=True)
+
+    assert similar_pairs(old, [PathState("b.md", data="".join(lines[:10]).encode())])
+    assert not similar_pairs(old, [PathState("b.md", data="".join(lines[:9]).encode())])
+    assert not similar_pairs(old, [PathState("b.md", data=(lines[1] * 20).encode())])
+
+
+@pytest.mark.parametrize("first", ["rename", "write"])
+@pytest.mark.parametrize("new", ["facts/me.md", "facts/User.md", "moved/facts/user.md"])
+@pytest.mark.parametrize("edit", ["", "- Typed: by the person\n"])
+def test_a_rename_beside_an_agents_write_is_one_file(first: str, new: str, edit: str) -> None:
+    """A file is renamed, perhaps edited, while an agent writes to its old path: one document has all lines once."""
+    sides = agreed_sides()
+    renamed = sides.files.pop(PATH) + edit.encode()
+    if first == "rename":
+        sides.sync()  # the file is missing, and the new one has not been noticed yet
+    sides.put(PATH, BASE.replace("vim", "nano") + "- Agent: wrote\n")
+    sides.sync([PATH])
+    sides.files[new] = renamed
+
+    text = settled_text(sides, new)
+
+    assert (sorted(sides.files), sides.text(PATH)) == ([new], None)
+    assert sorted(text.splitlines()) == sorted(f"{BASE.replace('vim', 'nano')}- Agent: wrote\n{edit}".splitlines())
+
+
+def test_a_deletion_beside_an_agents_write_is_taken_back() -> None:
+    """A file that is gone without a new one is written again after the quiet period, with the agent's line."""
+    sides = agreed_sides()
+    del sides.files[PATH]
+    sides.put(PATH, BASE + "- Agent: wrote\n")
+    plan = sides.sync([PATH])
+    assert (PATH in sides.files, plan.rescan_at) == (False, sides.now_ms + sides.rules.delete_quiet_ms)
+    assert settled_text(sides) == BASE + "- Agent: wrote\n"
