@@ -154,7 +154,7 @@ def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, in
     if guard is not None and walk.commits < guard.commits:
         what = f"the store is at commit {walk.commits}; commit {guard.commits} was acknowledged"
         problems.append(Problem("header", SYSTEM_SPACE, "", what))
-    return dict(walk.counts)
+    return {kind.value: count for kind, count in walk.counts.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -275,6 +275,11 @@ def decode_record(key: bytes, record: bytes) -> RawRecord:
     )
 
 
+def record_operation(record: bytes) -> int:
+    """Return the operation that wrote a record, as `decode_record` does, of one that is known to be sound."""
+    return int.from_bytes(record[HASH_BYTES : HASH_BYTES + 8], "big")
+
+
 def record_body(key: bytes, record: RawRecord) -> bytes:
     """Return the verified JSON text of a record that is not in a blob. Raises Damaged naming the record."""
     try:

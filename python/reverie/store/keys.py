@@ -86,6 +86,13 @@ def decode_key(data: bytes) -> Key:
     return tuple(parts)
 
 
+def last_number(rest: bytes) -> int:
+    """Return the number that `rest`, the end of a key, is; `encode_number`'s opposite. Raises Damaged."""
+    if not rest or len(rest) != 1 + rest[0] - NUMBER:
+        raise Damaged(f"a key of a sequence ends in no number: {rest.hex()}", hint="restore a backup")
+    return int.from_bytes(rest[1:], "big")
+
+
 def _exactly(data: bytes, start: int, size: int) -> bytes:
     """Return `size` bytes from `start` on. Raises Damaged where the key ends before."""
     part = data[start : start + size]
