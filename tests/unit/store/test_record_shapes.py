@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from typing import Any
 
 import msgspec
@@ -13,8 +14,8 @@ import reverie.store
 from reverie.store import RULES
 from reverie.store.migrations import MIGRATIONS
 
-SHAPES = {"m004_redactions": "e77d1920ab6556c5"}
-"""By the newest migration, the hash of all kinds and fields. Where it changes, add a migration and its hash."""
+SHAPES = {"m004_redactions": "1e1d3c296a39d057"}
+"""By the newest migration, the hash of all kinds and fields, without the names of modules. Where it changes, add a migration and its hash."""
 
 
 def _fields(record: Any) -> list[str]:
@@ -34,11 +35,12 @@ def test_the_shape_of_the_records_is_that_of_the_newest_migration() -> None:
     records = {name: getattr(reverie.store, name) for name in names}
     shape = [f"{kind.value} {rule.code}" for kind, rule in RULES.items()]
     shape += [f"{name} {_fields(record)}" for name, record in records.items() if _is_record(record)]
+    text = re.sub(r"\b(?:reverie|typing|collections)(?:\.\w+)*\.(?=\w)", "", "\n".join(shape))
     newest = MIGRATIONS[-1].__name__
 
     assert len(shape) > 60
     assert list(SHAPES) == [newest]
-    assert SHAPES[newest] == hashlib.sha256("\n".join(shape).encode()).hexdigest()[:16], "a migration is missing"
+    assert SHAPES[newest] == hashlib.sha256(text.encode()).hexdigest()[:16], "a migration is missing"
 
 
 @pytest.mark.parametrize("name", [step.__name__ for step in MIGRATIONS])
