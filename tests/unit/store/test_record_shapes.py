@@ -15,7 +15,7 @@ from reverie.store import RULES
 from reverie.store.migrations import MIGRATIONS
 
 SHAPES = {"m004_redactions": "1e1d3c296a39d057"}
-"""By the newest migration, the hash of all kinds and fields, without the names of modules. Where it changes, add a migration and its hash."""
+"""By the newest migration, the hash of kinds and fields (no names of modules). A change needs a migration."""
 
 
 def _fields(record: Any) -> list[str]:
