@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import ExitStack
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,17 @@ CALLS = (
 
 
 class Race:
-    """A person beside an agent: edits a file at the first exchange if `edits`, and renames it before call `moment`."""
+    """A person beside an agent: edits a file at the first exchange, and renames it before the call number `moment`.
 
-    def __init__(self, home: Path, store: Store, moment: int, *, edits: bool) -> None:
+    `how` has "edits" for a save by rename, "opens" for an editor that writes into the old file after everything else,
+    and "crash" for a daemon that ends after the agent's first write.
+    """
+
+    def __init__(self, home: Path, store: Store, moment: int, how: str) -> None:
         self.root = home / "root" / "default"
         (self.root / NEW).parent.mkdir(parents=True)
-        self.store, self.moment, self.edits, self.typed = store, moment, edits, False
+        self.store, self.moment, self.how = store, moment, how
+        self.typed, self.editor = False, ExitStack()
         self.now_ms, self.calls = NOW_MS, -1  # -1: nothing is counted, and nobody changes anything
         self.ids = count()
         self.commit = failing_submit(store, "", None)
@@ -54,10 +60,13 @@ class Race:
         if self.calls < 0:
             return
         file, draft = self.root / OLD, self.root / "draft"
-        if self.edits and not self.typed and call == "exchange" and file.exists():
+        if "renames" not in self.how and not self.typed and call == "exchange" and file.exists():
             self.typed = True
-            draft.write_text(file.read_text("utf-8") + TYPED, "utf-8")
-            draft.replace(file)
+            if "opens" in self.how:
+                self.editor.callback(self.editor.enter_context(file.open("a", encoding="utf-8")).write, TYPED)
+            else:
+                draft.write_text(file.read_text("utf-8") + TYPED, "utf-8")
+                draft.replace(file)
         if self.calls == self.moment and file.exists():
             file.rename(self.root / NEW)
         self.calls += 1
@@ -72,20 +81,21 @@ class Race:
         await self.commit(documents.append("default", OLD, line, who="agent", author="agent", new_id=self.new_id))
         await self.sync.write_documents("default", [OLD])
 
-    async def run(self, *, crashes: bool) -> bool:
+    async def run(self) -> bool:
         """Write as an agent does around a full scan, and settle; return False if the moment never came."""
         await self.commit(documents.put("default", OLD, TEXT, who="agent", author="agent", new_id=self.new_id))
         await self.sync.sync("default", None, whole=True)
         await self.sync.save_baselines("default")
         self.calls = 0
         await self.append(FIRST)
-        if crashes:
+        if "crash" in self.how:
             self.sync.folder("default").close()
             self.start()
         await self.sync.sync("default", None, whole=True)
         await self.append(SECOND)
         await self.sync.sync("default", {OLD, NEW})
         calls, self.calls = self.calls, -1
+        self.editor.close()
         for _ in range(4):
             self.now_ms += HOUR_MS
             await self.sync.sync("default", None, whole=True)
@@ -98,7 +108,7 @@ def lines(texts: Iterable[str]) -> list[str]:
     return sorted(line.removeprefix("- ") for text in texts for line in text.splitlines() if line.startswith("- "))
 
 
-@pytest.mark.parametrize("how", ["renames", "edits", "renames, crash", "edits, crash"])
+@pytest.mark.parametrize("how", ["renames", "edits", "opens", "edits, crash"])
 def test_a_rename_beside_writes_leaves_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Whenever it falls, no line is lost or doubled in folder and store, and the agent's line is in the new file."""
     races: list[Race] = []
@@ -115,9 +125,9 @@ def test_a_rename_beside_writes_leaves_one_file(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(place, name, counted(name, getattr(place, name)))
     for moment in count():
         with Store.open(tmp_path / f"store{moment}", redactor=Redactor()) as store:
-            race = Race(tmp_path / str(moment), store, moment, edits="edits" in how)
+            race = Race(tmp_path / str(moment), store, moment, how)
             races.append(race)
-            if not asyncio.run(race.run(crashes="crash" in how)):
+            if not asyncio.run(race.run()):
                 break
             with store.reader("default") as reader:
                 memories = sorted(record.content for _, record in reader.records(MemoryRecord))
