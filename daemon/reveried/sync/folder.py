@@ -219,18 +219,22 @@ class SpaceFolder:
         result = ScanResult()
         read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
         states = [state for state in read if state is not None]
-        if any(state.data is None and state.path in stamps for state in states):
-            # A file went between its scan and its reading: it may be on its way to another name, and be what is missing
-            # elsewhere. So what is missing waits for a scan that sees both.
-            states = [state for state in states if not is_missing(state)]
+        failed = self._writer.failed
+        if any(
+            state.path in stamps if state.data is None else state.disk_sha256 == "" and state.path not in failed
+            for state in states
+        ):
+            # A file went between its scan and its reading, or before a late write to it was merged: it may have another
+            # name by now, and be what is missing elsewhere. What is missing or saved waits for a scan that sees both.
+            result.waiting = {state.path for state in states if is_missing(state) or is_saved(state)}
+            states = [state for state in states if state.path not in result.waiting]
             self._guard.recheck = True
-        if not is_full:
-            sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
-            states += [state for state in sources if state is not None]
+        sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
+        states += [state for state in sources if state is not None]
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
         pasted = (line for state in states if is_saved(state) for line in _pasted(state, redact))
         scanned = {state.path for state in states}
-        there = self._scan(root, self._recent.sources(pasted) - scanned)
+        there = self._scan(root, self._recent.sources(pasted) - scanned - result.waiting)
         self._recent.keep(scanned | there.keys())
         states += [state for path in there if (state := self._state(reader, root, path, there, result)) is not None]
         result.paths = {state.path for state in states}
@@ -277,9 +281,10 @@ class SpaceFolder:
         return state if older is None else replace(state, older=older)
 
     def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:
-        """Return the paths outside of a partial scan whose files are missing and may have been moved to scanned ones.
+        """Return the paths not found missing by a scan whose files are, and may have been moved to scanned ones.
 
-        Without them a move would look like a new file now, and like a deletion in the next scan.
+        Without them a move would look like a new file now, and like a deletion in the next scan. A full scan has seen
+        some files before they were moved.
         """
         base = self.baselines.by_path
         digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}

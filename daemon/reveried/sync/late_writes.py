@@ -39,7 +39,6 @@ class _Watched:
 
     until: int
     turn: int
-    path: str = field(compare=False)
     displaced: DisplacedFile = field(compare=False)
     replaced_by: int | None = field(compare=False)
 
@@ -50,15 +49,15 @@ class LateWrites:
     def __init__(self, grace_ms: int) -> None:
         self._grace_ms = grace_ms
         self._watched: list[_Watched] = []  # a heap: an agent that writes all day replaces thousands in that time
-        self._settling = 0  # calls of `settle` that took files out of the heap, and may not be done with them
+        self._settling: set[_Watched] = set()  # taken out of the heap, and perhaps not settled yet
         self._turns = count()
         self._lock = threading.Lock()  # files are settled in one thread while others are replaced in another
         self._waiting: defaultdict[str, deque[LateWrite]] = defaultdict(deque)
 
-    def watch(self, path: str, displaced: DisplacedFile | None, now_ms: int, *, replaced_by: int | None = None) -> None:
+    def watch(self, displaced: DisplacedFile | None, now_ms: int, *, replaced_by: int | None = None) -> None:
         """Watch a displaced file for the grace time; `replaced_by` is the operation whose text replaced it."""
         if displaced is not None:
-            watched = _Watched(now_ms + self._grace_ms, next(self._turns), path, displaced, replaced_by)
+            watched = _Watched(now_ms + self._grace_ms, next(self._turns), displaced, replaced_by)
             with self._lock:
                 heapq.heappush(self._watched, watched)
 
@@ -73,9 +72,17 @@ class LateWrites:
         it was at the path for a moment.
         """
         replaced_by = None if operation is None else operation + 1
-        self.watch(path, mismatch.displaced, now_ms, replaced_by=replaced_by)
+        self.watch(mismatch.displaced, now_ms, replaced_by=replaced_by)
         for data in mismatch.saves:
             self.add(path, data, None, replaced_by=replaced_by)
+
+    def move(self, old: str, new: str) -> None:
+        """Give the late writes of a file that was moved to its new path, also those that are still to come."""
+        with self._lock:
+            for watched in (*self._watched, *self._settling):
+                if watched.displaced.path == old:
+                    watched.displaced.path = new
+            self._waiting[new].extend(self._waiting.pop(old, ()))
 
     def take_over(self, other: LateWrites) -> None:
         """Add the late writes that `other` has only in memory: all others are found again in its swap folder."""
@@ -99,34 +106,39 @@ class LateWrites:
         A file that is still open for writing is watched for another grace time, except at the end (None).
         Raises what `DisplacedFile.settle` raises.
         """
-        ready = deque(self._ready(now_ms))
+        taken = self._ready(now_ms)
+        ready = deque(taken)
         try:
             return self._settle(ready, now_ms)
         finally:  # where it failed, this one and those behind it are checked again by the next call
             with self._lock:
-                self._settling -= 1
+                self._settling.difference_update(taken)
                 for watched in ready:
                     heapq.heappush(self._watched, watched)
 
     def _settle(self, ready: deque[_Watched], now_ms: int | None) -> set[str]:
         changed: set[str] = set()
         while ready:
-            data = ready[0].displaced.settle()
-            watched = ready.popleft()
+            displaced, replaced_by = ready[0].displaced, ready[0].replaced_by
+            # A late write that is in memory alone may have these bytes: they stay until it is merged.
+            held = any(late.source is None for late in list(self._waiting.get(displaced.path, ())))
+            data = None if held else displaced.settle()
+            ready.popleft()
             if data is not None:
-                self._waiting[watched.path].append(LateWrite(data, watched.displaced, watched.replaced_by))
-                changed.add(watched.path)
-            elif not watched.displaced.settled and now_ms is not None:
-                self.watch(watched.path, watched.displaced, now_ms, replaced_by=watched.replaced_by)
+                with self._lock:
+                    self._waiting[displaced.path].append(LateWrite(data, displaced, replaced_by))
+                    changed.add(displaced.path)
+            elif not displaced.settled and now_ms is not None:
+                self.watch(displaced, now_ms, replaced_by=replaced_by)
         return changed
 
     def _ready(self, now_ms: int | None) -> list[_Watched]:
         """Remove and return the files whose time has come, in the order of replacement, whatever the clock did."""
         ready: list[_Watched] = []
         with self._lock:
-            self._settling += 1
             while self._watched and (now_ms is None or now_ms >= self._watched[0].until):
                 ready.append(heapq.heappop(self._watched))
+            self._settling.update(ready)
         return sorted(ready, key=lambda watched: watched.turn)
 
     def next(self, path: str) -> LateWrite | None:

@@ -69,7 +69,7 @@ class RootBinding:
         that text, its author has not seen.
         """
         if orphan.path is not None and orphan.displaced is not None:
-            self._late.watch(orphan.path, orphan.displaced, self._now_ms(), replaced_by=operation + 1)
+            self._late.watch(orphan.displaced, self._now_ms(), replaced_by=operation + 1)
         elif orphan.data is None:
             self.unreadable[orphan.name] = refusal(f".reverie/swap/{orphan.name}", "unreadable")
         elif orphan.path is not None:

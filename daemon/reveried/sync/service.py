@@ -243,7 +243,7 @@ class SyncService:
             except Conflict as conflict:
                 if not conflict.details.get("stale"):
                     raise
-                return set(scanned.paths)
+                return scanned.paths | scanned.waiting
             await self._note_redacted(folder, scanned.plan, committed)
             written = await self._in_thread(folder.space, folder.apply, scanned, committed)
         outcome.written += written.written

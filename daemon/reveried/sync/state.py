@@ -278,8 +278,8 @@ class Guard:
 class ScanResult:
     """The result of a pass's scan: the plan, the paths that it covers, the files that were read, and their stamps.
 
-    `late` are the late writes that were decided in place of the files at their paths. `operation` is the last one that
-    the store had.
+    `late` are the late writes that were decided in place of the files at their paths. `waiting` are the paths that the
+    next pass has to decide. `operation` is the last one that the store had.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -287,6 +287,7 @@ class ScanResult:
     files_read: int = 0
     stamps: dict[str, Stamp] = field(default_factory=dict)
     late: dict[str, LateWrite] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
     operation: int = 0
 
 

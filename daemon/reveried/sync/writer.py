@@ -43,11 +43,13 @@ class FolderWriter:
         A file that somebody changed since the scan is left as it is, and named in `rescan`. One that cannot be written,
         or was not committed, is named by the status and tried again later; the others are handled.
         """
-        result, operations = WriteResult(), committed.operations
+        result, operations = WriteResult(rescan=set(scanned.waiting)), committed.operations
         plan = scanned.plan.without(committed.failed)
         changed = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
         baselines.update(changed, scanned.stamps)
         baselines.remove(plan.removed_baselines)
+        for move in plan.moves:
+            self._late.move(move.old, move.new)
         failed = dict(committed.failed)
         changes: list[Write | Remove] = [*plan.writes, *plan.removals]
         in_a_row = 0
@@ -118,7 +120,7 @@ class FolderWriter:
                 self._late.add_raced_saves(change.path, removed, now_ms)
                 return False
             baselines.remove([change.path])
-            self._late.watch(change.path, removed.displaced, now_ms)
+            self._late.watch(removed.displaced, now_ms)
             return True
         then = change.then.with_operation(operations.get(change.path, 0))
         written = write_file(root, change.path, change.data, expected=change.expected)
@@ -126,7 +128,7 @@ class FolderWriter:
             self._late.add_raced_saves(change.path, written, now_ms, operation=then.operation)
             return False
         baselines.update([then], {change.path: written.stamp})
-        self._late.watch(change.path, written.displaced, now_ms, replaced_by=then.operation)
+        self._late.watch(written.displaced, now_ms, replaced_by=then.operation)
         return written.stamp is not None
 
 

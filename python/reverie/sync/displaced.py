@@ -63,8 +63,8 @@ class SwapName:
 class DisplacedFile:
     """A file that was replaced or removed, and that an editor which had opened it before may still write to.
 
-    `expected` is the SHA-256 of what it held when that was known before; None: all of it is somebody's save. `writing`:
-    somebody was in the middle of a save when it came out, so it is worth checking soon.
+    `path` is its document's, also where that has moved since. `expected` is the SHA-256 of what it held when that was
+    known before, or is merged already; None: all of it is somebody's save.
     """
 
     root: Root
@@ -72,7 +72,6 @@ class DisplacedFile:
     name: str
     expected: str | None
     settled: bool = False
-    writing: bool = False
     _stamp: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -158,7 +157,7 @@ class OrphanedSave:
 def recover(root: Root, known_paths: Iterable[str]) -> list[OrphanedSave]:
     """Clear the swap folder after a crash: remove our own bytes, and return the saves that are nowhere else.
 
-    A save whose document has no file goes back to its path. Displaced files that this process still supervises are left
+    Displaced files that this process still supervises are left
     alone, and so is a file that somebody is writing to; that of a known document is supervised from now on. Nothing
     may be written or removed meanwhile. `known_paths` are all documents that the store knows. Raises StorageFailed,
     Forbidden.
@@ -173,7 +172,7 @@ def recover(root: Root, known_paths: Iterable[str]) -> list[OrphanedSave]:
 
 
 def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> OrphanedSave | None:
-    """Remove, put back or return one file of the swap folder; `paths` are the known documents by path digest."""
+    """Remove or return one file of the swap folder; `paths` are the known documents by path digest."""
     if name.startswith("new-"):  # a draft of ours, perhaps incomplete, that never was anywhere else
         with _unless_unwritable():
             os.unlink(name, dir_fd=folder)
@@ -195,8 +194,6 @@ def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> 
         with _unless_unwritable():
             os.unlink(name, dir_fd=folder)
         return None
-    if path is not None and _put_back(root, folder, name, path):  # the crash fell between taking out and putting back
-        return None
     return OrphanedSave(root, path, name, data)
 
 
@@ -204,17 +201,6 @@ def _has_nothing_new(data: bytes, swap_name: SwapName) -> bool:
     """Return True if a file holds our bytes or the expected ones: no save would be lost with it."""
     # An empty file holds no word; that somebody meant to empty it cannot be known of a crash.
     return not data or sha256(data).hexdigest() in {swap_name.ours, swap_name.expected}
-
-
-def _put_back(root: Root, swap: int, name: str, path: str) -> bool:
-    """Move a save back to its path; return False if there is a file, no folder for one, or nothing can be written."""
-    is_moved = False
-    no_place = suppress(FileExistsError, FileNotFoundError, NotADirectoryError, syscalls.Unsupported)
-    with no_place, _unless_unwritable(), root.folder_of(path) as (folder, last):
-        syscalls.rename_new(name, swap, last, folder)
-        is_moved = True
-        os.fsync(folder)
-    return is_moved
 
 
 @contextmanager

@@ -141,9 +141,9 @@ def _base_of_late_write(state: PathState, baseline: Baseline, text: str, replace
     versions have the lines a b, then a b c, and the save has only a: b was deleted; c may be unseen, and stays.
     """
     texts = [version for version in state.versions if version.operation < replaced_by]
-    texts = sorted([*texts, *_merged_saves(baseline)], key=lambda version: -version.operation)
-    if not texts:
+    if not texts:  # the file was moved meanwhile: what it showed before is the other path's
         return None
+    texts = sorted([*texts, *_merged_saves(baseline)], key=lambda version: -version.operation)
     best = texts[find_base(text, [Candidate(version.text, replaced_recently=True) for version in texts]).base]
     believed = {*_stripped_lines(text), *_stripped_lines(texts[-1].text)}
     kept = (line for line in best.text.split("\n") if line.rstrip("\r") in believed)

@@ -158,9 +158,9 @@ def converge(
     then = Baseline(state.path, sha256(data), operation, made_at=made_at, shown=shown)
     then = _with_saves(state, baseline, then, view, save)
     writes: tuple[Write, ...] = ()
-    if state.disk_sha256 and not is_own_write(baseline, state.disk_sha256):
-        # A late write, and the file that is there now is another unhandled save: that one is the next scan's. Nothing
-        # may be written over it, so only the merge-base candidates are recorded.
+    if state.disk_sha256 is not None and not is_own_write(baseline, state.disk_sha256):
+        # A late write, and the file that is there now is another unhandled save, or was moved away: that is the next
+        # scan's. Nothing may be written there, so only the merge-base candidates are recorded.
         record = replace(baseline, saved=then.saved, earlier=then.earlier)
     elif sha256(data) == disk:
         record = replace(then, shown=baseline.shown) if state.disk_sha256 else then

@@ -72,9 +72,9 @@ class FileSlot:
         """Return the inode number of a file in the swap folder."""
         return os.stat(name, dir_fd=self.swap, follow_symlinks=False).st_ino
 
-    def displaced(self, name: str, expected: str | None, *, writing: bool = False) -> DisplacedFile:
+    def displaced(self, name: str, expected: str | None) -> DisplacedFile:
         """Return the displaced file that is in the swap folder as `name`."""
-        return DisplacedFile(self.root, self.path, name, expected, writing=writing)
+        return DisplacedFile(self.root, self.path, name, expected)
 
     def mark_unflushed(self) -> None:
         """Note that the renames in both folders have to be made durable by the next `Root.flush`."""
@@ -234,9 +234,9 @@ class Mismatch:
     """Result of a write or removal that was not made, because another file was there than expected.
 
     `actual` is the SHA-256 of the file that is there now, None for no file or none that can be read. `saves` are the
-    whole texts that came out and were put back, oldest first: they have to be merged even if they are not in the folder
-    any more, since `exposed` says that our bytes were at the path for a moment, and somebody may have opened those and
-    saved them over. `displaced` came out last and is to be settled as after a write.
+    whole texts that came out, oldest first: they have to be merged even if they are not in the folder any more, since
+    `exposed` says that our bytes were at the path for a moment, and somebody may have opened or moved those.
+    `displaced` came out last and is to be settled as after a write.
     """
 
     actual: str | None
@@ -400,10 +400,11 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
     """Put the save that an exchange brought out back at its path, repeated until the newest save is there.
 
     Each exchange may bring out another save, made in between and newer than what went in; the last one is reached when
-    nothing comes out but what was put in just before. Example: A came out instead
-    of the expected file; putting A back brings out B, saved meanwhile; putting B back brings out A: now B, the newest,
-    is at the path, and A is the displaced file. A file that is being written stays out: back in its place it could be
-    overwritten, by somebody who had opened our bytes, before it was ever whole to be read.
+    nothing comes out but what was put in just before. Example: A came out instead of the expected file; putting A back
+    brings out B, saved meanwhile; putting B back brings out A: now B, the newest, is at the path, and A is displaced.
+    A file that is being written stays out: back in its place it could be overwritten, by somebody who had opened our
+    bytes, before it was ever whole to be read. Nor does a save go back where our bytes are gone: they may have been
+    moved, and there would be two files.
     """
     own = last = os.fstat(handle).st_ino
     saves: dict[int, bytes] = {}
@@ -413,7 +414,7 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
             if came_out.writing and turn == 0:
                 # Our bytes are in place and the half-written file is displaced: `settle` returns it once it is closed.
                 slot.flush()
-                return Written(_own_stamp(handle, data), slot.displaced(name, expected, writing=True))
+                return Written(_own_stamp(handle, data), slot.displaced(name, expected))
             if came_out.writing:
                 break
             if came_out.data is not None:
@@ -421,17 +422,15 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
             try:
                 syscalls.exchange(name, slot.swap, slot.name, slot.folder)
             except FileNotFoundError:
-                if _restored(slot, name):
-                    slot.flush()
-                    return Mismatch(slot.current_sha256(), None, tuple(saves.values()), exposed=True)
-                continue
+                break
             if slot.swap_inode(name) == last:  # nobody saved between the last two exchanges
                 break
             last = came_out.inode
         slot.flush()
         # Even our own bytes were in the folder for a moment, and somebody may have opened them.
-        before = sha256(data).hexdigest() if slot.swap_inode(name) == own else None
-        return Mismatch(slot.current_sha256(), slot.displaced(name, before), tuple(saves.values()), exposed=True)
+        before = {**saves, own: data}.get(slot.swap_inode(name))
+        expected = None if before is None else sha256(before).hexdigest()
+        return Mismatch(slot.current_sha256(), slot.displaced(name, expected), tuple(saves.values()), exposed=True)
 
 
 def _swapped_out(slot: FileSlot, name: str, open_files: ExitStack) -> _SwappedOut:
@@ -445,15 +444,6 @@ def _swapped_out(slot: FileSlot, name: str, open_files: ExitStack) -> _SwappedOu
     if syscalls.is_open_for_writing(handle):
         return _SwappedOut(inode, None, writing=True)
     return _SwappedOut(inode, read_all(handle))
-
-
-def _restored(slot: FileSlot, name: str) -> bool:
-    """Put a save back where the file was removed meanwhile; return False if there is a file again."""
-    try:
-        rename_new(name, slot.swap, slot.name, slot.folder)
-    except FileExistsError:
-        return False
-    return True
 
 
 def _replace_by_link(slot: FileSlot, handle: int, name: str, data: bytes, expected: str) -> Written | Mismatch:

@@ -35,7 +35,8 @@ def test_a_late_write_during_a_pass_waits() -> None:
 class Replaced:
     """A fake displaced file, whose `settle` returns or raises these results in turn."""
 
-    def __init__(self, *answers: bytes | OSError | None) -> None:
+    def __init__(self, path: str, *answers: bytes | OSError | None) -> None:
+        self.path = path
         self.answers = list(answers)
         self.settled = False
 
@@ -53,10 +54,10 @@ class Replaced:
 def test_displaced_files_settle_in_order() -> None:
     """Displaced files settle in the order of their times, also after clock changes."""
     late = LateWrites(grace_ms=1_000)
-    first, second, third = Replaced(None), Replaced(b"late"), Replaced(None)
-    late.watch("a.md", cast("DisplacedFile", first), 5_000)
-    late.watch("b.md", cast("DisplacedFile", second), 4_000, replaced_by=7)
-    late.watch("c.md", cast("DisplacedFile", third), 9_000)
+    first, second, third = Replaced("a.md", None), Replaced("b.md", b"late"), Replaced("c.md", None)
+    late.watch(cast("DisplacedFile", first), 5_000)
+    late.watch(cast("DisplacedFile", second), 4_000, replaced_by=7)
+    late.watch(cast("DisplacedFile", third), 9_000)
 
     assert late.due == 5_000
     assert late.settle(5_500) == {"b.md"}
@@ -73,9 +74,9 @@ def test_displaced_files_settle_in_order() -> None:
 def test_a_file_that_cannot_be_settled_is_retried() -> None:
     """After a disk error the file and those behind it are settled again."""
     late = LateWrites(grace_ms=0)
-    failing, behind = Replaced(OSError("disk"), b"one"), Replaced(b"two")
-    late.watch("a.md", cast("DisplacedFile", failing), 1)
-    late.watch("b.md", cast("DisplacedFile", behind), 2)
+    failing, behind = Replaced("a.md", OSError("disk"), b"one"), Replaced("b.md", b"two")
+    late.watch(cast("DisplacedFile", failing), 1)
+    late.watch(cast("DisplacedFile", behind), 2)
 
     with pytest.raises(OSError, match="disk"):
         late.settle(10)
@@ -92,7 +93,38 @@ def test_a_file_that_is_being_settled_is_still_due() -> None:
             seen.append(late.due)
             return super().settle()
 
-    late.watch("a.md", cast("DisplacedFile", Slow(None)), 5_000)
+    late.watch(cast("DisplacedFile", Slow("a.md", None)), 5_000)
     late.settle(5_000)
     assert seen == [0]
     assert late.due is None
+
+
+def test_late_writes_follow_a_moved_file() -> None:
+    """What was saved, is found while a file is moved, or comes later belongs to the file's new path."""
+    late = LateWrites(grace_ms=0)
+
+    class Moved(Replaced):
+        def settle(self) -> bytes | None:
+            late.move("a.md", "b.md")
+            return super().settle()
+
+    late.watch(cast("DisplacedFile", Moved("a.md", b"one")), 1)
+    late.watch(cast("DisplacedFile", Replaced("a.md", b"two")), 2)
+
+    assert late.settle(1) == {"b.md"}
+    assert late.settle(2) == {"b.md"}
+    late.move("b.md", "c.md")
+    assert late.paths == {"c.md"}
+
+
+def test_a_file_stays_while_its_bytes_are_in_memory_alone() -> None:
+    """The displaced file of a save that waits to be merged is not removed before: a crash would lose the save."""
+    late = LateWrites(grace_ms=0)
+    late.add("a.md", b"one", None)
+    late.watch(cast("DisplacedFile", displaced := Replaced("a.md", None)), 1)
+    late.settle(1)
+    assert not displaced.settled
+
+    late.merged("a.md", late.next("a.md"))
+    late.settle(1)
+    assert displaced.settled

@@ -83,33 +83,22 @@ def test_two_saves_round_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatc
     assert (done.actual, done.saves) == (digest(LATER), (THEIRS, LATER))
     assert (root.real / NOTE).read_bytes() == LATER
     assert done.displaced
-    assert done.displaced.expected is None
-    assert done.displaced.settle() == THEIRS
-    done.displaced.discard()
+    assert done.displaced.expected == digest(THEIRS)
+    assert done.displaced.settle() is None
     assert swap_files(root) == []
 
 
-def test_a_save_and_then_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A save is put back although our bytes, which were at its path for a moment, were removed."""
-    with before(monkeypatch, "exchange", save(root, THEIRS), (root.real / NOTE).unlink):
+def test_a_save_and_then_a_move(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A save stays out when our bytes, which were at its path for a moment, were moved: there is one file, not two."""
+    moved = root.real / "moved.md"
+    with before(monkeypatch, "exchange", save(root, THEIRS), lambda: (root.real / NOTE).rename(moved)):
         done = overtaken(root)
-    assert (done.actual, done.saves, done.displaced) == (digest(THEIRS), (THEIRS,), None)
-    assert (root.real / NOTE).read_bytes() == THEIRS
-    assert swap_files(root) == []
-
-
-def test_a_save_a_removal_and_another_save(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last save is at the path, the first is returned."""
-    with (
-        before(monkeypatch, "exchange", save(root, THEIRS), (root.real / NOTE).unlink, None, None),
-        before(monkeypatch, "rename_new", save(root, LATER)),
-    ):
-        done = overtaken(root)
-    assert done.actual == digest(LATER)
-    assert THEIRS in done.saves
-    assert (root.real / NOTE).read_bytes() == LATER
+    assert (done.actual, done.saves, moved.read_bytes()) == (None, (THEIRS,), OURS)
+    assert not (root.real / NOTE).exists()
+    assert len(swap_files(root)) == 1  # until what is in memory alone was merged
     assert done.displaced
-    assert done.displaced.settle() == THEIRS
+    assert done.displaced.settle() is None
+    assert swap_files(root) == []
 
 
 def test_a_removal_before_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +149,6 @@ def test_half_a_save_is_handed_over_when_it_is_whole(root: Root, monkeypatch: py
             done = write_file(root, NOTE, OURS, expected=digest(OLD))
         assert isinstance(done, Written)
         assert done.displaced
-        assert done.displaced.writing
         assert done.displaced.settle() is None
         editor.write(THEIRS[3:])
     assert done.displaced.settle() == THEIRS

@@ -189,17 +189,6 @@ def test_a_crash_leaves_a_save_to_be_merged(root: Root) -> None:
     assert swapped(root) == []
 
 
-def test_a_save_whose_file_is_gone_goes_back(root: Root) -> None:
-    """Recovery moves a save back to its path if there is no file."""
-    placed(root, b"one\n")
-    taken = remove_file(root, NOTE, expected=digest(b"one\n"))
-    assert isinstance(taken, Removed)
-    (root.real / ".reverie/swap" / taken.displaced.name).write_bytes(b"edited\n")
-    root.displaced_names.clear()
-    assert recover(root, [NOTE]) == []
-    assert (root.real / NOTE).read_bytes() == b"edited\n"
-
-
 def test_anything_but_a_regular_file_is_refused(root: Root, tmp_path: Path) -> None:
     """A write to a link, to a folder or below a linked folder is refused, with the path and a hint."""
     outside = tmp_path / "outside.md"
