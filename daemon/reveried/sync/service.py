@@ -330,12 +330,12 @@ class SyncService:
     ) -> None:
         """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines.
 
-        A person's edit of a projection, which nothing reads, is removed where `holds` is true of it.
+        A person's edit of a projection, which nothing reads, and an archive are removed where `holds` is true of them.
         """
         async with keyed_lock("files", space):
             folder = self.folder(space)
             folder.baselines.replace_texts(cover)
-            await self._in_thread(space, folder.remove_set_aside, holds)
+            await self._in_thread(space, folder.remove_copies, holds)
         await self.save_baselines(space)
 
     async def settle_displaced(self, space: str) -> None:

@@ -57,7 +57,7 @@ def remembered(client: Client, content: str, **fields: Any) -> wire.Memory:
 
 
 def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
-    """After the purge of a memory no version, document, index, dream or stored answer has its word."""
+    """After the purge of a memory no version, document, index, dream, archive or stored answer has its word."""
     neighbour = remembered(client, "Deployments are announced in the harbour channel")
     memory = client.remember(wire.CreateMemory(content=f"The staging host is called {word}"), key=f"once {word}")
     client.change_memory(memory.id, wire.ChangeMemory(content=f"The staging host {word} is retired"))
@@ -68,6 +68,10 @@ def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -
     backup = daemon.home / "data" / "backups" / "old"
     client.backup(str(backup))
     assert files_with(daemon.home, word)
+    archives = root(daemon) / "archives"
+    wait_until((archives / f"{archive}.json").exists, "the archive")
+    # Written by a store that a restored backup replaced; this one does not know it.
+    (archives / f"{'0' * 64}.json").write_bytes((archives / f"{archive}.json").read_bytes())
 
     answer = client.forget(memory.id, purge=True)
 
@@ -83,8 +87,7 @@ def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -
     assert len(listed) == 1
     assert listed[0] != archive
     assert client.dreams().items[0].archive == listed[0]
-    assert (root(daemon) / "archives" / f"{listed[0]}.json").exists()
-    assert not (root(daemon) / "archives" / f"{archive}.json").exists()
+    assert [file.name for file in archives.iterdir()] == [f"{listed[0]}.json"]
     with pytest.raises(Conflict, match="purged"):
         client.remember(wire.CreateMemory(content=f"The staging host is called {word}"), key=f"once {word}")
 
