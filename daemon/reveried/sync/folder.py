@@ -444,6 +444,11 @@ class SpaceFolder:
         """The documents of which the file has another text."""
         return self._dirty.paths | self.late.paths | self._guard.held
 
+    @property
+    def displaced(self) -> set[str]:
+        """The names of replaced files that are still in the swap folder."""
+        return set() if self._binding.root is None else set(self._binding.root.displaced_names)
+
     def close(self) -> None:
         """Close the root folder."""
         self._binding.close()
