@@ -184,7 +184,7 @@ def restore(
         except BaseException:
             remove_draft(store)
             raise
-        # One rename replaces the old store by the new. The old one's rollback guard goes before: it would refuse the new
+        # One rename replaces the old store by the new. The old one's rollback guard goes first: it would refuse the new
         # store, and who restores again after a crash between the two would not know what sync had written.
         (store / "lock.mdb").unlink(missing_ok=True)
         (store / "anchor").unlink(missing_ok=True)
