@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,9 +59,10 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
 
 KILLED_RESTORE = """
 import os, sys
-from reverie.store import backup
+from pathlib import Path
 from reveried.cli import main
-backup.sync_folder = lambda folder: folder.name == "store" and os._exit(9)  # the store has been replaced
+rename = Path.rename
+Path.rename = lambda path, to: (rename(path, to), os._exit(9))  # the store has been replaced
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -99,7 +99,6 @@ def test_what_agents_wrote_after_a_backup_does_not_come_back(killed: str) -> Non
         if killed == "restore":
             code = subprocess.run([sys.executable, "-c", KILLED_RESTORE, *words], env=environment(home), check=False)
             assert code.returncode == 9
-            time.sleep(1)  # the store before is kept under the second of its restore
         command = [sys.executable, "-m", "reveried.cli", *words]
         done = subprocess.run(command, env=environment(home), capture_output=True, text=True, check=True)
         assert not (home / "data" / "store" / "restoring").exists()

@@ -14,6 +14,7 @@ from reverie.store.transactions import ReadTransaction
 from support.file_texts import bytes_below
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -23,24 +24,26 @@ def files_with(folder: Path, word: str) -> list[str]:
     As it is, in any case, as JSON escapes it, and in names.
     """
     forms = {word.lower().encode(), json.dumps(word.lower())[1:-1].encode(), word.lower().encode("utf-16-le")}
-    found = []
-    for path, data in bytes_below(folder).items():
-        if any(form in data.lower() for form in forms) or word.casefold() in path.rpartition("/")[2].casefold():
-            found.append(path)
-    return found + _records_with(folder / "data" / "store", word.lower().encode())
+    return [
+        name
+        for name, text in texts_below(folder)
+        if any(form in text.lower() for form in forms) or word.casefold() in name.rpartition("/")[2].casefold()
+    ]
 
 
-def _records_with(store: Path, word: bytes) -> list[str]:
-    """Return the names of the records that have a word; they may be packed, or edits of the version after them."""
-    found = []
+def texts_below(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytes of every file under a folder by its relative path, and of every record of its store by name.
+
+    Records may be packed in the file, or edits of the version after them.
+    """
+    yield from bytes_below(folder).items()
     with (
-        contextlib.closing(lmdb.open(str(store), readonly=True, create=False, lib_version=0)) as env,
+        contextlib.closing(
+            lmdb.open(str(folder / "data" / "store"), readonly=True, create=False, lib_version=0)
+        ) as env,
         env.begin() as txn,
     ):
         for raw, data in txn.cursor():
             record = decode_record(raw, data)
             if record.form != TOMBSTONE:
-                space = space_prefix(split_key(raw)[0])
-                if word in ReadTransaction(txn, space).body(raw, record).lower():
-                    found.append(record_name(raw))
-    return found
+                yield record_name(raw), ReadTransaction(txn, space_prefix(split_key(raw)[0])).body(raw, record)

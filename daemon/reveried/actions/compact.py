@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reverie.errors import Busy, ReverieError
+from reverie.store import SYSTEM_SPACE, CompactionCursor
 from reverie.usecases import purge_steps
 from reveried.log import logger
 
@@ -32,6 +33,8 @@ async def compact(services: Services) -> int:
     Raises:
         Busy: reads stayed open; DiskFull: no room for the copy. The store is as it was.
     """
+    with services.store.reader(SYSTEM_SPACE) as reader:
+        due = reader.load(CompactionCursor, CompactionCursor.KEY)
     saved: int | None = None
     tries = BUSY_TRIES
     while saved is None:
@@ -42,7 +45,8 @@ async def compact(services: Services) -> int:
             if not tries:
                 raise
             await asyncio.sleep(1)
-    await services.submit(purge_steps.compacted())
+    if due is not None:
+        await services.submit(purge_steps.compacted(due))
     return saved
 
 

@@ -115,13 +115,15 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await services.sync_service.forget_texts(
             space, partial(purge_steps.without_words, holds=findings.wide.holds), findings.wide.in_file
         )
+        clear = partial(clear_spool, services, space, found.thread, findings.wide.in_file)
+        await asyncio.to_thread(clear)  # after a crash behind `_erase` nobody knows the words any more
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
         await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
         services.texts.clear(space)
         services.hooks.clear(space)
         services.read_versions.clear(space)
-        await asyncio.to_thread(clear_spool, services, space, found.thread, findings.wide.in_file)
+        await asyncio.to_thread(clear)  # a request that was made meanwhile
         if paths := frozenset(found.documents):
             named = await read(services, space, partial(purging.naming, paths=paths))
             for write in purge_steps.without_names(space, who, named, paths):

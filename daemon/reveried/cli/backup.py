@@ -55,7 +55,8 @@ def restore(
 
     store = daemon_client.layout().store_dir
     _refuse_running_daemon()
-    aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}")
+    # A restore that was killed leaves such a folder, and is repeated within the second.
+    aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
     with spinner("Checking and restoring"):
         before = _baselines_by_space(store)
         saved_since: list[str] = []

@@ -338,9 +338,10 @@ class SpaceFolder:
         root = self._binding.root
         return WriteResult() if root is None else self._writer.apply(root, self.baselines, scanned, committed)
 
-    def remove_set_aside(self, holds: Callable[[str], bool]) -> None:
-        """Remove the copies of projections that a person edited for whose text `holds` is true."""
-        self._projection.remove_set_aside(holds)
+    def remove_copies(self, holds: Callable[[str], bool]) -> None:
+        """Remove what is a copy of the store alone, and has a text for which `holds` is true."""
+        if self._binding.root is not None:
+            self._projection.remove_copies(self._binding.root, holds)
 
     def update_projections(self) -> ReverieError | None:
         """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
@@ -447,6 +448,11 @@ class SpaceFolder:
     def _pending(self) -> set[str]:
         """The documents of which the file has another text."""
         return self._dirty.paths | self.late.paths | self._guard.held
+
+    @property
+    def displaced(self) -> set[str]:
+        """The names of replaced files that are still in the swap folder."""
+        return set() if self._binding.root is None else set(self._binding.root.displaced_names)
 
     def close(self) -> None:
         """Close the root folder."""

@@ -7,7 +7,6 @@ file, and the status names it.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -65,12 +64,15 @@ class ProjectionWriter:
             (path, aside) for path, aside in list(self._set_aside_paths or ()) if os.path.lexists(self._path / aside)
         ]
 
-    def remove_set_aside(self, holds: Callable[[str], bool]) -> None:
-        """Remove the copies of edited projections for whose text `holds` is true."""
-        for _, aside in self.set_aside:
-            with suppress(FileNotFoundError):
-                if holds((self._path / aside).read_text("utf-8", "replace")):
-                    (self._path / aside).unlink()
+    def remove_copies(self, root: Root, holds: Callable[[str], bool]) -> None:
+        """Remove the copies of edited projections, and the archives, for whose text `holds` is true.
+
+        Archives that this store does not know too: those of the store that a restored backup replaced.
+        """
+        for path in (*(aside for _, aside in self.set_aside), *_archives_in(self._path / "archives")):
+            content = read_file(root, path, limit=FILE_BYTES_MAX)
+            if isinstance(content, FileContent) and holds(content.data.decode("utf-8", "replace")):
+                (self._path / path).unlink(missing_ok=True)
 
     def update(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int, is_owner: bool) -> int:
         """Write the projections that are not up to date; return how many. `failed` has those that could not be written.

@@ -330,18 +330,19 @@ class SyncService:
     ) -> None:
         """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines.
 
-        A person's edit of a projection, which nothing reads, is removed where `holds` is true of it.
+        A person's edit of a projection, which nothing reads, and an archive are removed where `holds` is true of them.
         """
         async with keyed_lock("files", space):
             folder = self.folder(space)
             folder.baselines.replace_texts(cover)
-            await self._in_thread(space, folder.remove_set_aside, holds)
+            await self._in_thread(space, folder.remove_copies, holds)
         await self.save_baselines(space)
 
     async def settle_displaced(self, space: str) -> None:
-        """Return when no replaced file waits for late writes any more; at most twice the grace time."""
-        late, deadline = self.folder(space).late, self._now_ms() + int(2000 * self._config.sync.grace_seconds) + 2000
-        while (due := late.due) is not None and self._now_ms() < deadline:
+        """Return when no file that is replaced by now waits for late writes; at most after twice the grace time."""
+        folder, deadline = self.folder(space), self._now_ms() + int(2000 * self._config.sync.grace_seconds) + 2000
+        late, replaced = folder.late, folder.displaced
+        while (due := late.due) is not None and replaced & folder.displaced and self._now_ms() < deadline:
             await asyncio.sleep(max(0.0, due - self._now_ms()) / 1000)
             async with keyed_lock("files", space):
                 changed = await self._in_thread(space, late.settle, self._now_ms())

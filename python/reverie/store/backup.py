@@ -184,11 +184,12 @@ def restore(
         except BaseException:
             remove_draft(store)
             raise
-        # One rename replaces the old store by the new. Until the rollback guard is removed too, a store that is older
-        # than its guard is refused, so that a crash between the two cannot pass for a finished restore.
-        (draft / "data.mdb").rename(data)
+        # One rename replaces the old store by the new. The old one's rollback guard goes first: it would refuse the new
+        # store, and who restores again after a crash between the two would not know what sync had written.
         (store / "lock.mdb").unlink(missing_ok=True)
         (store / "anchor").unlink(missing_ok=True)
+        sync_folder(store)
+        (draft / "data.mdb").rename(data)
         remove_draft(store)
         sync_folder(store)
     return Backup(store, data.stat().st_size, report.counts)

@@ -338,14 +338,14 @@ def needs_compaction(at: str) -> Write[None]:
     )
 
 
-def compacted() -> Write[bool]:
-    """Return the write that notes a compaction: no purged bytes are left in the file."""
-    return Write(
-        space=SYSTEM_SPACE,
-        who=WHY,
-        why="compaction.done",
-        body=lambda writer: writer.delete(Kind.CURSOR, CompactionCursor.KEY),
-    )
+def compacted(due: CompactionCursor) -> Write[None]:
+    """Return the write that notes a compaction: no bytes of the purges until `due` are left in the file."""
+
+    def body(writer: Writer) -> None:
+        if writer.load(CompactionCursor, CompactionCursor.KEY) == due:  # else a purge came after the copy was made
+            writer.delete(Kind.CURSOR, CompactionCursor.KEY)
+
+    return Write(space=SYSTEM_SPACE, who=WHY, why="compaction.done", body=body)
 
 
 def _save(writer: Writer, cursor: CompactionCursor) -> None:

@@ -54,8 +54,9 @@ def test_backup_and_restore(cli: Cli, home: Path, tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert "The old store is in " in done.out
     assert threads(store) == ["one"]
-    [aside] = (home / "data").glob("store-before-*")
-    assert (aside / "data.mdb").exists()
+    assert cli("restore", str(copy)).code == 0, "within the same second too"
+    asides = list((home / "data").glob("store-before-*"))
+    assert [(aside / "data.mdb").exists() for aside in asides] == [True, True]
     assert cli("restore", str(tmp_path / "nothing")).code == 1
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.redact import Redactor
-from reverie.store import Kind, Store, Write
-from reveried.actions.compact import compact_when_quiet
+from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, Store, Write
+from reverie.usecases.purge_steps import needs_compaction
+from reveried.actions.compact import compact, compact_when_quiet
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -116,3 +117,27 @@ def test_a_store_in_use_is_left_alone(running: Any) -> None:
 
     asyncio.run(asyncio.wait_for(in_use(), 60))
     assert data.stat().st_size >= before
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_compaction_is_due_for_a_purge_that_came_after_the_copy(running: Any, *, later: bool) -> None:
+    """What a purge deleted while the compaction before it was being noted is still in the file."""
+    run_alone = running.worker.run_alone
+
+    async def copied(work: Any) -> Any:
+        saved = await run_alone(work)
+        if later:
+            await running.submit(needs_compaction("2026-11-21T09:30:01.000Z"))
+        return saved
+
+    services: Any = SimpleNamespace(
+        store=running.store, submit=running.submit, worker=SimpleNamespace(run_alone=copied)
+    )
+
+    async def purged() -> None:
+        await running.submit(needs_compaction(NOW))
+        await compact(services)
+
+    asyncio.run(asyncio.wait_for(purged(), 60))
+    with running.store.reader(SYSTEM_SPACE) as reader:
+        assert (reader.load(CompactionCursor, CompactionCursor.KEY) is not None) == later

@@ -26,7 +26,7 @@ from reveried.sync.folder import SpaceFolder
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
 from support.daemon_folder import rename_over
 from support.stores import AT
-from support.sync_without_daemon import failing_submit, sync_service
+from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,6 +219,37 @@ def test_an_old_text_that_is_noticed_alone_waits_for_a_full_scan(tmp_path: Path,
 
         rename_over(saved, shown[-1] + "- Tea: green\n")
         assert folder.scan_and_plan({"facts/a.md"}).plan.waiting == ()
+        await service.close()
+
+    asyncio.run(run())
+
+
+def test_a_purge_waits_for_files_replaced_until_then(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that agents replace meanwhile never had its words: else it would wait for as long as they write."""
+    clock, ids = [NOW_MS], (new_id("mem", 1, bytes([n]) * 10) for n in range(255))
+    put = partial(documents.put, who="agent", author="agent", new_id=partial(next, ids))
+    service = sync_service(store, tmp_path / "root", failing_submit(store, "", None), lambda: clock[0])
+
+    async def write() -> None:
+        store.commit([put("default", "facts/a.md", f"# A\n\n- Line {clock[0]}: a fact\n")], at=AT)
+        await service.sync("default", None, whole=True)
+
+    async def sleep(seconds: float) -> None:
+        clock[0] += int(1000 * seconds) + 500
+        await write()
+
+    async def run() -> None:
+        await write()
+        clock[0] += 1
+        await write()
+        replaced = service.folder("default").displaced
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        await service.settle_displaced("default")
+        assert replaced
+        assert service.folder("default").displaced.isdisjoint(replaced)
+        assert clock[0] - NOW_MS < 2_000 * service._config.sync.grace_seconds
         await service.close()
 
     asyncio.run(run())
