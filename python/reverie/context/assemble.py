@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokenizer
-from reverie.context import excerpts
 from reverie.context import tiers as context_tiers
-from reverie.context.blocks import text_block
 from reverie.context.edits import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.inputs import Ceilings, Context, ceilings, hard_limit, target
-from reverie.context.markup import neutralize_markup
-from reverie.context.text import BEGINNING, WAITING, largest_count, render
-from reverie.context.token_cost import BLOCK, MESSAGE
-from reverie.context.units import is_user_speech, make_unit, split_units, without_thinking
+from reverie.context.text import BEGINNING, WAITING, largest_count, neutralize_markup, render
+from reverie.context.tokens import BLOCK, MESSAGE
+from reverie.context.units import is_user_speech, make_unit, split_units, text_block, without_thinking
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
@@ -257,15 +254,15 @@ def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) ->
     caps = ceilings(limits)
     floor = floor_cost(units)
     if limits.max_tokens is not None:
-        wanted = max(caps.tail, plan.room + floor - excerpts.total_tokens(parts.passages))
+        wanted = max(caps.tail, plan.room + floor - context_tiers.total_tokens(parts.passages))
         fitted = fit_conversation(units, max(floor, min(wanted, plan.room + floor)))
-        return fitted, excerpts.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
+        return fitted, context_tiers.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
     preserved = _fit_tail(parts, limits, units)
     stable = sum(plan.tiers[name].cost for name in ("bootstrap", "index", "summary"))
     reserved = max(caps.digest, plan.tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
     spare = target(limits) - parts.tools - stable - reserved - tail - _edge_overhead()
-    packed = excerpts.pack_excerpts(parts.passages, min(spare, plan.room))
+    packed = context_tiers.pack_excerpts(parts.passages, min(spare, plan.room))
     fitted = fit_conversation(preserved.units, plan.room + floor - packed.cost)
     return FittedConversation(fitted.units, [*preserved.dropped, *fitted.dropped]), packed
 

@@ -19,8 +19,7 @@ import orjson
 
 from reverie import tokenizer
 from reverie.context.text import content_blocks
-from reverie.context.token_cost import message_cost
-from reverie.context.truncate import shorten
+from reverie.context.tokens import message_cost, shorten
 from reverie.decode import from_json
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.token_cost import content_cost
+from reverie.context.tokens import content_cost
 from reverie.context.units import Unit, is_user_speech, make_unit, without_thinking
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Dropped

@@ -17,9 +17,8 @@ import msgspec
 from reverie import tokenizer, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble, ceilings
-from reverie.context.excerpts import ExcerptCache
 from reverie.context.text import render, text_of, text_of_tokens
-from reverie.context.tiers import summary_room
+from reverie.context.tiers import ExcerptCache, summary_room
 from reverie.decode import convert
 from reverie.distill import state_text, summary_text
 from reverie.errors import TokenBudgetExceeded

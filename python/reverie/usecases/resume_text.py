@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from reverie import tokenizer, wire
 from reverie.context.inputs import Limits, Parts
 from reverie.context.text import text_of_tokens
-from reverie.context.truncate import shorten
+from reverie.context.tokens import shorten
 from reverie.distill import state_text
 from reverie.distill.steps import read_trace
 from reverie.importers import claude_code, codex

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from reverie.context.cut import Cap, Capped, CutNeeded, TooSmall
-from reverie.context.token_cost import message_cost
+from reverie.context.tokens import message_cost
 from support.prose import paragraph
 
 PLACES = {"type": "text", "text": "<system-reminder>\nThe project's rules: be kind.\n</system-reminder>"}

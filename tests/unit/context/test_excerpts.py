@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.context import Limits, Parts, assemble
-from reverie.context.excerpts import ExcerptCache, pack_excerpts
+from reverie.context.tiers import ExcerptCache, pack_excerpts
 from reverie.models import Passage
 from reverie.tokenizer import count
 from support.talk import Talk
