@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -37,7 +36,6 @@ class Tier:
     `cost` are the tokens of the texts as blocks, counted once.
     """
 
-    name: str
     texts: tuple[str, ...] = ()
     dropped: list[Dropped] = field(default_factory=list)
     cost: int = field(init=False, default=0)
@@ -61,7 +59,7 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
         if kept:
             texts.append(kept)
             room -= BLOCK + tokenizer.count(kept)
-    return Tier("bootstrap", tuple(texts), dropped)
+    return Tier(tuple(texts), dropped)
 
 
 def index(text: str | None, ceiling: int) -> Tier:
@@ -72,11 +70,11 @@ def index(text: str | None, ceiling: int) -> Tier:
 def digest(text: str, ceiling: int) -> Tier:
     """Return the thread digest below the framing sentence."""
     if ceiling < BLOCK + tokenizer.count(FRAME):
-        return Tier("digest", (), _whole("digest", text))
+        return Tier((), _whole("digest", text))
     head = f"{FRAME}\n\n## Thread digest\n"
     body = truncate_text(text.strip(), ceiling - BLOCK - tokenizer.count(head) - 1)
     lost = tokenizer.count(text.strip()) - tokenizer.count(body)
-    return Tier("digest", (head + body if body else FRAME,), [Dropped("digest", tokens=lost)] if lost > 0 else [])
+    return Tier((head + body if body else FRAME,), [Dropped("digest", tokens=lost)] if lost > 0 else [])
 
 
 def notes(kept: Sequence[Note], ceiling: int) -> Tier:
@@ -113,16 +111,16 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     every section gives up its last lines in turn.
     """
     if text is None or not text.strip():
-        return Tier("summary")
+        return Tier()
     room = summary_room(ceiling)
     body = text.strip()
     if fits_in(body, room):
-        return Tier("summary", (f"{DISTILLED}\n\n{body}",))
+        return Tier((f"{DISTILLED}\n\n{body}",))
     lines = _drop_bullets(body.split("\n"), room, beside)
     shorter = shorten("\n".join(lines), room) if lines else ""
     lost = tokenizer.count(body) - tokenizer.count(shorter)
     cut = [Dropped("summary", tokens=lost)]
-    return Tier("summary", (f"{DISTILLED}\n\n{shorter}",), cut) if shorter else Tier("summary", (), cut)
+    return Tier((f"{DISTILLED}\n\n{shorter}",), cut) if shorter else Tier((), cut)
 
 
 def summary_room(ceiling: int) -> int:
@@ -167,10 +165,10 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
     """Return whole lines from the top within a limit; the first `keep_first` are shortened rather than dropped."""
     body = text.strip()
     if not body or ceiling <= BLOCK:
-        return Tier(name, (), _whole(name, body))
+        return Tier((), _whole(name, body))
     room = ceiling - BLOCK
     if fits_in(body, room):
-        return Tier(name, (body,))
+        return Tier((body,))
     kept: list[str] = []
     for position, line in enumerate(body.split("\n")):
         left = room - tokenizer.count("\n".join([*kept, ""]))
@@ -179,12 +177,12 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
         elif position < keep_first and (piece := truncate_text(line, left - 1)):
             kept.append(piece)
     shorter = "\n".join(kept)
-    return Tier(name, (shorter,) if shorter.strip() else (), _whole(name, body, shorter))
+    return Tier((shorter,) if shorter.strip() else (), _whole(name, body, shorter))
 
 
 def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *, keep_first: bool) -> Tier:
     if not items:
-        return Tier(name)
+        return Tier()
     room = ceiling - BLOCK - tokenizer.count(head) - 1
     kept: list[str] = []
     dropped: list[Dropped] = []
@@ -200,7 +198,7 @@ def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *
             dropped.append(Dropped(name, id=made, tokens=lost, why="shortened"))
         else:
             dropped.append(Dropped(name, id=made, tokens=cost))
-    return Tier(name, ("\n".join([head, *kept]),) if kept else (), dropped)
+    return Tier(("\n".join([head, *kept]),) if kept else (), dropped)
 
 
 def _whole(name: str, text: str, kept: str = "") -> list[Dropped]:
@@ -220,33 +218,9 @@ _ROUNDS: Final = 6
 _SLACK: Final = 12
 """Tokens that may stay unused."""
 
-_BY_RANK: Final = attrgetter("rank", "seq")
-_BY_PLACE: Final = attrgetter("seq", "place", "rank")
-
-
-class ExcerptCache(tuple[Passage, ...]):
-    """The passages of one distillation, with a cache of the tiers packed from them for recent sizes.
-
-    Its hash is cheap, since a lookup that finds the same shelf compares nothing else.
-    """
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        return hash((len(self), *self[:1]))
-
 
 def total_tokens(passages: Sequence[Passage]) -> int:
     """Return the tokens of all passages as one block."""
-    return _remembered_demand(passages) if isinstance(passages, ExcerptCache) else _demand(passages)
-
-
-@lru_cache(maxsize=16)
-def _remembered_demand(shelf: ExcerptCache) -> int:
-    return _demand(shelf)
-
-
-def _demand(passages: Sequence[Passage]) -> int:
     return _frame() + sum(max(1, passage.tokens) + 1 for passage in passages) if passages else 0
 
 
@@ -255,23 +229,15 @@ def pack_excerpts(passages: Sequence[Passage], room: int) -> Tier:
 
     Pieces of one origin stand together under its name; without one, an empty line marks a gap.
     """
-    return _remembered(passages, room) if isinstance(passages, ExcerptCache) else _packed(passages, room)
-
-
-@lru_cache(maxsize=16)
-def _remembered(shelf: ExcerptCache, room: int) -> Tier:
-    return _packed(shelf, room)
-
-
-def _packed(passages: Sequence[Passage], room: int) -> Tier:
-    ranked = sorted((passage for passage in passages if passage.text.strip()), key=_BY_RANK)
-    headings = _heading_costs(ranked)
+    ranked = sorted((passage for passage in passages if passage.text.strip()), key=attrgetter("rank", "seq"))
+    origins = list(dict.fromkeys(passage.origin for passage in ranked))
+    headings = dict(zip(origins, tokenizer.count_many([_heading(origin) for origin in origins]), strict=True))
     left = room - _frame()
-    best = Tier("excerpts")
+    best = Tier()
     best_kept: list[Passage] = []
     for _ in range(_ROUNDS):
         kept = _chosen(ranked, headings, left)
-        tier = Tier("excerpts", (_grouped_by_origin(kept),) if kept else ())
+        tier = Tier((_grouped_by_origin(kept),) if kept else ())
         if best.cost < tier.cost <= room:
             best, best_kept = tier, kept
         if (len(kept) == len(passages) and tier.cost <= room) or 0 <= room - tier.cost < _SLACK:
@@ -281,14 +247,10 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
             left = room - _frame()
             continue
         left += room - tier.cost
-    best.dropped.extend(_dropped(passages, best_kept))
+    if len(best_kept) < len(passages):
+        lost = sum(passage.tokens for passage in passages) - sum(passage.tokens for passage in best_kept)
+        best.dropped.append(Dropped("excerpts", count=len(passages) - len(best_kept), tokens=lost))
     return best
-
-
-def _heading_costs(passages: Sequence[Passage]) -> dict[str, int]:
-    """Return the tokens of each origin's heading."""
-    origins = list(dict.fromkeys(passage.origin for passage in passages))
-    return dict(zip(origins, tokenizer.count_many([_heading(origin) for origin in origins]), strict=True))
 
 
 def _chosen(ranked: Sequence[Passage], headings: dict[str, int], left: int) -> list[Passage]:
@@ -309,14 +271,6 @@ def _heading(origin: str) -> str:
     return f"\n[{origin}]\n"
 
 
-def _dropped(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[Dropped]:
-    """Return the count and tokens of the passages that had no room, as an item of `dropped`; empty for none."""
-    if len(kept) == len(passages):
-        return []
-    lost = sum(passage.tokens for passage in passages) - sum(passage.tokens for passage in kept)
-    return [Dropped("excerpts", count=len(passages) - len(kept), tokens=lost)]
-
-
 def _frame() -> int:
     return BLOCK + tokenizer.count(HEADING) + 1
 
@@ -324,7 +278,7 @@ def _frame() -> int:
 def _grouped_by_origin(kept: list[Passage]) -> str:
     """Return passages grouped under their origin, the most recently used origin last, in thread order inside."""
     groups: dict[str, list[Passage]] = {}
-    for passage in sorted(kept, key=_BY_PLACE):
+    for passage in sorted(kept, key=attrgetter("seq", "place", "rank")):
         groups.setdefault(passage.origin, []).append(passage)
     out = [HEADING]
     for origin, group in sorted(groups.items(), key=lambda item: (item[1][-1].seq, item[1][-1].place)):

@@ -344,7 +344,7 @@ def tail_start(messages: Sequence[Message], max_messages: int = 10, max_tokens: 
         fits = len(messages) - index <= max_messages and spent <= max_tokens
         if not fits and reply is not None:
             break
-        if _answers(message):
+        if _has(message, "tool_result"):
             continue
         reply = index
         turn = index if message.role == "user" else turn
@@ -371,11 +371,7 @@ def open_turn_start(messages: Sequence[Message]) -> int:
 
 
 def _ends_turn(message: Message) -> bool:
-    return message.role == "assistant" and not message.rewound and not _calls(message)
-
-
-def _calls(message: Message) -> bool:
-    return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in _blocks(message))
+    return message.role == "assistant" and not message.rewound and not _has(message, "tool_use")
 
 
 def _tokens(message: Message) -> int:
@@ -386,8 +382,8 @@ def _tokens(message: Message) -> int:
     return sum(block_cost(block) for block in blocks(message.content, [], message.last_seq))
 
 
-def _answers(message: Message) -> bool:
-    return any(isinstance(block, dict) and block.get("type") == "tool_result" for block in _blocks(message))
+def _has(message: Message, kind: str) -> bool:
+    return any(isinstance(block, dict) and block.get("type") == kind for block in _blocks(message))
 
 
 def _blocks(message: Message) -> list[object]:
