@@ -6,7 +6,9 @@ Nothing is thrown away: a line that cannot be read becomes a `bad` entry with it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import orjson
 
 from reverie.errors import ValidationError
 from reverie.git import normalized_remote
@@ -15,8 +17,9 @@ from reverie.importers.lines import LINE_BYTES_MAX, Problem, Unreadable, load, t
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
+
 
 _IDS = ("sessionId", "uuid", "leafUuid", "messageId")
 _REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `window`
@@ -159,3 +162,36 @@ def _format_of(line: dict[str, Any]) -> ModuleType:
     if codex.is_line(line):
         return codex
     return pi if pi.is_line(line) else claude_code
+
+
+FORK_HEAD_BYTES: Final = 1 << 18  # of a transcript; Codex's first line has all of its instructions
+_LINES: Final = 50
+
+
+def parents(head: bytes, session: str) -> tuple[str, ...]:
+    """Return the other sessions that the first lines of a session's transcript name, each once.
+
+    Claude Code copies the lines, with the id that they had (`sessionId`) or with `forkedFrom: {sessionId}`; Codex puts
+    the other's `session_meta` behind its own, which may have `forked_from_id`.
+    """
+    found: dict[str, None] = {}
+    for line in head.split(b"\n")[:_LINES]:
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue  # the end of the head is in the middle of a line
+        if isinstance(value, dict):
+            found.update(dict.fromkeys(_ids(value)))
+    found.pop(session, None)
+    return tuple(found)
+
+
+def _ids(line: dict[str, Any]) -> Iterator[str]:
+    places: Iterable[tuple[object, tuple[str, ...]]] = [
+        (line, ("sessionId",)),
+        (line.get("forkedFrom"), ("sessionId",)),
+        (line.get("payload") if line.get("type") == "session_meta" else None, ("id", "forked_from_id")),
+    ]
+    for place, keys in places:
+        if isinstance(place, dict):
+            yield from (name for key in keys if isinstance(name := place.get(key), str))
