@@ -96,11 +96,17 @@ def withdrawn(entries: Sequence[Entry]) -> frozenset[int]:
 
 def _found(waiting: Mapping[int, str], content: Json) -> set[int]:
     """Return the places whose words are whole lines of a content: what was queued apart may be sent together."""
-    if not isinstance(content, str):
-        texts = [block.get("text") for block in content or [] if isinstance(block, dict)]
-        content = "\n".join(text for text in texts if isinstance(text, str))
-    lines = f"\n{content.strip()}\n"
+    lines = f"\n{joined_text(content).strip()}\n"
     return {place for place, words in waiting.items() if f"\n{words}\n" in lines}
+
+
+def joined_text(content: Json) -> str:
+    """Return the texts of a content, a string or a list of blocks, on lines; empty for anything else."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _is_object(text: str) -> bool:

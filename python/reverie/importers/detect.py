@@ -62,11 +62,11 @@ def folder_of(extra: dict[str, Any]) -> str | None:
 
     Claude Code names it on every line, pi on the first one, Codex in the payload of a session and of each turn.
     """
-    payload = extra.get("payload")
-    for holder in (extra, payload if isinstance(payload, dict) else {}):
-        if isinstance(folder := holder.get("cwd"), str):
+    match extra:
+        case {"cwd": str(folder)} | {"payload": {"cwd": str(folder)}}:
             return folder
-    return None
+        case _:
+            return None
 
 
 def stated_remote(extra: dict[str, Any], folder: str | None) -> str:
@@ -75,21 +75,22 @@ def stated_remote(extra: dict[str, Any], folder: str | None) -> str:
     Codex does in the first line. A forked session has the first line of the other one behind it, which may have been
     in another folder.
     """
-    payload = extra.get("payload")
-    if extra.get("type") != "session_meta" or not isinstance(payload, dict) or payload.get("cwd") != folder:
-        return ""
-    git = payload.get("git")
-    url = git.get("repository_url") if isinstance(git, dict) else None
-    return normalized_remote(url) if isinstance(url, str) else ""
+    match extra:
+        case {"type": "session_meta", "payload": {"git": {"repository_url": str(url)}, **payload}}:
+            return normalized_remote(url) if payload.get("cwd") == folder else ""
+        case _:
+            return ""
 
 
 def model_named_in(entry: Entry) -> str | None:
     """Return the model that a line names (a reply; of Codex the beginning of a turn), or None."""
-    holder = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
-    if entry.extra.get("type") == "turn_context" and codex.is_line(entry.extra):
-        holder = entry.extra["payload"]
-    model = holder.get("model") if isinstance(holder, dict) else None
-    return model if isinstance(model, str) else None
+    match entry.extra:
+        case {"type": "turn_context", "payload": {"model": str(model)}}:
+            return model
+        case {"message": {"model": str(model)}} if entry.kind is EntryKind.SPEECH:
+            return model
+        case _:
+            return None
 
 
 def request_tokens_of(extra: dict[str, Any]) -> int:
@@ -98,13 +99,14 @@ def request_tokens_of(extra: dict[str, Any]) -> int:
     Example: `{"type": "token_count", "info": {"last_token_usage": {"total_tokens": 54242}, …}}`. Its
     `total_token_usage` is the sum of all requests of the session.
     """
-    payload = extra.get("payload")
-    if extra.get("type") != "event_msg" or not isinstance(payload, dict) or payload.get("type") != "token_count":
-        return 0
-    info = payload.get("info")
-    last = info.get("last_token_usage") if isinstance(info, dict) else None
-    tokens = last.get("total_tokens") if isinstance(last, dict) else None
-    return tokens if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX else 0
+    match extra:
+        case {
+            "type": "event_msg",
+            "payload": {"type": "token_count", "info": {"last_token_usage": {"total_tokens": tokens}}},
+        } if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX:
+            return tokens
+        case _:
+            return 0
 
 
 def is_of_subagent(extra: dict[str, Any]) -> bool:
@@ -112,9 +114,11 @@ def is_of_subagent(extra: dict[str, Any]) -> bool:
 
     Example: `{"type": "session_meta", "payload": {"source": {"subagent": {"thread_spawn": …}}}}`; a person's is "cli".
     """
-    payload = extra.get("payload")
-    source = payload.get("source") if extra.get("type") == "session_meta" and isinstance(payload, dict) else None
-    return isinstance(source, dict) and "subagent" in source
+    match extra:
+        case {"type": "session_meta", "payload": {"source": {"subagent": _}}}:
+            return True
+        case _:
+            return False
 
 
 def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:

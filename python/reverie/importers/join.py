@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from reverie.importers.claude_code import is_command, is_queue_operation, queued_words, withdrawn
+from reverie.importers.claude_code import is_command, is_queue_operation, joined_text, queued_words, withdrawn
 from reverie.importers.entry import compact, message_tokens
 from reverie.importers.rewinds import rewound_positions
 from reverie.lazy_regex import lazy_regex
@@ -346,18 +346,11 @@ def _past(number: int, boundary: Entry | None, summary: Entry) -> PastSummary:
     before = metadata.get("preTokens") if isinstance(metadata, dict) else None
     return PastSummary(
         number=number,
-        text=_text(summary.content),
+        text=joined_text(summary.content),
         seq=start.seq,
         tokens_before=before if isinstance(before, int) else None,
         at=start.at,
     )
-
-
-def _text(content: Json) -> str:
-    if isinstance(content, str):
-        return content
-    blocks: list[dict[str, Any]] = content or []
-    return "\n".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
 
 def without_repeats(entries: Iterable[Entry]) -> list[Entry]:
@@ -409,8 +402,8 @@ def typed_asides(entries: Iterable[Entry]) -> list[Message]:
         if index in taken:
             continue
         if is_command(entry):
-            name = _NAME.search(_text_of(entry.content))
-            given = _ARGUMENTS.search(_text_of(entry.content))
+            name = _NAME.search(joined_text(entry.content))
+            given = _ARGUMENTS.search(joined_text(entry.content))
             words = given[1].strip() if given else ""
             if name is not None and (not _OF_THE_CLIENT.fullmatch(name[1]) or (name[1] == "compact" and words)):
                 messages.append(_message(entry, f"/{name[1]} {words}".rstrip()))
@@ -423,12 +416,3 @@ def _message(entry: Entry, text: str) -> Message:
     """Return a message of the person with this text, and the number and time of the entry."""
     tokens = message_tokens(text)
     return Message(role="user", content=text, first_seq=entry.seq, last_seq=entry.seq, at=entry.at, tokens=tokens)
-
-
-def _text_of(content: Json) -> str:
-    """Return the text of a content, a string or a list of blocks (their texts on lines); empty for anything else."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-    return "\n".join(text for text in texts if isinstance(text, str))

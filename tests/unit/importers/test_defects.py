@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reverie import _native
-from reverie.importers import chunks, plan_chunk
+from reverie.importers import chunks
+from reverie.importers.chunks import plan_chunk
 from reverie.importers.detect import read_line
 from reverie.importers.entry import with_token_counts
 from reverie.models import EntryKind

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers import plan_chunk
+from reverie.importers.chunks import plan_chunk
 from reverie.importers.claude_code import is_queue_operation, withdrawn
 from reverie.importers.detect import json_object_of
 from reverie.importers.find import find_transcripts, read_entries, read_identity
