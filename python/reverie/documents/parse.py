@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from reverie.documents.escape import unescaped, unescaped_heading, unescaped_tag, untagged
-from reverie.documents.front_matter import front_matter_of
 from reverie.documents.items import Item, ParsedDocument
-from reverie.documents.layout import DocumentKind, kind_with_front_matter, type_by_name, type_of_whole
+from reverie.documents.layout import DocumentKind, front_matter_of, kind_with_front_matter, type_by_name, type_of_whole
 from reverie.documents.summary import at_most, shortened, summary_line
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import Block, BlockKind, parse, parse_beside
@@ -20,7 +19,7 @@ from reverie.text_caches import text_cache
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.documents.front_matter import FrontMatter
+    from reverie.documents.layout import FrontMatter
 
 ITEMS_MAX: Final = 40_000
 """Memories of one document: as many as one commit can replace by others."""
