@@ -9,7 +9,7 @@ from reverie.documents.episodes import day_of, heading_of, section, updated_line
 from reverie.documents.escape import bullet, clean, ending_of, escaped_tag, one_line, tag, untagged
 from reverie.documents.header import update_header
 from reverie.documents.items import Add, Change, ChangedDocument, Delete, Update, Wording
-from reverie.documents.layout import DocumentKind, front_matter_of, is_conflict_copy, kind_of
+from reverie.documents.layout import DIVIDED, DocumentKind, front_matter_of, is_conflict_copy, kind_of
 from reverie.documents.parse import ids_of_items, is_updated_line, parse_document, parse_source
 from reverie.documents.summary import summary_line
 from reverie.errors import ValidationError
@@ -99,7 +99,7 @@ def append_entry(path: str, text: str | None, entry: str) -> str:
     """
     kind = kind_of(path, text or "")
     if text is None:
-        text = f"# {heading_of(path)}\n" if kind in {DocumentKind.FACTS, DocumentKind.EPISODES} else ""
+        text = f"# {heading_of(path)}\n" if kind in DIVIDED else ""
     ending = ending_of(text) if text else "\n"
     lines = _LINE_ENDING.split(entry.strip("\r\n"))
     if kind is DocumentKind.EPISODES:
@@ -122,7 +122,7 @@ def with_blocks_of(path: str, text: str, other: str) -> str | None:
     Example: "- Ann sails" and "- Bob rows" give "- Ann sails", "- Bob rows".
     """
     source, beside = parse_source(path, text), parse_source(path, other)
-    if source.document.kind not in {DocumentKind.FACTS, DocumentKind.EPISODES}:
+    if source.document.kind not in DIVIDED:
         return None
     known = {"", *(_words_of(source, block) for block in source.blocks)}
     title = set(f"# {heading_of(path)}".casefold().split())

@@ -79,11 +79,16 @@ def _updated_once(text: str, entries: Sequence[DocumentEntry], owned: Collection
 
     if len(wanted) <= LINES_MAX and _fits(everything := with_first(len(wanted))):
         return everything
-    low, high = -1, min(len(wanted), LINES_MAX) - 1
+    most = _most(-1, min(len(wanted), LINES_MAX) - 1, lambda count: _fits(with_first(count)))
+    return with_first(most) if most >= 0 else _composed(text, owned, [])
+
+
+def _most(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number that fits, by bisection; `low` where none above it does."""
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if _fits(with_first(middle)) else (low, middle - 1)
-    return with_first(low) if low >= 0 else _composed(text, owned, [])
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def ordered(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
@@ -423,8 +428,4 @@ def _bounded(head: str, lines: list[str], foot: str, fits: Callable[[str], bool]
 
     if fits(text(len(lines))):
         return text(len(lines))
-    low, high = 0, len(lines) - 1  # bisection: `fits` counts tokens, which is slow
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(text(middle)) else (low, middle - 1)
-    return text(low)
+    return text(_most(0, len(lines) - 1, lambda kept: fits(text(kept))))

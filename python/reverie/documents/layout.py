@@ -28,6 +28,10 @@ class DocumentKind(StrEnum):
     PLAIN = "plain"  # everything else: no memory
 
 
+DIVIDED: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
+"""The kinds whose documents have several memories."""
+
+
 # The names that programs give to the other text of a conflict, or to the text before their change.
 _COPY: Final = lazy_regex(
     r"""\.sync-conflict- | \.reverie-new\.                                # Syncthing, ours
