@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.markup import neutralize_markup
+from reverie.context.text import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.lazy_regex import lazy_regex
 from reverie.tokenizer import count

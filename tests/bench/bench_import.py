@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 
-from reverie.importers import plan_chunk
+from reverie.importers.chunks import plan_chunk
+from reverie.importers.entry import with_token_counts
 from reverie.importers.find import CHUNK_BYTES, find_transcripts, read_chunks
 from reverie.importers.join import main_line
-from reverie.importers.message_tokens import with_token_counts
 from reverie.redact import Redactor
 from reverie.store.codec import seal
 

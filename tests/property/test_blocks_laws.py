@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reverie import _native
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import Add, Change, Delete, Update, align, apply_changes, apply_edits, parse
+from reverie.markdown_blocks import Add, Delete, Update, align, parse
 from reverie.text_patch import patch
+from support.block_edits import Change, apply, under
 from support.soak import count as campaign
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -42,25 +44,25 @@ def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) 
     data = document.encode()
     old = [(str(number), block.start, block.end) for number, block in enumerate(parse(data))]
     changes: list[Change] = [
-        (Add(text), Add(text, after=str(at)), Add(text, under="B"), Update(str(at), text), Delete(str(at)))[kind]
+        (Add(text), Add(text, after=str(at)), under("B", text), Update(str(at), text), Delete(str(at)))[kind]
         for at, text, kind in plan
     ]
     ids = {id_ for id_, *_ in old}
     unknown = [str(at) for at, _, kind in plan if kind in {1, 3, 4} and str(at) not in ids]
     if unknown:
         with pytest.raises(ValidationError) as refused:
-            apply_changes(data, old, changes)
+            apply(data, old, changes)
         assert refused.value.details["reason"] == "unknown_id"
         assert refused.value.details["names"] == list(dict.fromkeys(unknown))
         return
     try:
-        applied = apply_changes(data, old, changes)
+        applied = apply(data, old, changes)
     except ValidationError as other:
         reasons = {"changed_twice", "unknown_heading", "not_one_block", "breaks_out"}
         assert other.details["reason"] in reasons  # noqa: PT017  # either outcome is right
         return
-    assert apply_edits(data, applied.edits) == applied.document
-    assert apply_edits(applied.document, applied.inverse) == data
+    assert _native.apply_edits(data, applied.edits) == applied.document
+    assert _native.apply_edits(applied.document, applied.inverse) == data
 
 
 @law

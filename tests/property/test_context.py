@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reverie import tokenizer
 from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.token_cost import BLOCK, MESSAGE, compact
+from reverie.context.tokens import BLOCK, MESSAGE, compact
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Message, Note, Passage
 from support.api_rules import violations

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.importers import chunks, detect, plan_chunk
+from reverie.importers import chunks, detect
 from reverie.importers import lines as importer_lines
+from reverie.importers.chunks import plan_chunk
 from reverie.importers.detect import json_object_of
-from reverie.importers.join import NO_RESULT, main_line
-from reverie.models import Entry, EntryKind, Message
+from reverie.importers.join import main_line
+from reverie.models import NO_RESULT, Entry, EntryKind, Message
 from support.soak import count
 from support.transcripts import (
     Transcript,

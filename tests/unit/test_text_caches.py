@@ -11,7 +11,7 @@ import pytest
 
 from reverie import words as reverie_words
 from reverie.consolidate import statements as statement_comparison_and_merging
-from reverie.context import token_cost
+from reverie.context import tokens
 from reverie.documents import parse
 from reverie.sync import unseen_lines
 from reverie.text_caches import clear_text_caches, text_cache
@@ -88,7 +88,7 @@ CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
     "lines": (unseen_lines._has_word, 150, 2),
     "contents": (parse._content, 150, 2),
     "lines of parts": (parts._hash, 150, 2),
-    "token counts": (token_cost._counted, 150, 2),
+    "token counts": (tokens._counted, 150, 2),
 }
 
 

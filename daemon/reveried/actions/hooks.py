@@ -23,7 +23,7 @@ import orjson
 from reverie import wire
 from reverie.decode import from_json
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reverie.importers import find, forks
+from reverie.importers import detect, find
 from reverie.usecases import imported, privacy, session_start, sessions
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
@@ -359,7 +359,7 @@ def _parents(hook: _Hook) -> tuple[str, ...]:
         return ()
     try:
         with find.open_transcript(path) as stream:
-            return forks.parents(stream.read(forks.HEAD_BYTES), hook.event.session_id)
+            return detect.parents(stream.read(detect.FORK_HEAD_BYTES), hook.event.session_id)
     except NotFound:
         return ()  # the client is still to write it
 

@@ -19,7 +19,7 @@ from reverie.usecases.documents import writable_path
 from reveried.actions import projects
 from reveried.actions.caller import ToolCall
 from reveried.actions.tools import run
-from reveried.mcp import description, messages, prompts, resources
+from reveried.mcp import messages, prompts, resources
 from reveried.mcp.client_identity import URIS_MAX, author_of, create_thread, project_of, thread_id_of, thread_of
 from reveried.mcp.messages import RpcError
 
@@ -66,7 +66,7 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
         data = {"uri": request.params.get("uri")} if not_found else {}
         raise RpcError(code, sentence(error), **data) from None
     if client.stateless and isinstance(answer, dict) and request.method not in _NOT_CACHED:
-        return {**answer, **description.FRESH}
+        return {**answer, **messages.FRESH}
     return answer
 
 
@@ -236,7 +236,7 @@ async def _initialize(call: Call, client: Client, request: Request) -> Result:
     asked = request.params.get("protocolVersion")
     if not isinstance(asked, str):
         raise RpcError(messages.INVALID_PARAMS, "`protocolVersion` is a string")
-    return description.initialized(asked)
+    return messages.initialized(asked)
 
 
 async def _ping(call: Call, client: Client, request: Request) -> Result:
@@ -246,7 +246,7 @@ async def _ping(call: Call, client: Client, request: Request) -> Result:
 
 async def _discover(call: Call, client: Client, request: Request) -> Result:
     del call, client, request
-    return description.discovered()
+    return messages.discovered()
 
 
 async def _subscribe(call: Call, client: Client, request: Request) -> Result:

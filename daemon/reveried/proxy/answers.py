@@ -147,7 +147,7 @@ class ClaudeRequests:
             done = await self._cut(cap, done)
         if done is None:
             return body
-        fields["messages"] = msgspec.Raw(msgspec.json.encode(done.messages))
+        fields["messages"] = msgspec.Raw(msgspec.json.encode(done))
         return msgspec.json.encode(fields)
 
     async def _cut(self, cap: Cap, needed: CutNeeded) -> Capped | None:

@@ -17,7 +17,7 @@ from reverie.errors import ReverieError, ValidationError
 from reveried.http.route import Route
 from reveried.http.types import Reply, Stream
 from reveried.log import logger
-from reveried.mcp import client_identity, description, messages, server
+from reveried.mcp import client_identity, messages, server
 from reveried.mcp.messages import RpcError
 from reveried.mcp.resources import Watch, changes
 from reveried.mcp.server import Question
@@ -185,7 +185,7 @@ def _check_headers(call: Call, request: Request) -> None:
 
 
 def _success(request: Request, found: dict[str, Any], client: Client) -> Reply:
-    body = messages.success(request, found, description.SERVER, stateless=client.stateless)
+    body = messages.success(request, found, messages.SERVER, stateless=client.stateless)
     headers = {"mcp-session-id": client.session} if request.method == "initialize" else {}
     return Reply(body, headers=headers)
 
@@ -281,7 +281,7 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
             answer = {}
         yes = server.agreed(answer)
         result = await server.call_tool(call, client, request) if yes else server.declined()
-        yield _event(messages.success(request, result, description.SERVER, stateless=False))
+        yield _event(messages.success(request, result, messages.SERVER, stateless=False))
 
     def ended() -> None:
         state.questions.pop((client.session, name), None)

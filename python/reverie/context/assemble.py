@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokenizer
-from reverie.context import excerpts
 from reverie.context import tiers as context_tiers
-from reverie.context.blocks import text_block
 from reverie.context.edits import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.inputs import Ceilings, Context, ceilings, hard_limit, target
-from reverie.context.markup import neutralize_markup
-from reverie.context.text import BEGINNING, WAITING, largest_count, render
-from reverie.context.token_cost import BLOCK, MESSAGE
-from reverie.context.units import is_user_speech, make_unit, split_units, without_thinking
+from reverie.context.text import BEGINNING, TEXT_TIERS, WAITING, largest_count, neutralize_markup, render
+from reverie.context.tokens import BLOCK, MESSAGE
+from reverie.context.units import is_user_speech, make_unit, split_units, text_block, without_thinking
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
@@ -39,14 +36,6 @@ _STABLE: Final = ("bootstrap", "digest")
 _VOLATILE: Final = ("notes", "state", "recall")
 _OPENING: Final = ("index", "summary", "excerpts")
 _CACHE: Final = {"type": "ephemeral"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """The tiers whose size is decided, and the tokens left beside them."""
-
-    tiers: dict[str, Tier]
-    room: int
 
 
 def assemble(parts: Parts, limits: Limits) -> Context:
@@ -150,9 +139,9 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
         built["summary"] = _built(parts, "summary", max(caps.summary, target(limits) // 2))
     units, lost = _cleared_conversation(parts, limits, parts.tools + sum(tier.cost for tier in built.values()))
     edges = _edge_overhead()
-    plan = _fit_tiers(parts, limits, built, bound - parts.tools - edges - floor_cost(units))
-    fitted, excerpt = _split_room(parts, limits, units, plan)
-    ordered = {**plan.tiers, "excerpts": excerpt}
+    fixed, room = _fit_tiers(parts, limits, built, bound - parts.tools - edges - floor_cost(units))
+    fitted, excerpt = _split_room(parts, limits, units, fixed, room)
+    ordered = {**fixed, "excerpts": excerpt}
     where = placement(parts)
     system = system_blocks(ordered, where)
     spoken = with_edge_notices(ordered, fitted.units)
@@ -170,7 +159,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
             "betas": list(BETAS),
         },
         tokens={
-            **{name: bill[name] for name in _ORDER},
+            **{name: bill[name] for name in TEXT_TIERS},
             "tools": parts.tools,
             "total": total,
             "tokenizer": tokenizer.TOKENIZER,
@@ -182,7 +171,6 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
 
 
 _WIRE: Final = {"state": "workingState"}
-_ORDER: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")
 
 
 def _edge_overhead() -> int:
@@ -206,8 +194,8 @@ def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[li
     return units, lost
 
 
-def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> _Plan:
-    """Return the tiers fitted into their ceilings, then shrunk in a fixed order until the least conversation fits."""
+def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> tuple[dict[str, Tier], int]:
+    """Return the tiers shrunk in a fixed order until the least conversation fits, and the tokens left beside them."""
     if limits.max_tokens is None:
         soft = target(limits) - parts.tools - ceilings(limits).tail
         built = _squeezed(parts, built, min(room, soft))
@@ -215,7 +203,7 @@ def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) 
     left = room - sum(tier.cost for tier in built.values())
     if left < 0:
         raise _TooSmall(-left)
-    return _Plan(built, left)
+    return built, left
 
 
 def _squeezed(parts: Parts, built: dict[str, Tier], room: int) -> dict[str, Tier]:
@@ -247,8 +235,10 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
             return context_tiers.summary(parts.summary, ceiling, parts.state)
 
 
-def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:
-    """Return the fitted conversation and the excerpts, between which the remaining tokens are split.
+def _split_room(
+    parts: Parts, limits: Limits, units: list[Unit], tiers: dict[str, Tier], room: int
+) -> tuple[FittedConversation, Tier]:
+    """Return the fitted conversation and the excerpts, between which the remaining `room` is split.
 
     Under `max_tokens` the tail has its ceiling, and what the excerpts do not need. Without one the conversation keeps
     everything, and the excerpts what a context of 35,000 tokens leaves beside the ceilings of what changes each turn:
@@ -257,16 +247,16 @@ def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) ->
     caps = ceilings(limits)
     floor = floor_cost(units)
     if limits.max_tokens is not None:
-        wanted = max(caps.tail, plan.room + floor - excerpts.total_tokens(parts.passages))
-        fitted = fit_conversation(units, max(floor, min(wanted, plan.room + floor)))
-        return fitted, excerpts.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
+        wanted = max(caps.tail, room + floor - context_tiers.total_tokens(parts.passages))
+        fitted = fit_conversation(units, max(floor, min(wanted, room + floor)))
+        return fitted, context_tiers.pack_excerpts(parts.passages, room + floor - fitted.cost)
     preserved = _fit_tail(parts, limits, units)
-    stable = sum(plan.tiers[name].cost for name in ("bootstrap", "index", "summary"))
-    reserved = max(caps.digest, plan.tiers["digest"].cost) + caps.notes + caps.state + caps.recall
+    stable = sum(tiers[name].cost for name in ("bootstrap", "index", "summary"))
+    reserved = max(caps.digest, tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
     spare = target(limits) - parts.tools - stable - reserved - tail - _edge_overhead()
-    packed = excerpts.pack_excerpts(parts.passages, min(spare, plan.room))
-    fitted = fit_conversation(preserved.units, plan.room + floor - packed.cost)
+    packed = context_tiers.pack_excerpts(parts.passages, min(spare, room))
+    fitted = fit_conversation(preserved.units, room + floor - packed.cost)
     return FittedConversation(fitted.units, [*preserved.dropped, *fitted.dropped]), packed
 
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 import orjson
 
 from reverie import tokenizer
 from reverie.context.text import content_blocks
-from reverie.context.token_cost import message_cost
-from reverie.context.truncate import shorten
+from reverie.context.tokens import message_cost, shorten
 from reverie.decode import from_json
 
 if TYPE_CHECKING:
@@ -38,6 +37,10 @@ _CACHE: Final = {"type": "ephemeral"}
 _COMPACTED: Final = "compaction"  # a block by which the provider has compacted the conversation itself
 
 
+Capped: TypeAlias = list[msgspec.Raw]
+"""The messages to be sent, as JSON each."""
+
+
 class TooSmall(ValueError):
     """System prompt, tools and system messages leave no room below the cap."""
 
@@ -49,13 +52,6 @@ class _Cut:
     count: int
     opening: tuple[dict[str, Any], ...]
     cost: int
-
-
-@dataclass(frozen=True, slots=True)
-class Capped:
-    """The messages to be sent, as JSON each."""
-
-    messages: list[msgspec.Raw]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,7 @@ class Cap:
             return None
         fixed = sum(self._text_cost(bytes(request[name])) for name in ("system", "tools") if name in request)
         known_facts = self._known(read)
-        earlier = None if known_facts is None else Capped(_messages(read, known_facts))
+        earlier = None if known_facts is None else _messages(read, known_facts)
         used = fixed + (read.cost() if known_facts is None else known_facts.cost + read.cost(known_facts.count))
         if used <= self.max_tokens:
             return earlier
@@ -137,7 +133,7 @@ class Cap:
         self._cuts[read.hashes[count - 1]] = made
         if len(self._cuts) > CUTS_MAX:
             self._cuts.popitem(last=False)
-        return Capped(_messages(read, made))
+        return _messages(read, made)
 
     def _read(self, messages: msgspec.Raw) -> Read:
         """Return the messages of a request with cached facts about each, and its hash chained to the one before."""
@@ -247,7 +243,7 @@ def _opening(dropped: Sequence[dict[str, Any]], text: str, *, is_open: bool) -> 
     return tuple(_without_marks(message) for message in messages)
 
 
-def _messages(read: Read, cut: _Cut) -> list[msgspec.Raw]:
+def _messages(read: Read, cut: _Cut) -> Capped:
     """Return the messages after a cut; if a cache breakpoint was cut off, the last replacing message gets one."""
     opening = list(cut.opening)
     if any(facts.is_marked for facts in read.facts[: cut.count]):

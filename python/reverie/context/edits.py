@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.token_cost import content_cost
+from reverie.context.tokens import content_cost
 from reverie.context.units import Unit, is_user_speech, make_unit, without_thinking
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Dropped
@@ -83,20 +83,6 @@ def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[
     gone = frozenset(order)
     lost = [Dropped("tail", what="tool_result", id=call_id, why="cleared") for call_id in order]
     return [_cleared(piece, gone) for piece in kept], lost
-
-
-def cleared_cost(units: Sequence[Unit], limits: Limits, beside: int = 0) -> int:
-    """Return the tokens of the conversation that `clear` would leave, without building it."""
-    begin = _thinking_kept(units, limits.keep_thinking_turns)
-    kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
-    gone = frozenset(tool_uses_to_clear(kept, limits, beside))
-    saved = sum(
-        size - content_cost(PLACEHOLDER)
-        for piece in kept
-        for block, size in zip(_results(piece), piece.results, strict=True)
-        if block["tool_use_id"] in gone
-    )
-    return sum(piece.cost for piece in kept) - saved
 
 
 def _cleared(piece: Unit, gone: frozenset[str]) -> Unit:

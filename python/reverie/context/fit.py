@@ -7,10 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokenizer
-from reverie.context.blocks import notice_block
-from reverie.context.token_cost import BLOCK, MESSAGE
-from reverie.context.truncate import trim_result
-from reverie.context.units import Unit, is_user_speech, make_unit, without_thinking
+from reverie.context.tokens import BLOCK, MESSAGE, trim_result
+from reverie.context.units import Unit, is_user_speech, make_unit, notice_block, without_thinking
 from reverie.models import Dropped
 
 if TYPE_CHECKING:

@@ -15,8 +15,6 @@ AFTER_DISTILLATION: Final = 35_000
 
 _OF_WINDOW: Final = AFTER_DISTILLATION / 200_000
 
-TIERS: Final = ("bootstrap", "index", "digest", "notes", "workingState", "recall", "summary", "tail")
-
 SHARES: Final[dict[int, tuple[int, ...]]] = {
     # budget: bootstrap, index, digest, notes, state, recall, summary, tail; tokens. Excerpts take what remains.
     1_000: (90, 60, 30, 60, 120, 40, 200, 400),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from reverie import tokenizer
-from reverie.context.markup import neutralize_markup
 from reverie.context.tiers import FRAME
-from reverie.context.token_cost import compact
-from reverie.context.truncate import result_text
+from reverie.context.tokens import compact, result_text
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from reverie.context.inputs import Context
+
 
 WAITING: Final = "[… nothing new was said since …]"
 """Closes a conversation that ends with the assistant: the API refuses a list whose last turn is the assistant's."""
@@ -183,3 +184,24 @@ def block_text(block: dict[str, Any]) -> str:
             return ""
         case kind:
             return f"[{kind}]"
+
+
+# The tags of Claude Code, Codex and the chat formats: `<system-reminder>`, `</environment_context>`, `<|im_start|>`.
+_TAG: Final = lazy_regex(
+    r"<(?P<tag>/?\s*(?:system(?:[_-]\w+)*|assistant|human|user[_-]\w[\w-]*|(?:user_)?instructions|environment_context"
+    r"|function_(?:calls|results)|tool_(?:use|result)s?|command-\w+|local-command-\w+|antml:\w+|\|[\w ]{1,30}\|)"
+    r"(?:\s[^<>\n]{0,200})?)>",
+    re.IGNORECASE,
+)
+# Soft hyphen, zero-width space, marks of direction, word joiner, tag characters. The zero-width joiners stay: Persian,
+# Indic scripts and emoji are written with them.
+_INVISIBLE: Final = lazy_regex(
+    "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+)
+
+
+def neutralize_markup(text: str) -> str:
+    """Return a text with the tags of clients in square brackets, `[system-reminder]`, and no invisible characters."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+    return _TAG.sub(r"[\g<tag>]", text) if "<" in text else text

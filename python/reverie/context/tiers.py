@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from reverie import tokenizer
-from reverie.context.token_cost import BLOCK
-from reverie.context.truncate import fits_in, shorten, truncate_text
+from reverie.context.tokens import BLOCK, fits_in, shorten, truncate_text
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Dropped
+from reverie.models import Dropped, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.context.inputs import RecallLine
     from reverie.models import Note
+
 
 FRAME: Final = (
     "Digest, notes, working state, recalled memories, summaries and excerpts in this conversation were remembered "
@@ -35,7 +36,6 @@ class Tier:
     `cost` are the tokens of the texts as blocks, counted once.
     """
 
-    name: str
     texts: tuple[str, ...] = ()
     dropped: list[Dropped] = field(default_factory=list)
     cost: int = field(init=False, default=0)
@@ -59,7 +59,7 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
         if kept:
             texts.append(kept)
             room -= BLOCK + tokenizer.count(kept)
-    return Tier("bootstrap", tuple(texts), dropped)
+    return Tier(tuple(texts), dropped)
 
 
 def index(text: str | None, ceiling: int) -> Tier:
@@ -70,11 +70,11 @@ def index(text: str | None, ceiling: int) -> Tier:
 def digest(text: str, ceiling: int) -> Tier:
     """Return the thread digest below the framing sentence."""
     if ceiling < BLOCK + tokenizer.count(FRAME):
-        return Tier("digest", (), _whole("digest", text))
+        return Tier((), _whole("digest", text))
     head = f"{FRAME}\n\n## Thread digest\n"
     body = truncate_text(text.strip(), ceiling - BLOCK - tokenizer.count(head) - 1)
     lost = tokenizer.count(text.strip()) - tokenizer.count(body)
-    return Tier("digest", (head + body if body else FRAME,), [Dropped("digest", tokens=lost)] if lost > 0 else [])
+    return Tier((head + body if body else FRAME,), [Dropped("digest", tokens=lost)] if lost > 0 else [])
 
 
 def notes(kept: Sequence[Note], ceiling: int) -> Tier:
@@ -111,16 +111,16 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     every section gives up its last lines in turn.
     """
     if text is None or not text.strip():
-        return Tier("summary")
+        return Tier()
     room = summary_room(ceiling)
     body = text.strip()
     if fits_in(body, room):
-        return Tier("summary", (f"{DISTILLED}\n\n{body}",))
+        return Tier((f"{DISTILLED}\n\n{body}",))
     lines = _drop_bullets(body.split("\n"), room, beside)
     shorter = shorten("\n".join(lines), room) if lines else ""
     lost = tokenizer.count(body) - tokenizer.count(shorter)
     cut = [Dropped("summary", tokens=lost)]
-    return Tier("summary", (f"{DISTILLED}\n\n{shorter}",), cut) if shorter else Tier("summary", (), cut)
+    return Tier((f"{DISTILLED}\n\n{shorter}",), cut) if shorter else Tier((), cut)
 
 
 def summary_room(ceiling: int) -> int:
@@ -165,10 +165,10 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
     """Return whole lines from the top within a limit; the first `keep_first` are shortened rather than dropped."""
     body = text.strip()
     if not body or ceiling <= BLOCK:
-        return Tier(name, (), _whole(name, body))
+        return Tier((), _whole(name, body))
     room = ceiling - BLOCK
     if fits_in(body, room):
-        return Tier(name, (body,))
+        return Tier((body,))
     kept: list[str] = []
     for position, line in enumerate(body.split("\n")):
         left = room - tokenizer.count("\n".join([*kept, ""]))
@@ -177,12 +177,12 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
         elif position < keep_first and (piece := truncate_text(line, left - 1)):
             kept.append(piece)
     shorter = "\n".join(kept)
-    return Tier(name, (shorter,) if shorter.strip() else (), _whole(name, body, shorter))
+    return Tier((shorter,) if shorter.strip() else (), _whole(name, body, shorter))
 
 
 def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *, keep_first: bool) -> Tier:
     if not items:
-        return Tier(name)
+        return Tier()
     room = ceiling - BLOCK - tokenizer.count(head) - 1
     kept: list[str] = []
     dropped: list[Dropped] = []
@@ -198,7 +198,7 @@ def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *
             dropped.append(Dropped(name, id=made, tokens=lost, why="shortened"))
         else:
             dropped.append(Dropped(name, id=made, tokens=cost))
-    return Tier(name, ("\n".join([head, *kept]),) if kept else (), dropped)
+    return Tier(("\n".join([head, *kept]),) if kept else (), dropped)
 
 
 def _whole(name: str, text: str, kept: str = "") -> list[Dropped]:
@@ -208,3 +208,84 @@ def _whole(name: str, text: str, kept: str = "") -> list[Dropped]:
 
 def _indented(text: str) -> str:
     return "\n  ".join(text.strip().split("\n"))
+
+
+HEADING: Final = "## Excerpts (verbatim, oldest first)"
+
+_ROUNDS: Final = 6
+"""Packings tried: the sum of the passages' own counts misses the exact count of the joined text by a little."""
+
+_SLACK: Final = 12
+"""Tokens that may stay unused."""
+
+
+def total_tokens(passages: Sequence[Passage]) -> int:
+    """Return the tokens of all passages as one block."""
+    return _frame() + sum(max(1, passage.tokens) + 1 for passage in passages) if passages else 0
+
+
+def pack_excerpts(passages: Sequence[Passage], room: int) -> Tier:
+    """Return the excerpts tier: the best passages within `room` tokens; an oversized one is skipped.
+
+    Pieces of one origin stand together under its name; without one, an empty line marks a gap.
+    """
+    ranked = sorted((passage for passage in passages if passage.text.strip()), key=attrgetter("rank", "seq"))
+    origins = list(dict.fromkeys(passage.origin for passage in ranked))
+    headings = dict(zip(origins, tokenizer.count_many([_heading(origin) for origin in origins]), strict=True))
+    left = room - _frame()
+    best = Tier()
+    best_kept: list[Passage] = []
+    for _ in range(_ROUNDS):
+        kept = _chosen(ranked, headings, left)
+        tier = Tier((_grouped_by_origin(kept),) if kept else ())
+        if best.cost < tier.cost <= room:
+            best, best_kept = tier, kept
+        if (len(kept) == len(passages) and tier.cost <= room) or 0 <= room - tier.cost < _SLACK:
+            break
+        if tier.cost > room + room // 2:
+            ranked = [replace(passage, tokens=tokenizer.count(f"{passage.text}\n")) for passage in ranked]
+            left = room - _frame()
+            continue
+        left += room - tier.cost
+    if len(best_kept) < len(passages):
+        lost = sum(passage.tokens for passage in passages) - sum(passage.tokens for passage in best_kept)
+        best.dropped.append(Dropped("excerpts", count=len(passages) - len(best_kept), tokens=lost))
+    return best
+
+
+def _chosen(ranked: Sequence[Passage], headings: dict[str, int], left: int) -> list[Passage]:
+    kept: list[Passage] = []
+    opened = {""}
+    for passage in ranked:
+        cost = passage.tokens or 1
+        if passage.origin not in opened:
+            cost += headings[passage.origin]
+        if cost <= left:
+            kept.append(passage)
+            opened.add(passage.origin)
+            left -= cost
+    return kept
+
+
+def _heading(origin: str) -> str:
+    return f"\n[{origin}]\n"
+
+
+def _frame() -> int:
+    return BLOCK + tokenizer.count(HEADING) + 1
+
+
+def _grouped_by_origin(kept: list[Passage]) -> str:
+    """Return passages grouped under their origin, the most recently used origin last, in thread order inside."""
+    groups: dict[str, list[Passage]] = {}
+    for passage in sorted(kept, key=attrgetter("seq", "place", "rank")):
+        groups.setdefault(passage.origin, []).append(passage)
+    out = [HEADING]
+    for origin, group in sorted(groups.items(), key=lambda item: (item[1][-1].seq, item[1][-1].place)):
+        if origin:
+            out.append(_heading(origin).rstrip("\n"))
+        for before, passage in zip([None, *group], group, strict=False):
+            if not origin and before is not None and passage.seq - before.seq > 1:
+                out.append("")
+            out.append(passage.text)
+    return "\n".join(out)

@@ -1,18 +1,159 @@
-"""Indivisible units of a conversation, its open turn, and where the preserved tail starts (seed 001, tier 3)."""
+"""Stored messages as indivisible units of valid request blocks, the open turn, and where the preserved tail starts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from reverie.context.blocks import assistant_blocks, notice_block, user_blocks
-from reverie.context.token_cost import BLOCK, MESSAGE, block_cost, content_cost
+from reverie.context.tokens import BLOCK, MESSAGE, block_cost, content_cost
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Dropped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from reverie.models import Message
+    from reverie.models import Json, Message
+
+
+_ID: Final = lazy_regex(r"[a-zA-Z0-9_-]+")
+_NAME: Final = lazy_regex(r"[a-zA-Z0-9_-]{1,128}")
+
+_SERVER_SIDE: Final = frozenset(
+    {
+        "server_tool_use",
+        "web_search_tool_result",
+        "web_fetch_tool_result",
+        "code_execution_tool_result",
+        "bash_code_execution_tool_result",
+        "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
+        "mcp_tool_use",
+        "mcp_tool_result",
+        "container_upload",
+    }
+)
+"""Blocks that the API's own tools leave in a reply: whole and in place they are valid, whatever they hold."""
+
+_MEDIA: Final = frozenset({"image", "document", "search_result"})
+
+
+def text_block(text: str) -> dict[str, Any]:
+    """Return a text block; `text` must not be empty."""
+    return {"type": "text", "text": text}
+
+
+def notice_block(what: str) -> dict[str, Any]:
+    """Return the bracketed text block that marks omitted content."""
+    return text_block(f"[… {what} …]")
+
+
+def user_blocks(content: Json, lost: list[Dropped], seq: int) -> list[dict[str, Any]]:
+    """Return the blocks of a user message that a request may carry; all others are listed in `lost`."""
+    return [clean for block in _listed(content) if (clean := _user_block(block, lost, seq)) is not None]
+
+
+def assistant_blocks(content: Json, lost: list[Dropped], seq: int) -> list[dict[str, Any]]:
+    """Return the blocks of an assistant message that a request may carry; thinking stays byte for byte."""
+    return [clean for block in _listed(content) if (clean := _assistant_block(block, lost, seq)) is not None]
+
+
+def _listed(content: Json) -> Iterable[Json]:
+    if isinstance(content, str):
+        return [text_block(content)]
+    return content if isinstance(content, list | tuple) else []
+
+
+def _user_block(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any] | None:
+    match block:
+        case {"type": "text", "text": str()}:
+            return _text(block)
+        case {"type": "tool_result", "tool_use_id": str(made_by)} if _ID.fullmatch(made_by):
+            return _result(block, lost, seq)
+        case {"type": str(kind)} if kind in _MEDIA:
+            return _media(block, lost, seq)
+        case str():
+            return text_block(block) if block.strip() else None
+        case _:
+            return _left_out(block, lost, seq)
+
+
+def _assistant_block(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any] | None:
+    match block:
+        case {"type": "text", "text": str()}:
+            return _text(block)
+        case {"type": "thinking", "thinking": str(), "signature": str(signature)} if signature:
+            return dict(block)
+        case {"type": "redacted_thinking", "data": str(data)} if data:
+            return dict(block)
+        case {"type": "thinking" | "redacted_thinking"}:
+            lost.append(Dropped("tail", seq=seq, what="thinking", why="it is not signed"))
+            return None
+        case {"type": "tool_use", "id": str(made), "name": str(name), "input": dict()} if _ID.fullmatch(
+            made
+        ) and _NAME.fullmatch(name):
+            return {"type": "tool_use", "id": made, "name": name, "input": block["input"]}
+        case {"type": str(kind)} if kind in _SERVER_SIDE:
+            return _without_cache_control(block)
+        case str():
+            return text_block(block) if block.strip() else None
+        case _:
+            return _left_out(block, lost, seq)
+
+
+def _text(block: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a text block without citations, which refer to documents that may be gone; None for a blank text."""
+    if not block["text"].strip():
+        return None
+    return text_block(block["text"])
+
+
+def _result(block: dict[str, Any], lost: list[Dropped], seq: int) -> dict[str, Any]:
+    """Return a tool_result whose content is a string or valid blocks, never empty."""
+    content = block.get("content", "")
+    kept: Json
+    if isinstance(content, str):
+        kept = content if content.strip() else "[no output]"
+    else:
+        inner = [clean for item in _listed(content) if (clean := _inner(item, lost, seq)) is not None]
+        kept = inner or "[no output]"
+    result = {"type": "tool_result", "tool_use_id": block["tool_use_id"], "content": kept}
+    return {**result, "is_error": True} if block.get("is_error") is True else result
+
+
+def _inner(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any] | None:
+    if isinstance(block, dict) and block.get("type") == "tool_result":
+        return _left_out(block, lost, seq)
+    return _user_block(block, lost, seq)
+
+
+def _media(block: dict[str, Any], lost: list[Dropped], seq: int) -> dict[str, Any]:
+    source = block.get("source")
+    if block["type"] in {"image", "document"} and not _has_source(source):
+        return _left_out(block, lost, seq)
+    return _without_cache_control(block)
+
+
+def _has_source(source: Json) -> bool:
+    match source:
+        case {"type": "base64" | "text", "data": str(data), "media_type": str()}:
+            return bool(data)
+        case {"type": "url", "url": str(where)} | {"type": "file", "file_id": str(where)}:
+            return bool(where)
+        case _:
+            return False
+
+
+def _without_cache_control(block: dict[str, Any]) -> dict[str, Any]:
+    """Return a block without the sender's cache breakpoint: a request may have four, and assembly places them."""
+    return {key: value for key, value in block.items() if key != "cache_control"}
+
+
+def _left_out(block: Json, lost: list[Dropped], seq: int) -> dict[str, Any]:
+    kind = block.get("type") if isinstance(block, dict) else None
+    name = kind if isinstance(kind, str) and _NAME.fullmatch(kind) else "unknown"
+    lost.append(Dropped("tail", seq=seq, what=name, why="a request cannot carry it"))
+    return notice_block(f"a block of type {name} left out")
+
 
 Blocks: TypeAlias = tuple[dict[str, Any], ...]
 
@@ -203,7 +344,7 @@ def tail_start(messages: Sequence[Message], max_messages: int = 10, max_tokens: 
         fits = len(messages) - index <= max_messages and spent <= max_tokens
         if not fits and reply is not None:
             break
-        if _answers(message):
+        if _has(message, "tool_result"):
             continue
         reply = index
         turn = index if message.role == "user" else turn
@@ -230,11 +371,7 @@ def open_turn_start(messages: Sequence[Message]) -> int:
 
 
 def _ends_turn(message: Message) -> bool:
-    return message.role == "assistant" and not message.rewound and not _calls(message)
-
-
-def _calls(message: Message) -> bool:
-    return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in _blocks(message))
+    return message.role == "assistant" and not message.rewound and not _has(message, "tool_use")
 
 
 def _tokens(message: Message) -> int:
@@ -245,8 +382,8 @@ def _tokens(message: Message) -> int:
     return sum(block_cost(block) for block in blocks(message.content, [], message.last_seq))
 
 
-def _answers(message: Message) -> bool:
-    return any(isinstance(block, dict) and block.get("type") == "tool_result" for block in _blocks(message))
+def _has(message: Message, kind: str) -> bool:
+    return any(isinstance(block, dict) and block.get("type") == kind for block in _blocks(message))
 
 
 def _blocks(message: Message) -> list[object]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import product
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from reverie import markdown_blocks
@@ -40,6 +41,7 @@ _BEFORE_AFTER_BLANK: Final = ("", _COMMENT)
 _BEHIND: Final = ("\n", "", f"\n{_COMMENT}\n")
 _AROUND: Final = ("", "\n", _COMMENT, f"\n{_COMMENT}\n")
 _BOM: Final = "\ufeff".encode()
+_START: Final = attrgetter("start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                 name = None
                 if at is not None:
                     block = source.blocks[at]
-                    number = bisect_left(items, block.start, key=_start)
+                    number = bisect_left(items, block.start, key=_START)
                     is_item = number < len(items) and items[number].start == block.start
                     name = state.ids[number] if is_item else f"\0{at}"  # the edit must be able to name it
                     spans[name] = block.start, block.end
@@ -98,13 +100,13 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     blocks = [(name, start, end) for name, (start, end) in spans.items()]
     is_episodes = source.document.kind is DocumentKind.EPISODES
     try:
-        applied = markdown_blocks.apply_changes(source.data, blocks, edits, sections=is_episodes)
+        after = markdown_blocks.apply_changes(source.data, blocks, edits, sections=is_episodes)
     except ValidationError as error:
         if error.details.get("reason") in _NEEDS_SEPARATION:
             return None
         raise
     deleted = {change.id for change in changes if isinstance(change, Delete)}
-    return _first_valid(state, [applied.document.decode()], _order(state, added, deleted), texts)
+    return _first_valid(state, [after.decode()], _order(state, added, deleted), texts)
 
 
 def _spans(state: EditState, names: Collection[str]) -> dict[str, tuple[int, int]]:
@@ -119,14 +121,9 @@ def _order(state: EditState, added: Mapping[int | None, Sequence[str]], deleted:
     """Return the ids of items in order after additions (by the block before them, None: the end) and deletions."""
     order = list(state.ids)
     for at in sorted((at for at in added if at is not None), reverse=True):
-        index = bisect_right(state.source.document.items, state.source.blocks[at].start, key=_start)
+        index = bisect_right(state.source.document.items, state.source.blocks[at].start, key=_START)
         order[index:index] = added[at]
     return [*(name for name in order if name not in deleted), *added.get(None, ())]
-
-
-def _start(span: Item | Block) -> int:
-    """Return the first byte of an item or a block."""
-    return span.start
 
 
 def _edited_with_separators(state: EditState, change: Change, day: str) -> EditState:
@@ -169,14 +166,14 @@ def _block_before_new(source: ParsedSource, day: str) -> int | None:
 
 def _block_at(blocks: Sequence[Block], start: int) -> int:
     """Return the index of the block that begins at a byte."""
-    return bisect_left(blocks, start, key=_start)
+    return bisect_left(blocks, start, key=_START)
 
 
 def _block_before_fact(blocks: Sequence[Block], items: Sequence[Item]) -> int | None:
     """Return the index of the block after which a new fact is inserted: the last item before the Updated line."""
     updated = next((index for index in reversed(range(len(blocks))) if is_updated_line(blocks[index])), None)
     if items:
-        before = len(items) if updated is None else bisect_left(items, blocks[updated].start, key=_start)
+        before = len(items) if updated is None else bisect_left(items, blocks[updated].start, key=_START)
         return _block_at(blocks, items[before - 1].start)  # the last of all if none is before
     return None if updated is None else max(0, updated - 1)
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.documents.apply import EditState, edit_items
 from reverie.documents.episodes import day_of, heading_of, section, updated_line, with_summaries
-from reverie.documents.escape import bullet, clean, ending_of, one_line, tag
-from reverie.documents.front_matter import change_whole_file
+from reverie.documents.escape import bullet, clean, ending_of, escaped_tag, one_line, tag, untagged
 from reverie.documents.header import update_header
 from reverie.documents.items import Add, Change, ChangedDocument, Delete, Update, Wording
-from reverie.documents.layout import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.layout import DIVIDED, DocumentKind, front_matter_of, is_conflict_copy, kind_of
 from reverie.documents.parse import ids_of_items, is_updated_line, parse_document, parse_source
 from reverie.documents.summary import summary_line
 from reverie.errors import ValidationError
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 _LINE_ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 _MEMORY_LIST: Final = "MEMORY.md"
 _LIST_MARKS: Final = ("- ", "* ", "+ ")
+_FENCES: Final = ("```", "~~~")
 
 
 def new_document(path: str, items: Sequence[tuple[str, Wording]], *, day: str) -> ChangedDocument:
@@ -78,7 +78,7 @@ def apply_changes(path: str, text: str, ids: Sequence[str], changes: Sequence[Ch
     if not effective:
         return ChangedDocument(text, tuple(ids))
     if document.kind is DocumentKind.WHOLE:
-        return change_whole_file(text, ids, effective)
+        return _change_whole_file(text, ids, effective)
     if document.kind is DocumentKind.PLAIN:
         raise _no_memories(path)
     if not text.strip("\ufeff \t\r\n"):
@@ -99,7 +99,7 @@ def append_entry(path: str, text: str | None, entry: str) -> str:
     """
     kind = kind_of(path, text or "")
     if text is None:
-        text = f"# {heading_of(path)}\n" if kind in {DocumentKind.FACTS, DocumentKind.EPISODES} else ""
+        text = f"# {heading_of(path)}\n" if kind in DIVIDED else ""
     ending = ending_of(text) if text else "\n"
     lines = _LINE_ENDING.split(entry.strip("\r\n"))
     if kind is DocumentKind.EPISODES:
@@ -122,7 +122,7 @@ def with_blocks_of(path: str, text: str, other: str) -> str | None:
     Example: "- Ann sails" and "- Bob rows" give "- Ann sails", "- Bob rows".
     """
     source, beside = parse_source(path, text), parse_source(path, other)
-    if source.document.kind not in {DocumentKind.FACTS, DocumentKind.EPISODES}:
+    if source.document.kind not in DIVIDED:
         return None
     known = {"", *(_words_of(source, block) for block in source.blocks)}
     title = set(f"# {heading_of(path)}".casefold().split())
@@ -228,3 +228,51 @@ def _no_memories(path: str) -> ValidationError:
         hint="choose a path like facts/project.md or episodes/2026-11.md",
         reason="no_memories",
     )
+
+
+def _change_whole_file(text: str, ids: Sequence[str], changes: Sequence[Change]) -> ChangedDocument:
+    """Return the text and ids of a file that is one memory, changed. Raises ValidationError for a second memory."""
+    after: str | None = text
+    ids_after = tuple(ids)
+    for change in changes:
+        if isinstance(change, Add):
+            raise ValidationError(
+                "a file with front matter is one memory", hint="write the new one elsewhere", reason="no_memories"
+            )
+        if isinstance(change, Delete):
+            after, ids_after = None, ()
+        else:
+            after = _with_body(text, change.words)
+    return ChangedDocument(after, ids_after)
+
+
+def _with_body(text: str, words: Wording) -> str:
+    """Return the file with other words below its front matter; the empty lines around them and line endings stay."""
+    front_matter = front_matter_of(text)
+    assert front_matter is not None
+    data = text.encode()
+    head, body = data[: front_matter.end].decode(), data[front_matter.end :].decode()
+    ending = ending_of(text)
+    old = body.strip()
+    lead, tail = body[: len(body) - len(body.lstrip())], body[len(body.rstrip()) :] if old else ending
+    if not head.endswith(("\n", "\r")):
+        head += ending
+    tags = [word for word in dict.fromkeys(map(tag, words.tags)) if word and word not in front_matter.tags]
+    new = _with_tags(escaped_tag(clean(words.content)), tags, is_inline=_has_inline_tags(old))
+    return head + (lead or ending) + new.replace("\n", ending) + tail
+
+
+def _with_tags(content: str, tags: Sequence[str], *, is_inline: bool) -> str:
+    """Return the content with its tags: at the end of its last line if they were there before, else on a line below."""
+    if not tags:
+        return content
+    line = " ".join(f"#{word}" for word in tags)
+    inline = f"{content} {line}"
+    is_inline = is_inline and content.rpartition("\n")[2][:3] not in _FENCES
+    return inline if is_inline and untagged(inline) == (content, tuple(tags)) else f"{content}\n\n{line}"
+
+
+def _has_inline_tags(body: str) -> bool:
+    """Return True if a text has tags at the end of a line of words."""
+    words, tags = untagged(body)
+    return bool(tags) and len(words.splitlines()) == len(body.splitlines())

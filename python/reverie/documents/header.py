@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import text_patch
 from reverie.documents.apply import inserted, start_of_body
 from reverie.documents.escape import ending_of
-from reverie.documents.layout import DocumentKind
+from reverie.documents.layout import DIVIDED
 from reverie.documents.parse import is_updated_line, parse_document, parse_source, summary_of
 from reverie.documents.summary import at_most, masked, unmasked
 from reverie.errors import ValidationError
@@ -58,7 +58,7 @@ def update_header(source: ParsedSource, *, day: str, summary: str | None = None)
     edits: list[tuple[int, int, str]] = []
     if wanted is not None:
         edits += _summary_edit(source.blocks, source.data, wanted)
-    if source.document.kind in {DocumentKind.FACTS, DocumentKind.EPISODES}:
+    if source.document.kind in DIVIDED:
         edits += _day_edit(source.blocks, source.data, day)
     return _with_edits(source.data, edits)
 
@@ -100,7 +100,7 @@ def _wanted_summary(source: ParsedSource, summary: str | None) -> str | None:
     """Return the summary that a document shall have, or None if only a person can write one."""
     if summary is not None and at_most(summary):
         return at_most(summary)
-    is_made_of_items = source.document.kind in {DocumentKind.FACTS, DocumentKind.EPISODES}
+    is_made_of_items = source.document.kind in DIVIDED
     return summary_of(source) if is_made_of_items else None
 
 

@@ -1,14 +1,16 @@
-"""Update `MEMORY.md`, which has two writers: the lines that link to listed documents are ours, all others people's."""
+"""Lists of documents: `MEMORY.md`, the index text of an agent, and the JSON projections."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import unquote
 
+import orjson
+
 from reverie.documents.escape import ending_of
-from reverie.documents.front_matter import front_matter_of
+from reverie.documents.layout import front_matter_of
 from reverie.documents.parts import numbered
 from reverie.documents.project_paths import folder_of
 from reverie.lazy_regex import lazy_regex
@@ -16,7 +18,10 @@ from reverie.markdown_blocks import BlockKind, parse
 from reverie.words import strip_markers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from reverie.models import MemoryType
+
 
 LINES_MAX: Final = 200  # of the whole file: what Claude Code loads
 BYTES_MAX: Final = 25_000
@@ -74,11 +79,16 @@ def _updated_once(text: str, entries: Sequence[DocumentEntry], owned: Collection
 
     if len(wanted) <= LINES_MAX and _fits(everything := with_first(len(wanted))):
         return everything
-    low, high = -1, min(len(wanted), LINES_MAX) - 1
+    most = _most(-1, min(len(wanted), LINES_MAX) - 1, lambda count: _fits(with_first(count)))
+    return with_first(most) if most >= 0 else _composed(text, owned, [])
+
+
+def _most(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number that fits, by bisection; `low` where none above it does."""
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if _fits(with_first(middle)) else (low, middle - 1)
-    return with_first(low) if low >= 0 else _composed(text, owned, [])
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def ordered(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
@@ -285,3 +295,137 @@ def _rank(entry: DocumentEntry) -> tuple[int, str, int]:
     first, number = numbered(entry.path)
     stem = first.removeprefix("facts/").removesuffix(".md")
     return (_FIRST_FACTS.index(stem) if stem in _FIRST_FACTS else len(_FIRST_FACTS), first, number)
+
+
+INDEX_VERSION = 1
+_ESCAPED = 6  # bytes that JSON has for a character at most
+_FRAME = 256  # bytes of the keys of a memory, with indents and punctuation
+_FRAME_OF_TAG = 16
+_OPENING_HEAD = "Available memory:"
+_OPENING_FOOT = "Use memory_read to load relevant files before responding."
+
+
+class _ListedMemory(Protocol):
+    """The fields of a memory, or of its record, that `long-term-memory.json` has."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def type(self) -> MemoryType: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def created_at(self) -> str: ...
+    @property
+    def updated_at(self) -> str: ...
+    @property
+    def document(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveEntry:
+    """One archive as MEMORY-INDEX.json lists it; `entries` is the number of its sources."""
+
+    sha256: str
+    at: str
+    entries: int
+
+
+def index_text(documents: Sequence[DocumentEntry], fits: Callable[[str], bool] = lambda _: True) -> str:
+    """Return the list of documents that opens an agent's first turn (seed 004 section 5).
+
+    `fits` returns True for a text that is small enough; the last documents are left out until it is, and counted.
+    """
+    lines = [
+        f"- {entry.path} ({size_text(entry.size)}): {flat(entry.summary)}".rstrip(": ")
+        for entry in newest_first(documents)
+    ]
+    return _bounded(_OPENING_HEAD, lines, f"\n{_OPENING_FOOT}", fits)
+
+
+def size_text(size: int) -> str:
+    """Return a size in bytes as people read it: `320B`, `1.2KB`, `3.4MB`."""
+    for unit, factor in (("MB", 1024 * 1024), ("KB", 1024)):
+        if size >= factor:
+            return f"{size / factor:.1f}{unit}"
+    return f"{size}B"
+
+
+def memory_index(
+    documents: Sequence[DocumentEntry], archives: Sequence[ArchiveEntry], *, updated_at: str | None
+) -> bytes:
+    """Return `MEMORY-INDEX.json`: the same bytes for the same arguments, with no text but the documents' summaries.
+
+    `archives` are oldest first; `archiveChecksum` is the address of the newest, null when there is none.
+    """
+    newest = archives[-1] if archives else None
+    body = {
+        "version": INDEX_VERSION,
+        "archiveChecksum": None if newest is None else newest.sha256,
+        "entryCount": 0 if newest is None else newest.entries,
+        "updatedAt": updated_at,
+        "archives": [{"sha256": entry.sha256, "at": entry.at, "entries": entry.entries} for entry in archives],
+        "documents": [
+            {"path": entry.path, "size": entry.size, "summary": entry.summary} for entry in ordered(documents)
+        ],
+    }
+    return _json(body)
+
+
+def long_term_memory(memories: Sequence[_ListedMemory]) -> bytes:
+    """Return `memory/long-term-memory.json`: every memory by id (seed 003).
+
+    Access counts are left out: reading must not change a file that may be kept in git.
+    """
+    return long_term_memory_of(map(long_term_entry, sorted(memories, key=lambda memory: memory.id)))
+
+
+def long_term_entry(memory: _ListedMemory) -> bytes:
+    """Return one memory as `memory/long-term-memory.json` has it, without the comma after it."""
+    entry = {
+        "id": memory.id,
+        "type": memory.type.value,
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "createdAt": memory.created_at,
+        "updatedAt": memory.updated_at,
+        "document": memory.document,
+    }
+    return orjson.dumps([entry], option=orjson.OPT_INDENT_2)[len("[\n") : -len("\n]")]
+
+
+def long_term_memory_of(entries: Iterable[bytes]) -> bytes:
+    """Return `memory/long-term-memory.json` of entries by `long_term_entry`, which are in the order of their ids."""
+    body = b",\n".join(entries)
+    return b"[\n" + body + b"\n]\n" if body else b"[]\n"
+
+
+def long_term_memory_bytes_max(memories: Sequence[_ListedMemory]) -> int:
+    """Return an upper bound for the bytes of `long_term_memory`, without writing it; it is several times too high."""
+    return _FRAME + sum(
+        _FRAME
+        + _ESCAPED * (len(memory.id) + len(memory.content) + len(memory.document))
+        + _ESCAPED * (len(memory.created_at) + len(memory.updated_at))
+        + sum(_FRAME_OF_TAG + _ESCAPED * len(tag) for tag in memory.tags)
+        for memory in memories
+    )
+
+
+def _json(value: Any) -> bytes:
+    """Return indented JSON with a newline at its end."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _bounded(head: str, lines: list[str], foot: str, fits: Callable[[str], bool]) -> str:
+    """Return head, as many of the first lines as fit, a line that counts the others, and foot."""
+
+    def text(kept: int) -> str:
+        omitted = len(lines) - kept
+        more = [f"- … and {omitted} more: memory_list names them all"] if omitted else []
+        return "\n".join((head, *lines[:kept], *more)) + "\n" + foot
+
+    if fits(text(len(lines))):
+        return text(len(lines))
+    return text(_most(0, len(lines) - 1, lambda kept: fits(text(kept))))

@@ -1,20 +1,22 @@
-"""The kind of a document, by its path and front matter, and the memory type of its items."""
+"""The kind of a document, by its path and front matter, and the memory type of its items.
+
+Of front matter the part of YAML is parsed that memory files use: scalars, one level of nesting, and lists of tags. What
+is not understood is left out, and stays in the file byte for byte.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from reverie.documents.front_matter import front_matter_of
 from reverie.documents.parts import numbered
 from reverie.lazy_regex import lazy_regex
+from reverie.markdown_blocks import BlockKind, parse
 from reverie.models import MemoryType
 from reverie.paths import SEGMENT_BYTES_MAX
-
-if TYPE_CHECKING:
-    from reverie.documents.front_matter import FrontMatter
 
 
 class DocumentKind(StrEnum):
@@ -24,6 +26,10 @@ class DocumentKind(StrEnum):
     EPISODES = "episodes"  # `episodes/*.md`: each `##` section is a memory
     WHOLE = "whole"  # another `.md` file with the front matter of Claude Code's auto memory: the file is a memory
     PLAIN = "plain"  # everything else: no memory
+
+
+DIVIDED: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
+"""The kinds whose documents have several memories."""
 
 
 # The names that programs give to the other text of a conflict, or to the text before their change.
@@ -40,6 +46,11 @@ _NUMBERED: Final = lazy_regex(
     r"(?P<stem>[^/]+)(?: \d+| \([^()/]+\)| (?:- )?copy(?: \d+)?)(?P<suffix>\.\w+)$", re.IGNORECASE
 )  # iCloud, Finder, Google Drive, browsers; a file manager's "(copy)", "(another copy)" and " copy 2"
 _OWN_COPY: Final = lazy_regex(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
+_KEY: Final = lazy_regex(r"(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
+_ENTRY: Final = lazy_regex(r"[ \t]*-[ \t]+(.*)$")
+_COMMENT: Final = lazy_regex(r"(?:^|[ \t])#.*$")
+_FOLDED: Final = lazy_regex(r"[|>][+-]?\d?$")
+_BOM: Final = "\ufeff"
 _INDEX: Final = "MEMORY.md"
 _BY_FILE_NAME: Final = {
     "preferences": MemoryType.PREFERENCE,
@@ -136,3 +147,71 @@ def type_of_whole(front_matter: FrontMatter) -> MemoryType | None:
     if type_name:
         return _BY_TYPE_NAME.get(type_name.casefold(), MemoryType.FACT)
     return _BY_TYPE_NAME.get(front_matter.values.get("type", "").casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """Parsed front matter: its scalars by name (`name`, `metadata.type`), its tags, and the offset of its end."""
+
+    values: dict[str, str]
+    tags: tuple[str, ...]
+    end: int
+
+
+def front_matter_of(text: str) -> FrontMatter | None:
+    """Return the front matter of a text, or None if it has none; unknown fields are left out."""
+    if not text.removeprefix(_BOM).startswith("---"):
+        return None
+    for block in parse(text.encode("utf-8", "replace"))[:2]:
+        if block.kind is BlockKind.FRONT_MATTER:
+            values, tags = _values(block.text)
+            return FrontMatter(values, tags, block.end)
+    return None
+
+
+def session_of(text: str) -> str | None:
+    """Return the session of an agent's client that wrote a file, as Claude Code's auto memory names it; else None."""
+    front_matter = front_matter_of(text)
+    if front_matter is None:
+        return None
+    values = front_matter.values
+    return values.get("metadata.originSessionId") or values.get("originSessionId")
+
+
+def _values(text: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return every scalar by its name, of equal names the first, and the entries of `tags`."""
+    values: dict[str, list[str]] = {}
+    tags: list[str] = []
+    parent = name = ""
+    for line in text.split("\n"):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        entry = _ENTRY.match(line)
+        key = None if entry is not None else _KEY.match(line)
+        if entry is not None:
+            if name == "tags":
+                tags.append(_scalar(entry[1]))
+        elif key is not None:
+            parent = parent if key["indent"] else key["key"]
+            name = f"{parent}.{key['key']}" if key["indent"] else key["key"]
+            value = (key["value"] or "").strip()
+            if name == "tags":
+                tags += map(_scalar, value.strip("[]").split(","))
+            elif name not in values:
+                values[name] = [] if _FOLDED.match(value) else [_scalar(value)]
+            else:
+                name = ""
+        elif name in values:
+            values[name].append(line.strip())  # a further line of the scalar before it
+    scalars = {key: " ".join(part for part in parts if part) for key, parts in values.items()}
+    words = (word.lstrip("#").strip().lower() for word in tags)
+    return {key: value for key, value in scalars.items() if value}, tuple(dict.fromkeys(word for word in words if word))
+
+
+def _scalar(text: str) -> str:
+    """Return a scalar without its quotes, or without a comment after it."""
+    text = text.strip()
+    quote = text[:1]
+    if quote in {'"', "'"} and (close := text.find(quote, 1)) > 0:
+        return text[1:close].strip()
+    return _COMMENT.sub("", text).strip()

@@ -5,12 +5,19 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from reverie.documents.escape import unescaped, unescaped_heading, unescaped_tag, untagged
-from reverie.documents.front_matter import front_matter_of
 from reverie.documents.items import Item, ParsedDocument
-from reverie.documents.layout import DocumentKind, kind_with_front_matter, type_by_name, type_of_whole
+from reverie.documents.layout import (
+    DIVIDED,
+    DocumentKind,
+    front_matter_of,
+    kind_with_front_matter,
+    type_by_name,
+    type_of_whole,
+)
 from reverie.documents.summary import at_most, shortened, summary_line
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import Block, BlockKind, parse, parse_beside
@@ -20,7 +27,7 @@ from reverie.text_caches import text_cache
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.documents.front_matter import FrontMatter
+    from reverie.documents.layout import FrontMatter
 
 ITEMS_MAX: Final = 40_000
 """Memories of one document: as many as one commit can replace by others."""
@@ -32,7 +39,6 @@ _CONTENTS_BYTES: Final = 1_000_000  # of the contents of some thousand bullets
 _ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 _UPDATED: Final = lazy_regex(r"Updated: *\d{4}-\d{2}-\d{2}")
 _CHECK_BOX: Final = lazy_regex(r"\[[ xX]\](?:\s|\Z)")
-_DIVIDED: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
 _HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION})
 
 
@@ -73,7 +79,7 @@ def _parsed_source(path: str, text: str) -> ParsedSource:
     kind = kind_with_front_matter(path, front_matter)
     data = text.encode("utf-8", "replace")
     before = _newest.get(path)
-    if before is not None and before.document.kind is kind and kind in _DIVIDED and path.endswith(".md"):
+    if before is not None and before.document.kind is kind and kind in DIVIDED and path.endswith(".md"):
         source = _parsed_beside(path, kind, before, data)
     else:
         blocks = parse(data, sections=kind is DocumentKind.EPISODES) if path.endswith(".md") else []
@@ -94,8 +100,8 @@ def _parsed_beside(path: str, kind: DocumentKind, before: ParsedSource, data: by
     begin = before.blocks[first - 1].end if first else 0  # of what differs, and its end, in the bytes before
     end = tail[0].start if tail else len(before.data)
     items = before.document.items
-    head_count = bisect_right(items, begin, key=_end_of)
-    tail_at = bisect_left(items, end, key=_start_of)
+    head_count = bisect_right(items, begin, key=attrgetter("end"))
+    tail_at = bisect_left(items, end, key=attrgetter("start"))
     made = _items(path, kind, between, data, None)
     all_items = items[:head_count] + made + tuple(_shifted(item, shift) for item in items[tail_at:])
     blocks = before.blocks[:first] + between + [_shifted(block, shift) for block in tail]
@@ -108,14 +114,6 @@ _Span = TypeVar("_Span", Block, Item)
 def _shifted(span: _Span, shift: int) -> _Span:
     """Return a block or item whose byte offsets are moved by `shift`."""
     return span._replace(start=span.start + shift, end=span.end + shift) if shift else span
-
-
-def _start_of(item: Item) -> int:
-    return item.start
-
-
-def _end_of(item: Item) -> int:
-    return item.end
 
 
 def summary_of(source: ParsedSource) -> str:

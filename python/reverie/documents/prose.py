@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.escape import bullet, clean
-from reverie.documents.layout import DocumentKind, kind_of
+from reverie.documents.layout import DIVIDED, DocumentKind, kind_of
 from reverie.documents.parse import parse_source
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
@@ -47,7 +47,7 @@ def with_bullets(path: str, text: str) -> tuple[str, int]:
     """
     source = parse_source(path, text)
     kind = source.document.kind
-    if source.document.items or kind not in {DocumentKind.FACTS, DocumentKind.EPISODES} or not path.endswith(".md"):
+    if source.document.items or kind not in DIVIDED or not path.endswith(".md"):
         return text, 0
     prose = [block for block in source.blocks if block.kind is BlockKind.OPAQUE]
     texts = [source.data[block.start : block.end].decode() for block in prose]
@@ -113,7 +113,7 @@ def prose_note(path: str, text: str, before: str) -> str:
 def _paragraphs(path: str, text: str) -> list[str]:
     """Return the paragraphs that are neither memory, heading nor summary; none for a path that has no memories."""
     source = parse_source(path, text)
-    if source.document.kind not in {DocumentKind.FACTS, DocumentKind.EPISODES} or not path.endswith(".md"):
+    if source.document.kind not in DIVIDED or not path.endswith(".md"):
         return []
     prose = [source.data[block.start : block.end].decode() for block in source.blocks if block.kind is BlockKind.OPAQUE]
     parts = [paragraph.strip() for part in prose for paragraph in _PARAGRAPHS.split("\n".join(_ENDING.split(part)))]

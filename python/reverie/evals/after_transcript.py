@@ -12,9 +12,8 @@ from reverie.distill import summary_text as summary_format_and_line_choice_by_no
 from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import typed_by_person
 from reverie.errors import ModelFailed
-from reverie.importers.commands import with_asides
 from reverie.importers.find import read_entries
-from reverie.importers.join import main_line, past_summaries
+from reverie.importers.join import main_line, past_summaries, with_asides
 from reverie.language_model.extraction import extract_request, extracted
 from reverie.language_model.pages import pages_of
 from reverie.language_model.requests import Outcome

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from reverie.importers.queue import is_queue_operation
+from reverie.importers.claude_code import is_queue_operation
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 from reverie.tagged_spans import without_tagged

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from reverie.context import Limits, tail_start
-from reverie.context.edits import cleared_cost
+from reverie.context.edits import clear
 from reverie.context.fit import fit_conversation, floor_cost
 from reverie.context.inputs import target
 from reverie.context.units import is_user_speech, split_units, without_thinking
@@ -156,7 +156,8 @@ class _Replay:
         """
         total = self.beside + self.raw
         if self.editing and total - self.cleared >= self.threshold:
-            self.cleared = self.raw - cleared_cost(self.units, self.limits, self.beside)
+            left, _ = clear(self.units, self.limits, self.beside)
+            self.cleared = self.raw - sum(unit.cost for unit in left)
         return total - self.cleared
 
     def _distil(self, seq: int) -> None:

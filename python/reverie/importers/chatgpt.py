@@ -190,11 +190,11 @@ def _line(name: str, key: str, node: dict[str, Any]) -> dict[str, Any]:
 
 def _seconds(node: dict[str, Any]) -> float | None:
     """Return the time of a node's message in seconds since 1970, or None."""
-    message = node.get("message")
-    given = message.get("create_time") if isinstance(message, dict) else None
-    if not isinstance(given, int | float) or isinstance(given, bool) or not 0 <= given < _SECONDS_MAX:
-        return None
-    return float(given)
+    match node:
+        case {"message": {"create_time": int() | float() as given}} if not isinstance(given, bool):
+            return float(given) if 0 <= given < _SECONDS_MAX else None
+        case _:
+            return None
 
 
 def _is_said(message: dict[str, Any]) -> bool:

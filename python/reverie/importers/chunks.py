@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError, failure_of
 from reverie.importers.detect import bad_entry, is_record, read_line
+from reverie.importers.entry import with_token_counts
 from reverie.importers.lines import LINE_BYTES_MAX, Problem, Unreadable, load
-from reverie.importers.message_tokens import with_token_counts
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 

@@ -9,22 +9,116 @@ Decisions that the format leaves open:
   the person saw it as the assistant's turn, and the mark stays in `extra`.
 * A line of a bare chat log (`{"role", "content"}` without `type`) is speech of that role.
 * A message of role `system` or `tool` is kept as data and marked `meta`: nobody said it.
-* Words that the person typed while the agent worked stand in an operation of a queue, and are speech (`queue`).
 * Times are kept as given, however far in the future; order is the order of lines. What is no time is reported.
+
+Words that the person typed while the agent worked stand in operations of a queue, and are speech. They have no uuid and
+mostly stand nowhere else. `enqueue` has the words; `remove` says that the agent was given them, `dequeue` that they
+become the next prompt, a line of its own with the same words, and `popAll`, with the words, that they are back in the
+input line: what is sent after it counts. Neither `remove` nor `dequeue` says which words it is about, and news of
+running tasks stand in the same queue: so words are compared, and never counted off.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import orjson
+
 from reverie.importers.entry import abbreviated, new_entry
 from reverie.importers.lines import Unreadable
-from reverie.importers.queue import is_queue_operation, is_typed
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Entry, EntryKind, Json, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from reverie.importers.lines import Problem
+
+
+_TYPE: Final = "queue-operation"
+_NEWS: Final = lazy_regex(r"\s*<([a-z][\w-]*)[ >]")
+# A command is a line of its own as well; "/etc/hosts" is none.
+_TYPED_COMMAND: Final = lazy_regex(r"\s*/[\w:.-]+(?:\s|$)")
+
+
+def is_queue_operation(entry: Entry) -> bool:
+    """Return True for an entry by which something enters or leaves the client's queue."""
+    return entry.extra.get("type") == _TYPE and entry.id is None
+
+
+def is_typed(content: Json) -> bool:
+    """Return True for content of an `enqueue` that a person typed: no news of the client, no command.
+
+    News are an element ("<task-notification>…</task-notification>") or a JSON object; "<div> is broken" is typed.
+    """
+    if not isinstance(content, str) or not content.strip() or _TYPED_COMMAND.match(content):
+        return False
+    tag = _NEWS.match(content)
+    return not (_is_object(content) or (tag is not None and f"</{tag[1]}>" in content))
+
+
+def queued_words(entry: Entry) -> str:
+    """Return the words that the person typed into the queue by this entry; empty for any other entry.
+
+    Threads that were imported earlier have them in `extra`, of an entry that is no speech.
+    """
+    if not is_queue_operation(entry) or entry.extra.get("operation") != "enqueue":
+        return ""
+    content = entry.content if entry.kind is EntryKind.SPEECH else entry.extra.get("content")
+    return content if isinstance(content, str) and is_typed(content) else ""
+
+
+def withdrawn(entries: Sequence[Entry]) -> frozenset[int]:
+    """Return the positions of queued words that are no message: taken back, or there again as a prompt."""
+    waiting: dict[int, str] = {}
+    prompted: set[int] = set()  # may have become a prompt
+    gone: set[int] = set()
+    for index, entry in enumerate(entries):
+        if is_queue_operation(entry):
+            match entry.extra.get("operation"):
+                case "enqueue" if words := queued_words(entry).strip():
+                    waiting[index] = words
+                    prompted.add(index)
+                case "remove":
+                    prompted.clear()
+                case "dequeue":
+                    prompted.update(waiting)
+                case "popAll":
+                    gone |= _found(waiting, entry.extra.get("content"))
+                    waiting.clear()
+        elif prompted and entry.kind is EntryKind.SPEECH and entry.role == "user":
+            found = prompted & _found(waiting, entry.content)
+            gone |= found
+            # What was before these in the queue has left it.
+            waiting = {place: words for place, words in waiting.items() if place > max(found, default=-1)}
+    return frozenset(gone)
+
+
+def _found(waiting: Mapping[int, str], content: Json) -> set[int]:
+    """Return the places whose words are whole lines of a content: what was queued apart may be sent together."""
+    lines = f"\n{joined_text(content).strip()}\n"
+    return {place for place, words in waiting.items() if f"\n{words}\n" in lines}
+
+
+def joined_text(content: Json) -> str:
+    """Return the texts of a content, a string or a list of blocks, on lines; empty for anything else."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _is_object(text: str) -> bool:
+    """Return True for a JSON object: the record of a task."""
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        value: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(value, dict)
+
 
 _COMMAND = lazy_regex(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
 # Lists, since a foreign value may be one that cannot be looked up by its hash.

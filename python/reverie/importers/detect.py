@@ -6,7 +6,9 @@ Nothing is thrown away: a line that cannot be read becomes a `bad` entry with it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import orjson
 
 from reverie.errors import ValidationError
 from reverie.git import normalized_remote
@@ -15,8 +17,9 @@ from reverie.importers.lines import LINE_BYTES_MAX, Problem, Unreadable, load, t
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import ModuleType
+
 
 _IDS = ("sessionId", "uuid", "leafUuid", "messageId")
 _REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `window`
@@ -59,11 +62,11 @@ def folder_of(extra: dict[str, Any]) -> str | None:
 
     Claude Code names it on every line, pi on the first one, Codex in the payload of a session and of each turn.
     """
-    payload = extra.get("payload")
-    for holder in (extra, payload if isinstance(payload, dict) else {}):
-        if isinstance(folder := holder.get("cwd"), str):
+    match extra:
+        case {"cwd": str(folder)} | {"payload": {"cwd": str(folder)}}:
             return folder
-    return None
+        case _:
+            return None
 
 
 def stated_remote(extra: dict[str, Any], folder: str | None) -> str:
@@ -72,21 +75,22 @@ def stated_remote(extra: dict[str, Any], folder: str | None) -> str:
     Codex does in the first line. A forked session has the first line of the other one behind it, which may have been
     in another folder.
     """
-    payload = extra.get("payload")
-    if extra.get("type") != "session_meta" or not isinstance(payload, dict) or payload.get("cwd") != folder:
-        return ""
-    git = payload.get("git")
-    url = git.get("repository_url") if isinstance(git, dict) else None
-    return normalized_remote(url) if isinstance(url, str) else ""
+    match extra:
+        case {"type": "session_meta", "payload": {"git": {"repository_url": str(url)}, **payload}}:
+            return normalized_remote(url) if payload.get("cwd") == folder else ""
+        case _:
+            return ""
 
 
 def model_named_in(entry: Entry) -> str | None:
     """Return the model that a line names (a reply; of Codex the beginning of a turn), or None."""
-    holder = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
-    if entry.extra.get("type") == "turn_context" and codex.is_line(entry.extra):
-        holder = entry.extra["payload"]
-    model = holder.get("model") if isinstance(holder, dict) else None
-    return model if isinstance(model, str) else None
+    match entry.extra:
+        case {"type": "turn_context", "payload": {"model": str(model)}}:
+            return model
+        case {"message": {"model": str(model)}} if entry.kind is EntryKind.SPEECH:
+            return model
+        case _:
+            return None
 
 
 def request_tokens_of(extra: dict[str, Any]) -> int:
@@ -95,13 +99,14 @@ def request_tokens_of(extra: dict[str, Any]) -> int:
     Example: `{"type": "token_count", "info": {"last_token_usage": {"total_tokens": 54242}, …}}`. Its
     `total_token_usage` is the sum of all requests of the session.
     """
-    payload = extra.get("payload")
-    if extra.get("type") != "event_msg" or not isinstance(payload, dict) or payload.get("type") != "token_count":
-        return 0
-    info = payload.get("info")
-    last = info.get("last_token_usage") if isinstance(info, dict) else None
-    tokens = last.get("total_tokens") if isinstance(last, dict) else None
-    return tokens if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX else 0
+    match extra:
+        case {
+            "type": "event_msg",
+            "payload": {"type": "token_count", "info": {"last_token_usage": {"total_tokens": tokens}}},
+        } if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX:
+            return tokens
+        case _:
+            return 0
 
 
 def is_of_subagent(extra: dict[str, Any]) -> bool:
@@ -109,9 +114,11 @@ def is_of_subagent(extra: dict[str, Any]) -> bool:
 
     Example: `{"type": "session_meta", "payload": {"source": {"subagent": {"thread_spawn": …}}}}`; a person's is "cli".
     """
-    payload = extra.get("payload")
-    source = payload.get("source") if extra.get("type") == "session_meta" and isinstance(payload, dict) else None
-    return isinstance(source, dict) and "subagent" in source
+    match extra:
+        case {"type": "session_meta", "payload": {"source": {"subagent": _}}}:
+            return True
+        case _:
+            return False
 
 
 def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:
@@ -159,3 +166,36 @@ def _format_of(line: dict[str, Any]) -> ModuleType:
     if codex.is_line(line):
         return codex
     return pi if pi.is_line(line) else claude_code
+
+
+FORK_HEAD_BYTES: Final = 1 << 18  # of a transcript; Codex's first line has all of its instructions
+_LINES: Final = 50
+
+
+def parents(head: bytes, session: str) -> tuple[str, ...]:
+    """Return the other sessions that the first lines of a session's transcript name, each once.
+
+    Claude Code copies the lines, with the id that they had (`sessionId`) or with `forkedFrom: {sessionId}`; Codex puts
+    the other's `session_meta` behind its own, which may have `forked_from_id`.
+    """
+    found: dict[str, None] = {}
+    for line in head.split(b"\n")[:_LINES]:
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue  # the end of the head is in the middle of a line
+        if isinstance(value, dict):
+            found.update(dict.fromkeys(_ids(value)))
+    found.pop(session, None)
+    return tuple(found)
+
+
+def _ids(line: dict[str, Any]) -> Iterator[str]:
+    places: Iterable[tuple[object, tuple[str, ...]]] = [
+        (line, ("sessionId",)),
+        (line.get("forkedFrom"), ("sessionId",)),
+        (line.get("payload") if line.get("type") == "session_meta" else None, ("id", "forked_from_id")),
+    ]
+    for place, keys in places:
+        if isinstance(place, dict):
+            yield from (name for key in keys if isinstance(name := place.get(key), str))

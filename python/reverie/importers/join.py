@@ -1,33 +1,24 @@
-"""Entries joined into messages: one per API reply, each tool call followed by its result."""
+"""Entries joined into messages: one per API reply, each tool call followed by its result; and what was typed aside."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from reverie.importers.message_tokens import compact, message_tokens
-from reverie.importers.queue import is_queue_operation, withdrawn
+from reverie.importers.claude_code import is_command, is_queue_operation, joined_text, queued_words, withdrawn
+from reverie.importers.entry import compact, message_tokens
 from reverie.importers.rewinds import rewound_positions
+from reverie.lazy_regex import lazy_regex
 from reverie.models import NO_RESULT, ORPHAN_RESULT, Entry, EntryKind, Json, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "NO_RESULT",
-    "PastSummary",
-    "blocks_of",
-    "group_messages",
-    "independent_runs",
-    "main_line",
-    "past_summaries",
-    "repair_tool_pairs",
-    "tool_ids",
-    "without_repeats",
-]
+    from reverie.models import Entry
 
 
 _REPEATED: Final = "[a call that cannot be made again]"
@@ -355,18 +346,11 @@ def _past(number: int, boundary: Entry | None, summary: Entry) -> PastSummary:
     before = metadata.get("preTokens") if isinstance(metadata, dict) else None
     return PastSummary(
         number=number,
-        text=_text(summary.content),
+        text=joined_text(summary.content),
         seq=start.seq,
         tokens_before=before if isinstance(before, int) else None,
         at=start.at,
     )
-
-
-def _text(content: Json) -> str:
-    if isinstance(content, str):
-        return content
-    blocks: list[dict[str, Any]] = content or []
-    return "\n".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
 
 def without_repeats(entries: Iterable[Entry]) -> list[Entry]:
@@ -388,3 +372,47 @@ def without_repeats(entries: Iterable[Entry]) -> list[Entry]:
                 continue
         kept.append(entry)
     return kept
+
+
+_NAME: Final = lazy_regex(r"<command-name>\s*/?([^\s<]*)")
+_ARGUMENTS: Final = lazy_regex(r"<command-args>(.*?)</command-args>", re.DOTALL)
+# Commands to the client itself, which say nothing about the work; what is typed behind `/compact` does.
+_OF_THE_CLIENT: Final = lazy_regex(
+    "add-dir|agents|bashes|bug|clear|compact|config|context|cost|doctor|effort|exit|export|extra-usage|"
+    "fast|help|hooks|ide|install-github-app|login|logout|mcp|memory|model|output-style|permissions|"
+    "plugin|quit|rate-limit-options|release-notes|rename|resume|rewind|sandbox|skills|stats|status|"
+    "statusline|stickers|tasks|terminal-setup|theme|todos|upgrade|usage|vim"
+)
+
+
+def with_asides(messages: Sequence[Message], entries: Iterable[Entry]) -> list[Message]:
+    """Return a thread's messages with what was typed aside in all its entries, in order."""
+    return sorted([*messages, *typed_asides(entries)], key=lambda message: message.first_seq)
+
+
+def typed_asides(entries: Iterable[Entry]) -> list[Message]:
+    """Return each slash command, and each text of a queue that is no speech, as a message, without rewound ones."""
+    entries = list(entries)
+    if not any(is_queue_operation(entry) or is_command(entry) for entry in entries):
+        return []
+    distinct = without_repeats(entries)
+    taken = rewound_positions(distinct)
+    messages: list[Message] = []
+    for index, entry in enumerate(distinct):
+        if index in taken:
+            continue
+        if is_command(entry):
+            name = _NAME.search(joined_text(entry.content))
+            given = _ARGUMENTS.search(joined_text(entry.content))
+            words = given[1].strip() if given else ""
+            if name is not None and (not _OF_THE_CLIENT.fullmatch(name[1]) or (name[1] == "compact" and words)):
+                messages.append(_message(entry, f"/{name[1]} {words}".rstrip()))
+        elif entry.kind is EntryKind.OTHER and (words := queued_words(entry)):
+            messages.append(_message(entry, words))
+    return sorted(messages, key=lambda message: message.first_seq)
+
+
+def _message(entry: Entry, text: str) -> Message:
+    """Return a message of the person with this text, and the number and time of the entry."""
+    tokens = message_tokens(text)
+    return Message(role="user", content=text, first_seq=entry.seq, last_seq=entry.seq, at=entry.at, tokens=tokens)

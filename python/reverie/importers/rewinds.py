@@ -26,8 +26,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie.importers.claude_code import is_command
-from reverie.importers.queue import is_queue_operation
+from reverie.importers.claude_code import is_command, is_queue_operation
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import msgspec
 
 from reverie import wire
 from reverie.consolidate.forgotten import lines_without, statement_key
-from reverie.context.markup import neutralize_markup
+from reverie.context.text import neutralize_markup
 from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
 from reverie.documents.project_paths import PERSON, memory_project
 from reverie.doubts import doubt_note

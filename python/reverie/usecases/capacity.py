@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie import consolidate, render_index, tokenizer
+from reverie import consolidate, tokenizer
+from reverie.documents.index import long_term_entry
 from reverie.models import Tier
 from reverie.store import Kind, MemoryRecord, OperationRecord
 
@@ -88,7 +89,7 @@ class EstimatedTokens:
 
     def _add(self, records: Iterable[MemoryRecord]) -> None:
         for number, record in enumerate(records):
-            entry = render_index.long_term_entry(record)
+            entry = long_term_entry(record)
             self._bytes += len(entry)
             if number % _COUNTED == 0:
                 self._counted_bytes += len(entry)

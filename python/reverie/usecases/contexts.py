@@ -17,14 +17,13 @@ import msgspec
 from reverie import tokenizer, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble, ceilings
-from reverie.context.excerpts import ExcerptCache
 from reverie.context.text import render, text_of, text_of_tokens
 from reverie.context.tiers import summary_room
 from reverie.decode import convert
 from reverie.distill import state_text, summary_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join import main_line
-from reverie.models import Message, Note, WorkingState
+from reverie.models import Message, Note, Passage, WorkingState
 from reverie.store import (
     DigestRecord,
     DistillationRecord,
@@ -387,8 +386,8 @@ def clear_caches() -> None:
 
 
 @lru_cache(maxsize=16)
-def _opened_distillation(sealed: bytes) -> tuple[DistillationRecord, ExcerptCache]:
+def _opened_distillation(sealed: bytes) -> tuple[DistillationRecord, tuple[Passage, ...]]:
     """Return a distillation's record and its excerpts; an imported one has no excerpts."""
     distillation = open_sealed_as(DistillationRecord, sealed)
     passages = () if distillation.imported else distillation_of(distillation).passages
-    return distillation, ExcerptCache(passages)
+    return distillation, passages

@@ -12,8 +12,7 @@ from reverie.distill import state_text, summary_text
 from reverie.distill.distiller import Extractive
 from reverie.distill.objections import objections
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
-from reverie.importers.commands import with_asides
-from reverie.importers.join import main_line
+from reverie.importers.join import main_line, with_asides
 from reverie.language_model.requests import tokens_used
 from reverie.models import Section
 from reverie.usecases import consolidation, doubts, procedures, screening

@@ -14,9 +14,8 @@ import orjson
 
 from reverie.decode import json_decoder
 from reverie.errors import Damaged
-from reverie.importers.commands import with_asides
-from reverie.importers.join import main_line
-from reverie.importers.queue import withdrawn
+from reverie.importers.claude_code import withdrawn
+from reverie.importers.join import main_line, with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
 from reverie.store.codec import sealed_body

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict, NotFound, failure_of
 from reverie.git import posix_folder
-from reverie.importers import PartialLine, plan_chunk
-from reverie.importers.chunks import why_not
+from reverie.importers.chunks import PartialLine, plan_chunk, why_not
 from reverie.importers.detect import bad_entry, folder_of, is_of_subagent, model_named_in, request_tokens_of
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor, Taken

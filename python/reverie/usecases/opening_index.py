@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents import parse_document
-from reverie.documents.index import DocumentEntry, flat
+from reverie.documents.index import DocumentEntry, flat, size_text
 from reverie.documents.summary import sentence
 from reverie.lazy_regex import lazy_regex
-from reverie.render_index import size_text
 from reverie.store import DocumentRecord
 from reverie.usecases.projections import ProjectListings
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import documents, render_index, tokenizer, wire
-from reverie.documents import DocumentEntry
+from reverie import documents, tokenizer, wire
+from reverie.documents import DocumentEntry, index
 from reverie.documents.edit import is_listed
-from reverie.documents.index import update_memory_list
+from reverie.documents.index import ArchiveEntry, update_memory_list
 from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.documents.summary import summary_line
-from reverie.render_index import ArchiveEntry
 from reverie.store import (
     ArchiveRecord,
     ArchivesCursor,
@@ -137,7 +136,7 @@ def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
 def index_text(entries: Iterable[DocumentEntry]) -> str | None:
     """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
     entries = list(entries)
-    return render_index.index_text(entries, lambda text: tokenizer.count(text) <= INDEX_TOKENS) if entries else None
+    return index.index_text(entries, lambda text: tokenizer.count(text) <= INDEX_TOKENS) if entries else None
 
 
 def index_answer(
@@ -187,7 +186,7 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
 
 def memory_entries() -> RecordCache[MemoryRecord, bytes]:
     """Return an empty cache for the JSON entries of memories that `texts` writes, for one space."""
-    return RecordCache(MemoryRecord, render_index.long_term_entry)
+    return RecordCache(MemoryRecord, index.long_term_entry)
 
 
 def texts(
@@ -211,8 +210,8 @@ def texts(
     listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
     updated_at = max([at or "", *(archive.at for archive in listed)]) or None
     return {
-        INDEX: render_index.memory_index(entries, listed, updated_at=updated_at),
-        MEMORIES: render_index.long_term_memory_of(memories),
+        INDEX: index.memory_index(entries, listed, updated_at=updated_at),
+        MEMORIES: index.long_term_memory_of(memories),
     }
 
 

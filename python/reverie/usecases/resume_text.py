@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from reverie import tokenizer, wire
 from reverie.context.inputs import Limits, Parts
 from reverie.context.text import text_of_tokens
-from reverie.context.truncate import shorten
+from reverie.context.tokens import shorten
 from reverie.distill import state_text
 from reverie.distill.steps import read_trace
 from reverie.importers import claude_code, codex
+from reverie.importers.entry import with_token_counts
 from reverie.importers.join import blocks_of, main_line
 from reverie.importers.lines import Unreadable
-from reverie.importers.message_tokens import with_token_counts
 from reverie.models import EntryKind
 from reverie.usecases import contexts
 from reverie.usecases.limits import sized_context

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from reverie import consolidate, render_index, tokenizer, wire
+from reverie import consolidate, tokenizer, wire
 from reverie.consolidate import Decision
 from reverie.decode import convert
 from reverie.distill.own_words import own_words
@@ -19,6 +19,7 @@ from reverie.documents import ChangedDocument, Wording, apply_changes, new_docum
 from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
 from reverie.documents.escape import clean
+from reverie.documents.index import long_term_memory, long_term_memory_bytes_max
 from reverie.documents.parts import is_full, next_part, open_part, room
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ValidationError
@@ -123,9 +124,9 @@ def screen_readable(
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
     # A token has a byte or more: what is small in bytes need not be counted, nor even be written as JSON.
-    if consolidate.tier(render_index.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
+    if consolidate.tier(long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
         return Tier.GENEROUS
-    json = render_index.long_term_memory(existing)
+    json = long_term_memory(existing)
     is_generous = consolidate.tier(len(json), window) is Tier.GENEROUS
     return consolidate.tier(0 if is_generous else tokenizer.count(json.decode()), window)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie import tokenizer
-from reverie.context.markup import neutralize_markup
+from reverie.context.text import neutralize_markup
 from reverie.distill import cues
 from reverie.distill.sentences import clip
 from reverie.lazy_regex import lazy_regex

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from reverie import tokenizer, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.entry import rfc3339_utc
+from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line
-from reverie.importers.message_tokens import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
 from reverie.store.prune import purge_thread

@@ -18,8 +18,7 @@ from reverie.context import open_turn_start
 from reverie.decode import from_msgpack
 from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
-from reverie.importers.commands import with_asides
-from reverie.importers.join import main_line, tool_ids
+from reverie.importers.join import main_line, tool_ids, with_asides
 from reverie.importers.rewinds import belongs_to_tree
 from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write

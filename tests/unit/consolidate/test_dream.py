@@ -216,7 +216,7 @@ import sys
 from reverie.consolidate import apply, decide, plan_oldest
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.documents import Wording, new_document
-from reverie.render_index import long_term_memory
+from reverie.documents.index import long_term_memory
 kinds = list(MemoryType)
 texts = ["Use the " + w + " for " + v for w in "cache broker parser index".split() for v in "tests builds runs".split()]
 at = "2026-11-21T09:30:00.000Z"

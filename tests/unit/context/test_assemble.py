@@ -14,9 +14,8 @@ import pytest
 
 from reverie import tokenizer
 from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.excerpts import HEADING
 from reverie.context.text import BEGINNING, WAITING
-from reverie.context.tiers import FRAME
+from reverie.context.tiers import FRAME, HEADING
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Dropped, Note, Passage
 from support.api_rules import count_marks, violations

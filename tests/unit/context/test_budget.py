@@ -7,8 +7,8 @@ import pytest
 from reverie import tokenizer
 from reverie.context import Limits, RecallLine, ceilings, tiers
 from reverie.context.edits import edits_on_server, takes_late_system
-from reverie.context.excerpts import HEADING, pack_excerpts, total_tokens
 from reverie.context.inputs import SHARES, hard_limit, target
+from reverie.context.tiers import HEADING, pack_excerpts, total_tokens
 from reverie.models import Dropped, Note, Passage
 
 

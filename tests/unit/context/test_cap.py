@@ -9,8 +9,8 @@ import msgspec
 import orjson
 import pytest
 
-from reverie.context.cut import Cap, Capped, CutNeeded, TooSmall
-from reverie.context.token_cost import message_cost
+from reverie.context.cut import Cap, CutNeeded, TooSmall
+from reverie.context.tokens import message_cost
 from support.prose import paragraph
 
 PLACES = {"type": "text", "text": "<system-reminder>\nThe project's rules: be kind.\n</system-reminder>"}
@@ -76,7 +76,7 @@ def sent(cap: Cap, talk: Talk) -> tuple[list[dict[str, Any]], bool]:
     made = isinstance(done, CutNeeded)
     if isinstance(done, CutNeeded):
         done = cap.cut(done, f"What happened before, in {len(done.dropped)} messages.")
-    raw = msgspec.json.decode(request["messages"], type=list[msgspec.Raw]) if done is None else done.messages
+    raw = msgspec.json.decode(request["messages"], type=list[msgspec.Raw]) if done is None else done
     return [orjson.loads(bytes(message)) for message in raw], made
 
 
@@ -141,7 +141,7 @@ def test_what_stays_is_what_the_client_sent() -> None:
         talk.reply()
     count = len(done.dropped)
     raw = msgspec.json.decode(request["messages"], type=list[msgspec.Raw])
-    capped = cap.cut(done, "THE TEXT").messages
+    capped = cap.cut(done, "THE TEXT")
     kept = raw[count:]
     assert [bytes(message) for message in capped[-len(kept) :]] == [bytes(message) for message in kept]
     opening = [orjson.loads(bytes(message)) for message in capped[: -len(kept)]]
@@ -161,7 +161,7 @@ def test_a_prompt_that_is_still_worked_on_stays() -> None:
     while not isinstance(done, CutNeeded):
         talk.reply()
         done = cap.apply(talk.request())
-    first = orjson.loads(bytes(cap.cut(done, "THE TEXT").messages[0]))
+    first = orjson.loads(bytes(cap.cut(done, "THE TEXT")[0]))
     assert "Please paint every gate." in first["content"][-1]["text"]
 
 
@@ -173,7 +173,7 @@ def test_another_conversation_has_no_part_of_a_cut() -> None:
     while not made:
         talk.reply()
         _, made = sent(cap, talk)
-    assert isinstance(cap.apply(talk.request()), Capped)
+    assert isinstance(cap.apply(talk.request()), list)
     talk.messages[0] = {"role": "user", "content": "Something else."}
     assert isinstance(cap.apply(talk.request()), CutNeeded)
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_cut_again_stays_cut() -> None:
     needed = cap.apply(talk.request())
     assert isinstance(needed, CutNeeded)
     assert needed.earlier is not None
-    assert plain([orjson.loads(bytes(message)) for message in needed.earlier.messages])[:3] == plain(again)
+    assert plain([orjson.loads(bytes(message)) for message in needed.earlier])[:3] == plain(again)
 
 
 def test_what_is_not_capped() -> None:

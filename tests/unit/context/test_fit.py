@@ -6,7 +6,7 @@ import pytest
 
 from reverie import tokenizer
 from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
-from reverie.context.truncate import shorten, trim_result, truncate_text
+from reverie.context.tokens import shorten, trim_result, truncate_text
 from reverie.context.units import split_units
 from reverie.models import Dropped
 from support.talk import Talk

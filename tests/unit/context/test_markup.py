@@ -8,8 +8,7 @@ import pytest
 
 from reverie import tokenizer
 from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.markup import neutralize_markup
-from reverie.context.text import text_of
+from reverie.context.text import neutralize_markup, text_of
 from reverie.models import Note, Passage
 from support.talk import Talk
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reverie import tokenizer
-from reverie.context.token_cost import BLOCK, MEDIA, block_cost, compact, content_cost
+from reverie.context.tokens import BLOCK, MEDIA, block_cost, compact, content_cost
 
 WORDS = "a few words of text"
 HELD = tokenizer.count(WORDS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie.context.token_cost import MESSAGE, content_cost
+from reverie.context.tokens import MESSAGE, content_cost
 from reverie.context.units import split_units, without_thinking
 from reverie.models import Message
 from support.talk import Talk

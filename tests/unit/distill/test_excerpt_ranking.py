@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie import tokenizer
-from reverie.context.excerpts import pack_excerpts
+from reverie.context.tiers import pack_excerpts
 from reverie.distill import excerpts
 from reverie.distill import reuse as reuse_odds_of_names_in_excerpts
 from reverie.distill.distiller import Extractive

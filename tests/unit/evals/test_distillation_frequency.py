@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.context import Limits
-from reverie.context.edits import clear, cleared_cost
 from reverie.context.units import split_units
 from reverie.errors import ValidationError
 from reverie.evals.frequency import BESIDE, frequency, one_thread
@@ -91,15 +90,6 @@ def test_sessions_become_one_thread() -> None:
     units, lost = split_units(whole)
     assert lost == []
     assert len({block["id"] for piece in units for block in piece.assistant_blocks if block["type"] == "tool_use"}) == 4
-
-
-@pytest.mark.parametrize("calls", [5, 60])
-def test_cost_after_clearing_is_what_clearing_leaves(calls: int) -> None:
-    """`cleared_cost` is the cost of the units that `clear` leaves."""
-    units, _ = split_units(heavy(calls).done())
-    for beside in (0, 30_000):
-        left, _ = clear(units, Limits(), beside)
-        assert cleared_cost(units, Limits(), beside) == sum(piece.cost for piece in left)
 
 
 @pytest.mark.parametrize("sessions", SETS, ids=["generated", "recorded"][: len(SETS)])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.importers import ChunkPlan, PartialLine, Problem, chunks, detect, lines, plan_chunk
+from reverie.importers import chunks, detect, lines
+from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
+from reverie.importers.lines import Problem
 from reverie.models import EntryKind
 
 ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"two"}'

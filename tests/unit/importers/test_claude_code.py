@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.importers import plan_chunk
+from reverie.importers.chunks import plan_chunk
 from reverie.importers.claude_code import is_command
 from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.lines import DEPTH_MAX

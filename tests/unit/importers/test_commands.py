@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.importers.commands import typed_asides
+from reverie.importers.join import typed_asides
 from support.transcripts import Transcript
 
 

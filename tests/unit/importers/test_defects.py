@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reverie import _native
-from reverie.importers import chunks, plan_chunk
+from reverie.importers import chunks
+from reverie.importers.chunks import plan_chunk
 from reverie.importers.detect import read_line
-from reverie.importers.message_tokens import with_token_counts
+from reverie.importers.entry import with_token_counts
 from reverie.models import EntryKind
 from reverie.store import seal
 from reverie.usecases import imports

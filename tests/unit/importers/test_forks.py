@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from reverie.importers.forks import parents
+from reverie.importers.detect import parents
 
 OWN, OTHER, THIRD = "own-session", "other-session", "third-session"
 

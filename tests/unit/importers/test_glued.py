@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from reverie.importers import plan_chunk
+from reverie.importers.chunks import plan_chunk
 from reverie.models import Entry, EntryKind
 
 SESSION = "0d3f9b14-1f89-4bc8-b69c-2396e3aa6d50"

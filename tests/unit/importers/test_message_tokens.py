@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers.message_tokens import IMAGE_TOKENS, message_tokens, with_token_counts
+from reverie.importers.entry import IMAGE_TOKENS, message_tokens, with_token_counts
 from reverie.models import Entry, EntryKind
 from reverie.tokenizer import count
 

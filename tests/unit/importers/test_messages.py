@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reverie.importers.join import NO_RESULT, PastSummary, main_line, past_summaries
-from reverie.models import ORPHAN_RESULT, Entry, EntryKind, Message
+from reverie.importers.join import PastSummary, main_line, past_summaries
+from reverie.models import NO_RESULT, ORPHAN_RESULT, Entry, EntryKind, Message
 from support.transcripts import Transcript, call, result, text, thread_entries
 
 

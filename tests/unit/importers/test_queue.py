@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reverie.distill.steps import Utterance, read_trace
-from reverie.importers.commands import with_asides
 from reverie.importers.detect import json_object_of
-from reverie.importers.join import main_line
+from reverie.importers.join import main_line, with_asides
 from reverie.importers.outline import is_continued, messages_of_part, outline
 from reverie.importers.rewinds import rewound_positions
 from reverie.models import Entry, EntryKind

@@ -17,8 +17,9 @@ import pytest
 from msgspec.structs import replace
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.importers import ChunkPlan, PartialLine, find
-from reverie.importers.unpack import Unpacked, unpacked
+from reverie.importers import find
+from reverie.importers.chunks import ChunkPlan, PartialLine
+from reverie.importers.find import Unpacked, unpacked
 from reverie.models import EntryKind
 from support.transcripts import Transcript
 

@@ -11,13 +11,13 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers import plan_chunk
+from reverie.importers.chunks import plan_chunk
+from reverie.importers.claude_code import is_queue_operation, withdrawn
 from reverie.importers.detect import json_object_of
 from reverie.importers.find import find_transcripts, read_entries, read_identity
-from reverie.importers.join import NO_RESULT, past_summaries
 from reverie.importers.join import main_line as join
-from reverie.importers.queue import is_queue_operation, withdrawn
-from reverie.models import Entry, EntryKind, Message
+from reverie.importers.join import past_summaries
+from reverie.models import NO_RESULT, Entry, EntryKind, Message
 from support.generated_sessions import COUNT, generate, generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count

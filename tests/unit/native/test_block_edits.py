@@ -8,18 +8,8 @@ import pytest
 
 from reverie import _native
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import (
-    Add,
-    Applied,
-    BlockKind,
-    Change,
-    Delete,
-    Edit,
-    Update,
-    apply_changes,
-    apply_edits,
-    parse,
-)
+from reverie.markdown_blocks import Add, BlockKind, Delete, Update, parse
+from support.block_edits import Applied, Change, Edit, apply, under
 from support.soak import count
 from support.version_cases import history_sets
 
@@ -36,10 +26,10 @@ def memory_spans(document: bytes) -> list[tuple[str, int, int]]:
 
 def apply_and_undo(document: bytes, *changes: Change) -> Applied:
     """Apply changes, verify that the inverse restores the document, and return the result."""
-    applied = apply_changes(document, memory_spans(document), changes)
+    applied = apply(document, memory_spans(document), changes)
 
-    assert apply_edits(document, applied.edits) == applied.document
-    assert apply_edits(applied.document, applied.inverse) == document
+    assert _native.apply_edits(document, applied.edits) == applied.document
+    assert _native.apply_edits(applied.document, applied.inverse) == document
     return applied
 
 
@@ -51,7 +41,7 @@ def changed(document: bytes | str, *changes: Change) -> str:
 def rejection(document: bytes, *changes: Change) -> tuple[str, list[str]]:
     """Return the reason and the names of the ValidationError that changes raise."""
     with pytest.raises(ValidationError) as refused:
-        apply_changes(document, memory_spans(document), changes)
+        apply(document, memory_spans(document), changes)
 
     assert refused.value.hint
     return refused.value.details["reason"], refused.value.details["names"]
@@ -60,8 +50,8 @@ def rejection(document: bytes, *changes: Change) -> tuple[str, list[str]]:
 def test_edits_are_minimal() -> None:
     """An update edits only the characters that differ, a deletion its block, and an equal text nothing."""
     applied = apply_and_undo(DOCUMENT, Update("0", "- none"), Delete("1"))
-    assert applied.edits == (Edit(26, "", "n"), Edit(30, "- two\n  more\n", ""))
-    assert apply_and_undo(DOCUMENT, Update("0", "\n- one\n\n")).edits == ()
+    assert applied.edits == [(26, "", "n"), (30, "- two\n  more\n", "")]
+    assert apply_and_undo(DOCUMENT, Update("0", "\n- one\n\n")).edits == []
     assert apply_and_undo(DOCUMENT).document == DOCUMENT
 
 
@@ -70,13 +60,13 @@ def test_blocks_are_added_at_their_positions() -> None:
     text = DOCUMENT.decode()
 
     assert changed(text, Add("- x", after="0"), Add("- y\n", after="0")) == text.replace("one\n", "one\n- x\n- y\n")
-    assert changed(text, Add("- x", under="A")) == text.replace("more\n", "more\n- x\n")
-    assert changed(text, Add("- x", under="B")) == f"{text}\n- x\n"
-    assert changed(text, Add("- x", under="T")) == text.replace("s\n", "s\n\n- x\n", 1)
+    assert changed(text, under("A", "- x")) == text.replace("more\n", "more\n- x\n")
+    assert changed(text, under("B", "- x")) == f"{text}\n- x\n"
+    assert changed(text, under("T", "- x")) == text.replace("s\n", "s\n\n- x\n", 1)
     assert changed(text, Add("- x")) == f"{text}\n- x\n"
     assert changed("- a\n\n\n", Add("- x")) == "- a\n- x\n\n\n"
-    assert changed("## A\n\n## B\n", Add("- x", under="A")) == "## A\n- x\n\n## B\n"
-    assert changed("## A\n## B\n", Add("- x", under="A")) == "## A\n- x\n\n## B\n"
+    assert changed("## A\n\n## B\n", under("A", "- x")) == "## A\n- x\n\n## B\n"
+    assert changed("## A\n## B\n", under("A", "- x")) == "## A\n- x\n\n## B\n"
     assert changed("", Add("- x")) == "- x\n"
     assert changed("\ufeff", Add("- x")) == "\ufeff- x\n"
     assert changed("# Episodes\n", Add("## X\n- Date: 1")) == "# Episodes\n\n## X\n- Date: 1\n"
@@ -120,7 +110,7 @@ def test_unknown_ids_are_rejected_together() -> None:
         "changed_twice",
         ["0", "1"],
     )
-    assert rejection(DOCUMENT, Add("- x", under="A"), Add("- x", under="C")) == ("unknown_heading", ["C"])
+    assert rejection(DOCUMENT, under("A", "- x"), under("C", "- x")) == ("unknown_heading", ["C"])
 
 
 @pytest.mark.parametrize("text", ["", " \n\n", "- a\n- b", "- a\n\ntext", "text", "## H\n- Date: 1", "- a\n# T"])
@@ -149,7 +139,7 @@ def test_spans_must_be_those_of_blocks() -> None:
         ([("x", 0, 4), ("y", 0, 4), ("z", 1, 4), ("v", 4, 5), ("w", 8, 4)], "not_a_block", ["y", "z", "v", "w"]),
     ):
         with pytest.raises(ValidationError) as refused:
-            apply_changes(b"- a\n- b\n", blocks, [])
+            apply(b"- a\n- b\n", blocks, [])
         assert refused.value.details["reason"] == reason
         assert refused.value.details["names"] == names
 
@@ -157,19 +147,19 @@ def test_spans_must_be_those_of_blocks() -> None:
 def test_one_id_may_span_several_blocks() -> None:
     """An id may cover several blocks, up to the whole file."""
     document = b"---\nname: x\n---\n\ntext\n"
-    applied = apply_changes(document, [("x", 0, len(document))], [Update("x", "---\nname: y\n---\n\ntext\n\n- more\n")])
+    applied = apply(document, [("x", 0, len(document))], [Update("x", "---\nname: y\n---\n\ntext\n\n- more\n")])
 
     assert applied.document == b"---\nname: y\n---\n\ntext\n\n- more\n"
-    assert apply_edits(applied.document, applied.inverse) == document
+    assert _native.apply_edits(applied.document, applied.inverse) == document
 
 
 def test_encodings_are_checked() -> None:
     """A document that is not UTF-8 is rejected with the offset."""
     with pytest.raises(ValidationError) as refused:
-        apply_changes(b"- \xff", [], [])
+        apply(b"- \xff", [], [])
     assert refused.value.details["offset"] == 2
     with pytest.raises(ValidationError) as refused:
-        apply_edits(b"- \xff", [])
+        _native.apply_edits(b"- \xff", [])
     assert refused.value.details["offset"] == 2
 
 
@@ -183,13 +173,13 @@ def test_unknown_kinds_of_changes_are_rejected() -> None:
 
 def test_edits_must_find_their_text() -> None:
     """Edits of another text, unordered ones or ones out of bounds are rejected by their index."""
-    edits = [Edit(0, "a", "x"), Edit(0, "a", "y"), Edit(1, "z", ""), Edit(2, "é", ""), Edit(99, "", "")]
+    edits: list[Edit] = [(0, "a", "x"), (0, "a", "y"), (1, "z", ""), (2, "é", ""), (99, "", "")]
     with pytest.raises(ValidationError) as refused:
-        apply_edits("abé".encode(), edits)
+        _native.apply_edits("abé".encode(), edits)
 
     assert refused.value.details["reason"] == "stale_edit"
     assert refused.value.details["names"] == ["1", "2", "4"]
-    assert apply_edits("abé".encode(), [edits[0], edits[3]]) == b"xb"
+    assert _native.apply_edits("abé".encode(), [edits[0], edits[3]]) == b"xb"
 
 
 @pytest.mark.parametrize("documents", SETS, ids=["generated", "recorded"][: len(SETS)])
@@ -201,7 +191,7 @@ def test_random_changes_affect_only_their_blocks(documents: list[tuple[str, ...]
         document = pick.choice(pick.choice(documents)).encode()
         spans = memory_spans(document)
         chosen = pick.sample(spans, min(len(spans), pick.randint(0, 6)))
-        changes: list[Change] = [
+        changes = [
             pick.choice((Delete(id_), Update(id_, "- an\n\n  update #t"), Add("- more", after=id_)))
             for id_, start, _ in chosen
             if not document[start:].startswith(b"##")

@@ -10,8 +10,7 @@ import pytest
 
 from reverie import tokenizer
 from reverie.documents import DocumentEntry
-from reverie.models import Memory, MemoryType
-from reverie.render_index import (
+from reverie.documents.index import (
     ArchiveEntry,
     index_text,
     long_term_memory,
@@ -19,6 +18,7 @@ from reverie.render_index import (
     memory_index,
     size_text,
 )
+from reverie.models import Memory, MemoryType
 
 ENTRIES = [
     DocumentEntry("episodes/2026-01.md", 900, "queue age fix"),

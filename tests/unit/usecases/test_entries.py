@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import Damaged
-from reverie.importers import plan_chunk
+from reverie.importers.chunks import plan_chunk
 from reverie.importers.join import main_line
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reverie.importers import plan_chunk
+from reverie.importers.chunks import plan_chunk
 from reverie.usecases.git_remote import remote_of
 
 FOLDER = "/machines/ann/pier"
