@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import msgspec
 import pytest
 
-from reverie.decode import convert, from_json, from_msgpack, json_decoder
+from reverie.decode import convert, from_json, from_msgpack
 
 FIRST_USES = """
 import sys, threading, msgspec
@@ -48,15 +47,6 @@ class Point(msgspec.Struct):
 
     x: int
     y: int = 0
-
-
-def test_values_have_the_type_that_was_asked_for() -> None:
-    """JSON text, msgpack, builtins and an object's attributes are decoded to the type asked for."""
-    assert from_json(b'{"x": 1}', Point) == from_json('{"x": 1}', Point) == Point(1)
-    assert from_msgpack(msgspec.msgpack.encode({"x": 1, "y": 2}), Point) == Point(1, 2)
-    assert convert([{"x": 1}], list[Point]) == [Point(1)]
-    assert convert(SimpleNamespace(x=1, y=2), Point, from_attributes=True) == Point(1, 2)
-    assert json_decoder(Point) is json_decoder(Point)
 
 
 def test_errors_are_those_of_msgspec() -> None:

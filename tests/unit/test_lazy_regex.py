@@ -49,11 +49,6 @@ def test_a_wrong_pattern_fails_at_its_first_use_with_the_error_of_re() -> None:
             wrong.search("")
 
 
-def test_an_attribute_that_no_pattern_has_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="find_all"):
-        lazy_regex("a").find_all("a")  # type: ignore[attr-defined]
-
-
 def test_threads_that_use_a_pattern_first_at_once_all_get_its_matches() -> None:
     for _ in range(50):
         lazy, barrier = lazy_regex(r"\d+"), threading.Barrier(4)

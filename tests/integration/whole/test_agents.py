@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import statistics
 import threading
 import time
 from collections import defaultdict
@@ -23,7 +22,8 @@ from support.soak import count
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-APPENDS = count(50, 500)
+AGENTS = count(8, 16)
+APPENDS = count(25, 500)
 NOTE_EVERY = 10
 JOIN_S = 300
 WRITES = os.O_WRONLY | os.O_RDWR
@@ -36,20 +36,16 @@ class Agent:
     name: str
     messages: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    append_s: list[float] = field(default_factory=list)
-    conflicts: int = 0
 
     def work(self, socket: Path, thread: str, *, expecting: bool) -> None:
         """Append APPENDS messages, sometimes a note and a recall; with `expecting`, repeat appends after a conflict."""
         with Client(socket) as client:
             for number in range(APPENDS):
                 text = f"{self.name} {number}"
-                began = time.perf_counter()
                 if expecting:
                     self._race(client, thread, text)
                 else:
                     client.append(thread, [{"role": "user", "content": text}])
-                self.append_s.append(time.perf_counter() - began)
                 self.messages.append(text)
                 if number % NOTE_EVERY == 0:
                     client.add_note(thread, text, "task")
@@ -62,7 +58,6 @@ class Agent:
             try:
                 client.append(thread, [{"role": "user", "content": text}], expected_seq=last_seq)
             except Conflict as conflict:
-                self.conflicts += 1
                 last_seq = conflict.details["currentVersion"]
             else:
                 return
@@ -106,16 +101,9 @@ def writers_of(file: Path) -> set[int]:
     return writers
 
 
-def percentiles(agents: list[Agent]) -> str:
-    """Return median and 99th percentile of an append in milliseconds."""
-    cuts = statistics.quantiles([one for agent in agents for one in agent.append_s], n=100)
-    return f"p50 {1000 * cuts[49]:.1f} ms, p99 {1000 * cuts[98]:.1f} ms"
-
-
-@pytest.mark.parametrize("number", [4, 16])
-def test_each_on_its_own_thread(daemon: Daemon, number: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_on_its_own_thread(daemon: Daemon) -> None:
     """Concurrent appends, notes and recalls: all stored once, in each agent's order."""
-    agents = [Agent(f"own-{number}-{index}") for index in range(number)]
+    agents = [Agent(f"own-{index}") for index in range(AGENTS)]
     with Client(daemon.socket) as client:
         for agent in agents:
             client.create_thread(id=agent.name)
@@ -128,16 +116,13 @@ def test_each_on_its_own_thread(daemon: Daemon, number: int, capsys: pytest.Capt
         for agent in agents:
             assert [content for _, content in stored_messages(client, agent.name)] == agent.messages
             assert sorted(note.content for note in client.notes(agent.name).items) == sorted(agent.notes)
-    with capsys.disabled():
-        print(f"\n{number} agents, {number * APPENDS} appends acknowledged and kept: {percentiles(agents)}")
 
 
-@pytest.mark.parametrize("number", [4, 16])
 @pytest.mark.parametrize("expecting", [False, True], ids=["as it comes", "where nobody was faster"])
-def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> None:
+def test_all_on_one_thread(daemon: Daemon, *, expecting: bool) -> None:
     """On one shared thread no message is lost or doubled, and each agent's messages are in its own order."""
-    thread = f"shared-{number}-{expecting}"
-    agents = [Agent(f"{index}") for index in range(number)]
+    thread = f"shared-{expecting}"
+    agents = [Agent(f"{index}") for index in range(AGENTS)]
     with Client(daemon.socket) as client:
         client.create_thread(id=thread)
         at_once(
@@ -147,7 +132,7 @@ def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> N
             ]
         )
         texts = message_texts(client, thread)
-        assert client.thread(thread).message_count == len(texts) == number * APPENDS
+        assert client.thread(thread).message_count == len(texts) == AGENTS * APPENDS
         assert len(client.notes(thread).items) == sum(len(agent.notes) for agent in agents)
     by_agent: dict[str, list[str]] = defaultdict(list)
     for text in texts:
@@ -201,10 +186,10 @@ def stored_count(client: Client, thread: str) -> int:
 
 
 @pytest.mark.timeout(1800)
-def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_key_survives_a_kill_between_commit_and_answer() -> None:
     """After a SIGKILL with answers unread, before or after the commit, each repeated write is stored once."""
     chance = random.Random(20261121)
-    before_kill = total = 0
+    total = 0
     with running_daemon() as own:
         with Client(own.socket) as client:
             client.create_thread(id="keyed")
@@ -216,7 +201,6 @@ def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureF
                 committed = stored_count(client, "keyed") - total
                 assert 0 <= committed <= len(texts)
                 assert round_ % 2 == 0 or committed >= 8
-                before_kill += committed
                 answers = [
                     client.append("keyed", [{"role": "user", "content": text}], key=f"key {text}") for text in texts
                 ]
@@ -224,8 +208,6 @@ def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureF
                 assert stored_count(client, "keyed") == total
                 assert sorted({answer.first_seq for answer in answers}) == list(range(total - 15, total + 1))
                 assert sorted(message_texts(client, "keyed")[-16:]) == sorted(texts)
-    with capsys.disabled():
-        print(f"\n{total} keyed appends cut off by a kill: {before_kill} were committed before it, all are there once")
 
 
 def send_and_kill(own: Daemon, texts: list[str], chance: random.Random, *, until: int | None) -> None:

@@ -3,91 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.sync.root import Root
-from reverie.sync.scan import Limits, Refusal, Stamp, read_file, refusal
+from reverie.sync.scan import Refusal, read_file
 from reveried.sync import state
-from reveried.sync.state import FileIndex
 from support.sync_without_daemon import failing_submit, sync_service
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from reverie.sync.root import Root
     from reverie.sync.scan import FileContent
-
-KNOWN = {"notes/b7.md": Stamp(0, 0, 0, 0)}
-
-
-class Looking(dict[str, Refusal]):
-    """A dict of refusals from which an entry vanishes once it was looked up, as by another thread."""
-
-    def __contains__(self, path: object) -> bool:
-        there = super().__contains__(path)
-        self.pop(cast("str", path), None)
-        return there
-
-
-class Busy:
-    """A refusal that adds a second one to the index when its reason is read, as another thread may."""
-
-    def __init__(self, sight: FileIndex) -> None:
-        self._sight = sight
-
-    @property
-    def reason(self) -> str:
-        self._sight.refused[f"{len(self._sight.refused)}.md"] = refusal("b.md", "symlink")
-        return "symlink"
-
-
-def test_growing_can_be_read_during_a_scan() -> None:
-    """`growing` (the paths of files still being written) can be read while the refusals change."""
-    sight = FileIndex(Limits())
-    sight.refused["a.md"] = cast("Refusal", Busy(sight))
-    sight.refused["c.md"] = refusal("c.md", "growing")
-    assert sight.growing == {"c.md"}
-
-
-def test_covering_can_be_read_during_a_scan() -> None:
-    """`covering` (the refusal of a path or of its folder) returns it although it is removed during the lookup."""
-    sight = FileIndex(Limits())
-    sight.refused = Looking({"facts": refusal("facts", "symlink")})
-    found = sight.covering("facts/a.md")
-    assert found is not None
-    assert found.path == "facts"
-
-
-def test_a_scan_of_many_paths_lists_each_folder_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scan of many paths lists each folder once, and has the result of a full scan."""
-    paths = [f"{folder}{name}{n}.md" for folder in ("", "notes/", "notes/deep/") for name in "abB" for n in range(20)]
-    listed: list[int] = []
-    list_names = os.listdir
-
-    def counted(handle: int) -> list[str]:
-        listed.append(handle)
-        return list_names(handle)
-
-    with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as root:
-        for path in paths:
-            file = root.real / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(b"- A fact\n")
-        sight, whole = FileIndex(Limits()), FileIndex(Limits())
-        monkeypatch.setattr(os, "listdir", counted)
-
-        some = sight.scan_paths(root, [*paths, "notes/gone.md", "nowhere/gone.md"], KNOWN)
-
-        assert len(listed) == 3
-        assert some == whole.scan(root, KNOWN)
-    assert sight.refused == whole.refused
-    assert len(sight.refused) == 3 * 20
-    assert "notes/B7.md" in sight.refused
-    assert "notes/b8.md" in sight.refused
 
 
 def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,24 +45,6 @@ def events(store: Store) -> int:
         return reader.count(Kind.EVENT)
 
 
-def test_old_events_go_in_many_steps(tmp_path: Path) -> None:
-    """More old events than one step deletes are all deleted, and young ones stay."""
-    store = Store.open(tmp_path / "store", redactor=Redactor())
-    for _ in range(3):
-        store.commit([announce(400)], at=OLD)
-    store.commit([announce(5)], at=NOW)
-    worker = Worker(store, clock=lambda: NOW, queue_length=10)
-    worker.start()
-    try:
-        removed = asyncio.run(prune(services(store, worker)))
-    finally:
-        worker.stop()
-    left = events(store)
-    store.close()
-
-    assert (removed, left) == (1200, 5)
-
-
 def test_a_failure_is_tried_again(tmp_path: Path) -> None:
     """If pruning fails once, the next daily run prunes the old events."""
     store = Store.open(tmp_path / "store", redactor=Redactor())

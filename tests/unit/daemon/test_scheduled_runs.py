@@ -6,9 +6,6 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
-from reverie.errors import NotFound
 from reveried.scheduler import Scheduler
 from support.scheduling import NIGHT, ManualClock, Table, run, settle
 
@@ -74,49 +71,6 @@ def test_a_crash_in_a_run_repeats_it_once() -> None:
     assert run(table, clock, wait) == []
 
 
-def test_a_schedule_replaced_during_its_run() -> None:
-    """The end of the run leaves the new settings, in memory and in the table, and no second run overlaps it."""
-    clock = ManualClock("2026-11-20T22:59:00+00:00")
-    table = Table()
-    started: list[dict[str, Any]] = []
-
-    async def main() -> None:
-        scheduler = Scheduler(table, clock=clock)
-        finished = asyncio.Event()
-
-        async def slow(space: str, options: dict[str, Any]) -> None:
-            del space
-            started.append(options)
-            await finished.wait()
-
-        scheduler.register_job("dream", slow)
-        await scheduler.start()
-        await scheduler.add("blue", "often", **{**NIGHT, "cron": "* * * * *"})
-        clock.moment += timedelta(minutes=1)
-        await settle()
-        new: dict[str, Any] = {
-            "cron": "*/2 * * * *",
-            "timezone": "Asia/Tokyo",
-            "job": "dream",
-            "options": {"tokenBudget": 7},
-        }
-        await scheduler.add("blue", "often", **new)
-        clock.moment += timedelta(minutes=4)
-        await settle()
-        assert started == [{"tokenBudget": 9}]
-        finished.set()
-        await settle()
-        assert started[:2] == [{"tokenBudget": 9}, {"tokenBudget": 7}]
-        [shown] = scheduler.list("blue")
-        assert (shown.cron, shown.timezone, shown.options) == ("*/2 * * * *", "Asia/Tokyo", {"tokenBudget": 7})
-        await scheduler.stop()
-
-    asyncio.run(main())
-    record = table.records["blue", "often"]
-    assert (record.cron, record.timezone, record.options) == ("*/2 * * * *", "Asia/Tokyo", {"tokenBudget": 7})
-    assert record.last_run == "2026-11-20T23:04:00.000Z"
-
-
 def test_a_replaced_schedule_catches_up_nothing_from_before() -> None:
     """A fire time of the new expression between the last run and its replacement is not a missed run."""
     clock = ManualClock("2026-11-20T22:59:00+00:00")
@@ -131,44 +85,3 @@ def test_a_replaced_schedule_catches_up_nothing_from_before() -> None:
         assert len(ran) == 1
 
     run(Table(), clock, work)
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "hint"),
-    [
-        (NotFound("it is gone", hint="look elsewhere"), "not_found", "look elsewhere"),
-        (RuntimeError("a secret"), "internal_error", "reverie logs shows it."),
-    ],
-)
-def test_a_failed_run_is_recorded(error: Exception, code: str, hint: str) -> None:
-    """Code and hint are in the answer and in the record until a run succeeds; a defect shows no text of its own."""
-    clock = ManualClock("2026-11-20T22:59:00+00:00")
-    table = Table()
-
-    async def main() -> None:
-        errors = [error]
-        scheduler = Scheduler(table, clock=clock)
-
-        async def failing(space: str, options: dict[str, Any]) -> None:
-            del space, options
-            if errors:
-                raise errors.pop()
-
-        scheduler.register_job("dream", failing)
-        await scheduler.start()
-        await scheduler.add("blue", "nightly", **NIGHT)
-        clock.moment += timedelta(minutes=2)
-        await settle()
-        failure = scheduler.list("blue")[0].failure
-        stored_failure = table.records["blue", "nightly"].failure
-        assert failure is not None
-        assert stored_failure is not None
-        assert (failure.code, failure.hint) == (stored_failure.code, stored_failure.hint) == (code, hint)
-        assert "secret" not in failure.message
-        clock.moment += timedelta(days=1)
-        await settle()
-        assert scheduler.list("blue")[0].failure is None
-        await scheduler.stop()
-
-    asyncio.run(main())
-    assert "failure" not in table.records["blue", "nightly"].as_json()

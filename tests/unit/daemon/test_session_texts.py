@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from reverie.errors import Busy
-from reveried import start_texts
 from reveried.actions import contexts as actions
 from reveried.session_texts import PARTS, SessionTexts
-from reveried.start_texts import Start, StartTexts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,53 +53,5 @@ def test_texts_that_are_being_made_are_not_kept(
         drop(texts)
         assert texts.ready("default", "thread") is None
         assert texts.ready("other", "thread") == made
-
-    asyncio.run(main())
-
-
-def test_texts_that_there_was_no_room_to_make_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part is missing, and not empty, where nothing can be computed now; the next call makes all of them."""
-
-    async def main() -> None:
-        texts, failures = SessionTexts(), [Busy("full", hint="later")]
-
-        async def context_text(*_: object, **__: object) -> str:
-            if failures:
-                raise failures.pop()
-            return "words"
-
-        monkeypatch.setattr(actions, "context_text", context_text)
-        assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS[1:], "words")
-        assert texts.ready("default", "thread") is None
-        assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS, "words")
-        assert texts.ready("default", "thread") is not None
-
-    asyncio.run(main())
-
-
-def test_imports_have_the_start_text_of_their_project_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many threads of a project are imported within seconds, its start text is made once, unasked."""
-
-    async def main() -> None:
-        made, is_made = [], asyncio.Event()
-
-        async def start(_: object, space: str, project: str) -> Start:
-            made.append((space, project))
-            is_made.set()
-            return Start("words")
-
-        monkeypatch.setattr(start_texts, "_start", start)
-        monkeypatch.setattr(start_texts, "_operation", lambda *_: 7)
-        monkeypatch.setattr(start_texts, "_SOON_S", 0.01)
-        texts = StartTexts()
-        for number in (1, 2):
-            is_made.clear()
-            for _ in range(9):
-                texts.make_soon(SERVICES, "default", "harbour")
-            await is_made.wait()
-            assert made == [("default", "harbour")] * number
-            await asyncio.sleep(0)
-            assert texts.ready("default", "harbour") == Start("words")
-        await texts.close()
 
     asyncio.run(main())

@@ -172,27 +172,6 @@ def result(memories: list[wire.Memory], *, tokens: int = 1000) -> steps.DemoResu
     )
 
 
-def test_context_page() -> None:
-    """The page has two bars, and only the tiers that cost anything."""
-    text = pages(lambda report: report.print_context(result([])))
-    assert "1,000" in text
-    assert "has 50% of the tokens" in text
-    assert "summary" in text
-    assert "notes" not in text
-    assert "has 100%" in pages(lambda report: report.print_context(result([], tokens=0)))
-
-
-def test_memories_page() -> None:
-    """The page lists a few memories of each type with their files, episodes by title; or says that there are none."""
-    many = [memory("mistake", f"Lesson {number}") for number in range(5)]
-    text = pages(lambda report: report.print_memories(result([*many, memory("episode", title="The fixed table")])))
-    assert "Mistakes to avoid (5), in facts/mistake.md:" in text
-    assert "and 2 more" in text
-    assert "The fixed table" in text
-    assert "Lesson 4" not in text
-    assert "None: the session has no lesson" in pages(lambda report: report.print_memories(result([])))
-
-
 def test_long_texts_and_control_characters() -> None:
     """Long texts are cut after three lines, and control characters are not printed."""
     state = wire.WorkingState(current_task="word " * 200, completed_steps=["\x1b[2Jx", "", "y"], open_files=["a" * 300])
@@ -200,29 +179,6 @@ def test_long_texts_and_control_characters() -> None:
     assert " ..." in text
     assert "\x1b" not in text
     assert "Blocked" not in text
-
-
-def test_import_and_recall_pages() -> None:
-    """The pages name redacted secrets, files left out, and a search without hits."""
-    reports = [FileReport("a", lines=3, redacted=2, kinds={"jwt": 2}), FileReport("b", error="no")]
-    text = pages(lambda report: report.print_import(reports, result([]).before))
-    assert "3 lines from 2 files" in text
-    assert "Replaced 2 values: 2 jwt; see reverie redactions." in text
-    assert "Left out: b: no" in text
-    assert "No memory matches" in pages(lambda report: report.print_recall("q", wire.RecallAnswer(hits=[], tokens=0)))
-
-
-def test_files_page(tmp_path: Path) -> None:
-    """The page lists all files but the folder's mark, and prints the beginning of the most instructive one."""
-    for name in ("facts/preferences.md", ".reverie/space.json", "empty.md"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("- Short sentences.\n" * 40 if "preferences" in name else "")
-    text = pages(lambda report: report.print_files(tmp_path))
-    assert "facts/preferences.md:" in text
-    assert text.count("| - Short sentences.") == 12
-    assert "space.json" not in text
-    (tmp_path / "facts/preferences.md").unlink()
-    assert "facts/preferences.md:" not in pages(lambda report: report.print_files(tmp_path))
 
 
 def test_measured_page(tmp_path: Path) -> None:
@@ -234,11 +190,3 @@ def test_measured_page(tmp_path: Path) -> None:
     shares = {line.split()[0]: int(found[1]) for line in text.splitlines() if (found := SHARE.search(line))}
     assert shares["Reverie"] > shares["the"] > 0
     assert "too short" in pages(lambda report: report.print_measured(None))
-
-
-@pytest.mark.parametrize("keep", [True, False])
-def test_next_steps_page(*, keep: bool) -> None:
-    """The page says how to reach and stop a kept daemon; else how to start for good."""
-    text = pages(lambda report: report.print_next_steps(Path("/h"), Path("/h/root"), 7, keep=keep))
-    assert ("export REVERIE_HOME=/h" in text) is keep
-    assert ("reverie up" in text) is not keep

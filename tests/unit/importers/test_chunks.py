@@ -7,7 +7,6 @@ import pytest
 from reverie.errors import ValidationError
 from reverie.importers import chunks, detect, lines
 from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
-from reverie.importers.lines import Problem
 from reverie.models import EntryKind
 
 ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"two"}'
@@ -15,50 +14,6 @@ ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"
 
 def contents(planned: ChunkPlan) -> list[tuple[int, object]]:
     return [(entry.line, entry.content) for entry in planned.entries]
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_lines_are_read_and_counted(end: bytes) -> None:
-    """Lines that end by LF or CRLF become entries; blank lines give none but are counted."""
-    data = ONE + end + end + b" \t" + end + TWO + end
-    planned = plan_chunk(data, first_line=5, final=False)
-    assert contents(planned) == [(5, "one"), (8, "two")]
-    assert (planned.consumed, planned.lines, planned.problems) == (len(data), 4, ())
-    assert planned.counts == {EntryKind.SPEECH: 2}
-    assert planned.entries[0].tokens == 1
-
-
-def test_an_incomplete_line_is_not_consumed() -> None:
-    """An incomplete last line of a chunk is not consumed, so that it is read again with its rest."""
-    planned = plan_chunk(ONE + b"\n" + TWO[:20], first_line=1, final=True)
-    assert (planned.consumed, planned.lines, len(planned.entries)) == (len(ONE) + 1, 1, 1)
-
-
-def test_a_complete_object_without_newline_waits_unless_final() -> None:
-    """A last line without a newline is consumed only in the final chunk."""
-    assert plan_chunk(ONE, first_line=1, final=False).consumed == 0
-    last = plan_chunk(ONE, first_line=1, final=True)
-    assert (last.consumed, last.lines, last.inside) == (len(ONE), 1, PartialLine.TAKEN)
-
-
-@pytest.mark.parametrize("rest", [b"1", b'"text"', b"[1]", b"hello", b"  ", b"", b"\r"])
-def test_an_unterminated_line_that_is_no_object_is_left(rest: bytes) -> None:
-    """An unterminated rest that is not a JSON object is not consumed, even in the final chunk."""
-    planned = plan_chunk(ONE + b"\n" + rest, first_line=1, final=True)
-    assert planned.consumed == len(ONE) + 1
-    assert not planned.problems
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"  \n"])
-def test_the_newline_of_a_consumed_line_is_no_line(end: bytes) -> None:
-    """Line numbers stay right when a file grows after a last line that was consumed without its newline."""
-    first = plan_chunk(ONE, first_line=1, final=True)
-    for cut in range(len(end) + 1):
-        middle = plan_chunk(end[:cut], first_line=2, final=True, inside=first.inside)
-        assert (middle.entries, middle.consumed, middle.lines) == ((), cut, 0)
-        later = plan_chunk(end[cut:] + TWO + b"\n", first_line=2, final=False, inside=middle.inside)
-        assert contents(later) == [(2, "two")]
-        assert (later.lines, later.inside) == (1, PartialLine.NOTHING)
 
 
 def test_text_after_a_consumed_object_is_reported_on_its_line() -> None:
@@ -69,14 +24,6 @@ def test_text_after_a_consumed_object_is_reported_on_its_line() -> None:
     assert (waiting.consumed, waiting.inside, waiting.lines) == (0, PartialLine.TAKEN, 0)
 
 
-def test_a_bad_line_is_reported_and_later_lines_are_read() -> None:
-    """A line that is not JSON is reported with its number and stored raw; later lines are read."""
-    planned = plan_chunk(ONE + b"\nhello\n" + TWO + b"\n", first_line=1, final=True)
-    assert planned.counts == {EntryKind.SPEECH: 2, EntryKind.BAD: 1}
-    assert [problem.line for problem in planned.problems] == [2]
-    assert planned.entries[1].raw == "hello"
-
-
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> int:
     """Set the line limit to 100 bytes, so that tests can try every cut; return it."""
@@ -84,23 +31,6 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> int:
         monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
     monkeypatch.setattr(lines, "HEAD_BYTES", 9)
     return 100
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("over", [-1, 0, 1, 2, 3, 200])
-def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: bytes) -> None:
-    """Of a line over the limit the beginning is stored and one problem reported, wherever chunks are cut."""
-    long = b'{"role":"user","content":"' + b"x" * (limit + over - 28) + b'"}'
-    assert len(long) == limit + over
-    data = ONE + b"\n" + long + end + TWO + b"\n"
-    single = plan_chunk(data, first_line=1, final=False)
-    assert single.problems == ((Problem(2, f"longer than {limit} bytes"),) if over > 0 else ())
-    assert single.entries[1].raw == ('{"role":"' if over > 0 else None)
-    for cut in range(len(data) + 1):
-        first = plan_chunk(data[:cut], first_line=1, final=False)
-        rest = plan_chunk(data[first.consumed :], first_line=1 + first.lines, final=False, inside=first.inside)
-        assert first.entries + rest.entries == single.entries
-        assert first.problems + rest.problems == single.problems
 
 
 def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:
@@ -140,13 +70,3 @@ def test_a_byte_order_mark_is_skipped() -> None:
         first = plan_chunk(data[:cut], first_line=1, final=False)
         rest = plan_chunk(data[first.consumed :], first_line=1, final=False)
         assert contents(rest) == [(1, "one")]
-
-
-def test_tokens_are_counted_only_when_asked() -> None:
-    """With `tokens=False` the tokens of entries are not counted."""
-    assert plan_chunk(ONE + b"\n", first_line=1, final=True, tokens=False).entries[0].tokens == 0
-
-
-def test_an_empty_chunk() -> None:
-    """An empty chunk gives no entries."""
-    assert plan_chunk(b"", first_line=1, final=True) == ChunkPlan((), 0, 0)

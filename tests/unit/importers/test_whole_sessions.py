@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import random
-from collections import Counter
 from itertools import pairwise
 from typing import Any
 
 import orjson
 import pytest
 
-from reverie.importers.chunks import plan_chunk
-from reverie.importers.claude_code import is_queue_operation, withdrawn
-from reverie.importers.detect import json_object_of
+from reverie.importers.claude_code import is_queue_operation
 from reverie.importers.find import find_transcripts, read_entries, read_identity
 from reverie.importers.join import main_line as join
 from reverie.importers.join import past_summaries
 from reverie.models import NO_RESULT, Entry, EntryKind, Message
 from support.generated_sessions import COUNT, generate, generated_files
 from support.shared import all_sessions, real_sessions
-from support.soak import count
-from support.transcripts import plan_in_chunks
 
 SESSIONS = all_sessions(COUNT)
 RECORDED = "data/transcripts/claude-code"
@@ -56,16 +50,6 @@ def blocks(content: Any) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def test_every_line_is_kept_and_can_be_rebuilt(
-    lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
-) -> None:
-    """No line is bad, missing or changed."""
-    assert len(read) == len(SESSIONS) >= COUNT
-    for name, session in lines.items():
-        assert [json_object_of(entry) for entry in read[name]] == session
-        assert not any(entry.kind is EntryKind.BAD for entry in read[name])
-
-
 def test_the_main_line_has_every_message_once(
     lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
 ) -> None:
@@ -74,34 +58,6 @@ def test_the_main_line_has_every_message_once(
         expected = [(line["message"]["role"], line["message"]["content"]) for line in main_line(session)]
         speech = [entry for entry in read[name] if entry.kind is EntryKind.SPEECH and not is_queue_operation(entry)]
         assert [(entry.role, entry.content) for entry in speech] == expected
-
-
-def test_joining_keeps_every_block_once(read: dict[str, list[Entry]]) -> None:
-    """A reply is one message; its blocks are those of its lines, in order."""
-    for session in read.values():
-        gone = withdrawn(session)
-        speech = [entry for place, entry in enumerate(session) if entry.kind is EntryKind.SPEECH and place not in gone]
-        messages = join(session, verbatim=True)
-        assert len({(entry.reply, entry.role) for entry in speech if entry.reply}) == sum(
-            message.role == "assistant" for message in messages
-        )
-        for role in ("user", "assistant"):
-            expected = [block for entry in speech if entry.role == role for block in blocks(entry.content)]
-            heard = [block for message in messages if message.role == role for block in blocks(message.content)]
-            # Results that came between a reply's lines are the only thing that may change places, among themselves.
-            assert Counter(map(orjson.dumps, heard)) == Counter(map(orjson.dumps, expected))
-            assert role == "user" or heard == expected
-
-
-def test_a_message_of_one_line_has_that_lines_content(read: dict[str, list[Entry]]) -> None:
-    """Strings stay strings, byte for byte."""
-    alone = 0
-    for session in read.values():
-        for message in join(session, verbatim=True):
-            if message.first_seq == message.last_seq:
-                alone += 1
-                assert message.content == session[message.first_seq - 1].content
-    assert alone > 90 * len(SESSIONS)
 
 
 def test_a_joined_conversation_is_accepted_by_the_api(read: dict[str, list[Entry]]) -> None:
@@ -167,28 +123,6 @@ def test_compactions_are_found_with_their_summaries(
         assert [(summary.seq, summary.tokens_before) for summary in past] == boundaries
 
 
-def test_any_cut_of_a_session_gives_the_same_entries() -> None:
-    """A session read in pieces, cut at random bytes and around a line end, gives the entries of a single pass."""
-    chance = random.Random(2)
-    for path in SESSIONS:
-        data = gzip.decompress(path.read_bytes())
-        single = plan_chunk(data, first_line=1, final=True, tokens=False)
-        for _ in range(count(2, 40)):
-            cuts = sorted(chance.randrange(len(data)) for _ in range(3))
-            end = data.index(b"\n", cuts[0])
-            cuts = sorted([*cuts, end, end + 1])
-            assert plan_in_chunks(data, cuts, ends=chance.random() < 0.5).entries == single.entries
-
-
-def test_every_cut_of_a_short_session() -> None:
-    """Cut at every byte of the shortest session's beginning."""
-    path = min(SESSIONS, key=lambda path: path.stat().st_size)
-    data = gzip.decompress(path.read_bytes())[: count(6000, 60_000)]
-    single = plan_chunk(data, first_line=1, final=True, tokens=False)
-    for cut in range(len(data)):
-        assert plan_in_chunks(data, [cut], ends=True) == single
-
-
 def test_sessions_are_found_and_named() -> None:
     """Transcripts are found in their folder, and each one's session id is part of its name and in its lines."""
     assert find_transcripts([generated_files()[0].parent]) == list(generated_files())
@@ -202,11 +136,3 @@ def test_sessions_are_found_and_named() -> None:
 
 def calls(message: Message) -> list[str]:
     return [block["id"] for block in blocks(message.content) if block["type"] == "tool_use"]
-
-
-def test_tokens_are_counted_over_a_whole_session() -> None:
-    """The tokens of an entry read in a whole session equal those of its line read alone."""
-    session = min(SESSIONS, key=lambda path: path.stat().st_size)
-    for entry in read_entries(session):
-        alone = plan_chunk(orjson.dumps(json_object_of(entry)) + b"\n", first_line=1, final=True).entries[0]
-        assert alone.tokens == entry.tokens

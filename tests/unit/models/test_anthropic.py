@@ -16,7 +16,7 @@ from reverie.language_model.requests import ModelAnswer
 from reverie.usecases.usage import model_spend
 from support import fault_model_server as faults
 from support.asking_model import AT, KEY, SCHEMA, Asking, question
-from support.fault_model_server import FaultModelServer, answer, status
+from support.fault_model_server import FaultModelServer, answer
 from support.tcp import free_port
 from support.waiting import wait_until
 
@@ -60,82 +60,11 @@ def test_the_strong_role_asks_its_own_model(asking: Asking) -> None:
     assert asking.server.requests[0].body["model"] == "claude-opus-5-5"
 
 
-@pytest.mark.parametrize(
-    ("step", "reason", "tries"),
-    [
-        pytest.param(
-            status(429, kind="rate_limit_error", error_code="enforced_spend_limit_reached"), "over_ceiling", 1
-        ),
-        pytest.param(status(529, kind="overloaded_error"), "rate_limited", 6, id="529"),
-        pytest.param(status(500, html=True, message="boom"), "failed", 6, id="500"),
-        pytest.param(status(401, kind="authentication_error"), "rejected", 1, id="401"),
-        pytest.param(status(402), "rejected", 1, id="402"),
-        pytest.param(status(413), "rejected", 1, id="413"),
-        pytest.param(status(422), "rejected", 1, id="422"),
-        pytest.param(status(404, kind="not_found_error"), "rejected", 1, id="404"),
-        pytest.param(faults.redirect("http://169.254.169.254/latest"), "rejected", 1, id="redirect"),
-        pytest.param(faults.redirect("file:///etc/passwd"), "rejected", 1, id="redirect to a file"),
-    ],
-)
-def test_error_statuses(asking: Asking, step: Callable[..., None], reason: str, tries: int) -> None:
-    """Only errors that may be temporary are tried again; every try counts as a failed call, and none as tokens."""
-    before = _spent_before(asking)
-    asking.server.script(step)
-    failure = asking.failure()
-    assert (failure.reason, len(asking.server.requests)) == (reason, tries)
-    assert failure.hint
-    assert "boom" not in failure.message
-    after = asking.spent()
-    assert (after.calls - before.calls, after.failed - before.failed) == (tries, tries)
-    assert (after.input_tokens, after.reserved_tokens) == (before.input_tokens, before.reserved_tokens)
-
-
 def _spent_before(asking: Asking) -> wire.ModelSpend:
     """Return today's entry, after an ordinary answer, so that there is one."""
     asking.server.script(answer("{}"))
     asking.ask()
     return asking.spent()
-
-
-@pytest.mark.parametrize("stated", ["-5", "1e9", "abc", "0.2", "Sun, 22 Nov 2026 10:00:00 GMT"])
-def test_a_stated_pause_is_bounded(asking: Asking, stated: str) -> None:
-    """Whatever `retry-after` says, the next try follows within the configured longest pause (half a second here)."""
-    headers = {"retry-after": stated, "date": "Sun, 22 Nov 2026 09:00:00 GMT"}
-    asking.server.script(status(429, headers), answer("{}"))
-    assert asking.ask().text == "{}"
-    assert len(asking.server.requests) == 2
-
-
-def test_a_provider_that_comes_back_is_answered_once(asking: Asking) -> None:
-    """After two answers 503 the third try succeeds: three calls count, and the tokens of one answer."""
-    before = _spent_before(asking)
-    asking.server.script(status(503), status(503), answer('{"ok": true}'))
-    asking.ask()
-    after = asking.spent()
-    assert after.calls - before.calls == 3
-    assert (
-        after.input_tokens - before.input_tokens,
-        after.output_tokens - before.output_tokens,
-    ) == asking.server.tokens
-
-
-@pytest.mark.parametrize("step", [faults.hang, faults.hang_in_body, faults.drip])
-def test_the_deadline_is_for_the_whole_answer(asking: Asking, step: Callable[..., None]) -> None:
-    """Silence before, in, or after each byte of an answer: the request ends, the socket closes, the process stays."""
-    before = _spent_before(asking)
-    pids = asking.transport.pids()
-    asking.server.script(step)
-    failure = asking.failure(deadline_s=1.0)
-    assert (failure.reason, len(asking.server.requests)) == ("timeout", 1)
-    after = asking.spent()
-    assert (after.calls - before.calls, after.failed - before.failed, after.open - before.open) == (1, 1, 1)
-    assert after.reserved_tokens - before.reserved_tokens > 1000
-    assert asking.transport.pids() == pids
-
-
-def test_a_broken_connection_is_tried_again(asking: Asking) -> None:
-    asking.server.script(faults.reset_in_body, answer('{"ok": false}'))
-    assert asking.ask().text == '{"ok": false}'
 
 
 @pytest.mark.parametrize("step", [faults.huge, faults.gzip_bomb])
@@ -194,16 +123,6 @@ def test_cached_tokens_are_input(asking: Asking) -> None:
     reply = asking.ask()
     assert (reply.input_tokens, reply.cached_tokens, reply.output_tokens) == (314, 300, 20)
     assert asking.spent().cached_tokens - before.cached_tokens == 300
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [("refusal", "refusal"), ("max_tokens", "max_tokens"), ("tool_use", "tool_use"), ("new_reason", "unknown")],
-)
-def test_stop_reasons(asking: Asking, given: str, expected: str) -> None:
-    """Each stop reason of the API is returned with the answer, under our name for it."""
-    asking.server.script(answer("half", stop_reason=given))
-    assert asking.ask().stop_reason == expected
 
 
 def test_blocks_that_are_no_text_are_left_out(asking: Asking) -> None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from reverie.text_index import Filter, Hit, Index, IndexEntry
+from reverie.text_index import Filter, Index, IndexEntry
 
 
 def make_index(*texts: str) -> Index:
@@ -35,67 +35,11 @@ def test_rarer_terms_and_shorter_texts_come_first() -> None:
     assert made.search("cache", 0) == made.search("cache", -1) == []
 
 
-def test_term_scores_add_up() -> None:
-    """The scores of a hit's terms add up to its score, and are listed highest first."""
-    made = make_index("redis cache", "cache", "other")
-
-    (hit,) = made.search("the Redis caches, cached", 1)
-
-    assert [term for term, _ in hit.terms] == ["redis", "caches"]
-    assert sum(share for _, share in hit.terms) == pytest.approx(hit.score)
-
-
 def test_matched_words_are_reported_as_in_the_query() -> None:
     """Hits report the words of the query and not their stems; identifiers as written, with their parts."""
     (hit,) = make_index("set max_tokens and its libraries").search("maxTokens library", 1)
 
     assert {term for term, _ in hit.terms} == {"maxTokens", "max", "tokens", "library"}
-
-
-@pytest.mark.parametrize(
-    ("query", "best"),
-    [
-        ("how do we run the tests", "tests"),
-        ("How about the deploy, what do I do?", "deploy"),
-        ("I don't know where it is deployed", "deploy"),
-        ("where is the zebra", None),
-        ("how about that", "chat"),
-        ("who am I", "me"),
-    ],
-)
-def test_function_words_count_only_alone(query: str, best: str | None) -> None:
-    """Function words are ignored unless the query has no other word."""
-    made = Index()
-    made.add("chat", "How about this logic, how do we do it, what is it, where do I know it from")
-    made.add("tests", "Tests are run by make check")
-    made.add("deploy", "Deployed with the release script to the staging machine of the club")
-    made.add("me", "I am Mira, a teacher")
-
-    hits = made.search(query, 10)
-
-    assert (hits[0].id if hits else None) == best
-
-
-def test_frequent_function_words_are_ignored() -> None:
-    """Function words that most texts contain find nothing; rarer ones do, as does any other word beside them."""
-    made = Index()
-    for number in range(40):
-        made.add(f"chat{number:02}", f"I am on it, who else would do number{number}")
-    made.add("why", "why whose")
-
-    assert made.search("who am I", 10) == []
-    assert hit_ids(made, "why, whose") == ["why"]
-    assert hit_ids(made, "why whom") == ["why"]
-    assert hit_ids(made, "who did number7") == ["chat07"]
-
-
-def test_equal_scores_are_ordered_by_id() -> None:
-    """Equal scores are ordered by id, whatever the order of insertion."""
-    made = Index()
-    for name in ("b", "c", "a"):
-        made.add(name, "same words")
-
-    assert hit_ids(made, "words") == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -207,25 +151,3 @@ def test_filters(within: Filter, ids: str) -> None:
     assert sorted(hit.id for hit in hits) == sorted(ids)
     assert all(hit.score == scores[hit.id] for hit in hits)
     assert len(made.search("deploy", 1, within)) == min(len(ids), 1)
-
-
-def test_batch_insertion_equals_single_insertions() -> None:
-    """`add_many` gives the same index as `add` for each entry; the last entry of an id replaces earlier ones."""
-    many, single = Index(), Index()
-    records = [*FILTERED, IndexEntry("a", "deploy again", [], ["type:pattern"])]
-    many.add_many(iter(records))
-    for record in records:
-        single.add(*record)
-
-    for within in (Filter(), Filter(any_of=[["type:pattern"]]), Filter(since=0)):
-        assert many.search("deploy again", 9, within) == single.search("deploy again", 9, within)
-    assert [hit.id for hit in many.search("deploy", 9, Filter(any_of=[["type:fact"]]))] == ["b"]
-
-
-def test_hits_are_immutable() -> None:
-    """The terms of a hit are a tuple."""
-    (hit,) = make_index("redis").search("redis", 1)
-
-    assert isinstance(hit, Hit)
-    assert isinstance(hit.terms, tuple)
-    assert hash(hit) == hash(make_index("redis").search("redis", 1)[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import random
@@ -14,8 +13,6 @@ import pytest
 
 from reverie import _native, tokenizer
 from reverie.errors import ValidationError
-from support.prose import documentation
-from support.shared import all_sessions, shared_files
 from support.soak import count as campaign
 from support.vocabulary import SHA256, oracle
 
@@ -112,19 +109,6 @@ def test_random_texts(encoding: tokenizer.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_random_ascii(encoding: tokenizer.Encoding) -> None:
-    """Random texts of a few kinds of ASCII characters, in which the rules interact, count as in tiktoken."""
-    pick = random.Random(17)
-    kinds = (*"aBcD  '/\n\r\t!.-0", "'s", "'LL", "!\n/", " '", "\n  \n", "    ", "word", "HTTPServer", "12345")
-    texts = []
-    for _ in range(campaign(2_000, 200_000)):
-        some = pick.sample(kinds, k=pick.randint(2, 9))
-        texts.append("".join(pick.choices(some, k=pick.choice((20, 60, 150)))))
-
-    check(texts, encoding)
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_long_pieces(encoding: tokenizer.Encoding) -> None:
     """Words and runs of up to 2,000 characters, longer than one merge window, count as in tiktoken."""
     pick = random.Random(19)
@@ -151,18 +135,6 @@ def test_long_pieces(encoding: tokenizer.Encoding) -> None:
     check([*texts, *(f"x {text}\ny" for text in texts)], encoding)
 
 
-@pytest.mark.measures("data")
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_measurement_data(encoding: tokenizer.Encoding) -> None:
-    """The files of the measurement data count as in tiktoken: a sample, or under soak all of them."""
-    files = shared_files("data", "*")
-    for path in files[:: campaign(9, 1)]:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        text = data.decode(errors="replace")[: campaign(40_000, len(data))]
-
-        assert tokenizer.count(text, encoding) == len(oracle(encoding).encode_ordinary(text)), path.name
-
-
 def test_batches_equal_single_counts() -> None:
     """Batches on several processors equal single counts, in order, also with concurrent callers."""
     pick = random.Random(23)
@@ -172,24 +144,6 @@ def test_batches_equal_single_counts() -> None:
         found = list(pool.map(tokenizer.count_many, [texts, texts[::-1], texts, texts[:10]]))
 
     assert found == [alone, alone[::-1], alone, alone[:10]]
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_prose(encoding: tokenizer.Encoding) -> None:
-    """Technical documentation counts as in tiktoken, by lines and in parts of 32,000 characters."""
-    pages = documentation()
-    for page in pages[: campaign(10, len(pages))] + pages[-1:]:
-        whole = page[: campaign(150_000, len(page))]
-        check(whole.splitlines(keepends=True), encoding)
-        check([whole[at : at + 32_000] for at in range(0, len(whole), 32_000)], encoding)
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_whole_sessions(encoding: tokenizer.Encoding) -> None:
-    """Lines of agents' transcripts count as in tiktoken."""
-    for path in all_sessions(campaign(2, 10), count=campaign(2, 1000)):
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            check([line[:20_000] for line in lines][: campaign(300, 10**9)], encoding)
 
 
 def test_unpaired_surrogates_count_as_in_tiktoken() -> None:
@@ -205,16 +159,6 @@ def test_an_unknown_encoding_is_rejected() -> None:
 
     assert refused.value.hint is not None
     assert "o200k_base" in refused.value.hint
-
-
-def test_item_counts_add_up() -> None:
-    """The counts of single items add up to the count of their list."""
-    pick = random.Random(11)
-    for _ in range(campaign(300, 3000)):
-        bodies = ["x" + "".join(pick.choices(PIECES, k=5)).replace("\n", "").replace("\r", "") for _ in range(6)]
-        chosen = pick.sample(bodies, k=pick.randint(0, 6))
-
-        assert sum(tokenizer.count_items(chosen)) == tokenizer.count("".join(f"- {body}\n" for body in chosen))
 
 
 def test_fits_and_truncate_agree_with_count() -> None:

@@ -76,20 +76,6 @@ def test_a_batch_that_is_committed_twice_counts_once(tmp_path: Path) -> None:
         assert counts.writes(SPACE) == []
 
 
-def test_what_is_written_is_not_kept_in_memory(tmp_path: Path) -> None:
-    """Once a batch of access counts is known to be committed, its memories are removed from the process."""
-    counts = AccessCounts("run")
-    with memories(tmp_path) as store:
-        counts.count(SPACE, ["a", "b"], at=AT)
-        [write] = counts.writes(SPACE)
-        number = committed(store, write)
-        assert count_of(store, counts, "a") == count_of(store, counts, "b") == 1
-        assert len(counts._spaces[SPACE].stored) == 2
-        counts.committed(SPACE, number)
-        assert len(counts._spaces[SPACE].stored) == 0
-        assert count_of(store, counts, "a") == 1
-
-
 def test_another_process_counts_on(tmp_path: Path) -> None:
     """A new process with batch numbers of its own adds to the access counts of an earlier one."""
     counts = AccessCounts("first")

@@ -10,7 +10,7 @@ import pytest
 
 from reverie import wire
 from reverie.errors import Conflict
-from reverie.models import Candidate, Delete, MemoryType, Update
+from reverie.models import Candidate, Delete, MemoryType
 from reverie.redact import Redactor
 from reverie.store import ForgottenRecord, Kind
 from reverie.usecases import consolidation
@@ -79,22 +79,6 @@ def store(tmp_path: Path) -> Iterator[ConsolidationStore]:
     """Yield an empty store."""
     with opened(tmp_path / "store") as base:
         yield ConsolidationStore(base)
-
-
-def test_a_new_memory_is_put_into_a_persons_file(store: ConsolidationStore) -> None:
-    """A new memory is added to a person's file: all other bytes stay, only summary and day are updated."""
-    store.save(PREFERENCES, MINE)
-    before = store.memories()
-    store.apply(store.plan([prefers("Language: English")]))
-    expected = (
-        MINE.replace("spaces\r\n", "spaces\r\n* Language: English\r\n")
-        .replace("Summary: old", "Summary: Language: English")
-        .replace("2020-01-01", "2026-11-22")
-    )
-    assert store.text(PREFERENCES) == expected
-    now = store.memories()
-    assert {name: now[name] for name in before} == before
-    assert (now["Language: English"]["trust"], now["Language: English"]["document"]) == ("engine", PREFERENCES)
 
 
 def updates_of(proposals: list[wire.Proposal]) -> list[wire.UpdateChange]:
@@ -180,27 +164,6 @@ def test_an_episode_goes_beside_an_open_fence(store: ConsolidationStore) -> None
     assert "## A walk\n" in (store.text("episodes/2026-11-3.md") or "")
 
 
-def test_an_updated_episode_has_only_its_new_fields(store: ConsolidationStore) -> None:
-    """An update of an episode replaces its fields: none of the old ones is left beside the new."""
-    head = "## Logger fix\n- Summary: s\n- Date: 2026-11-20\n"
-    store.save(EPISODES, f"{head}- Problem: leaks\n", author="engine")
-    for word in ("stdout", "stderr"):
-        (memory,) = store.memories().values()
-        content = memory["content"].split("- Problem")[0] + f"- Problem: leaks to {word}"
-        with store.base.reader("default") as reader:
-            snapshot = consolidation.snapshot(reader, window=200_000)
-        store.apply(plan_changes(snapshot, [Update(memory["id"], content, ())], at=after(1)))
-        assert store.text(EPISODES) == f"{head}- Problem: leaks to {word}\n"
-    (memory,) = store.memories().values()
-    assert memory["fields"] == [["Summary", "s"], ["Date", "2026-11-20"], ["Problem", "leaks to stderr"]]
-
-
-def test_a_candidate_without_text_is_left_out(store: ConsolidationStore) -> None:
-    """A candidate without printable words is dropped; the others are stored."""
-    plan = store.plan([prefers(" \x00\n"), prefers("Language: English")])
-    assert (plan.candidates, plan.counts) == (1, {"ADD": 1})
-
-
 def test_a_memory_missing_in_its_document_is_added_to_it(store: ConsolidationStore) -> None:
     """A memory without a block in its document is added to it when it changes, and deleted without an edit."""
     store.save(PREFERENCES, "- Language: English\n", author="engine")
@@ -217,23 +180,6 @@ def test_a_memory_missing_in_its_document_is_added_to_it(store: ConsolidationSto
     assert gone.documents == {}
     store.apply(gone)
     assert set(store.memories()) == {"Language: English", "Editor: emacs"}
-
-
-def test_the_snapshot_has_the_accesses_of_each_memory(tmp_path: Path) -> None:
-    """Memories with and without accesses have their counts; accesses of deleted memories are left out."""
-    with opened(tmp_path / "store") as store:
-        ConsolidationStore(store).save(PREFERENCES, "- Editor: vim\n- Tabs over spaces\n- Lines of 100\n")
-        put(store, Kind.ACCESS, ("mem_002",), {"count": 3, "at": AT})
-        for gone in ("mem_000", "mem_001a", "mem_gone"):
-            put(store, Kind.ACCESS, (gone,), {"count": 5, "at": AT})
-        with store.reader("default") as reader:
-            found = consolidation.snapshot(reader, window=200_000).memories
-
-    assert {one.id: (one.access_count, one.last_accessed_at) for one in found} == {
-        "mem_001": (0, None),
-        "mem_002": (3, AT),
-        "mem_003": (0, None),
-    }
 
 
 def test_forgotten_statements_take_few_bytes(tmp_path: Path) -> None:

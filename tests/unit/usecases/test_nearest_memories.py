@@ -117,39 +117,6 @@ def test_every_rule_finds_its_memory(store: Store) -> None:
     assert (by_near.counts["SKIP"], by_near.counts["UPDATE"]) == (3, 2)
 
 
-def test_what_a_few_words_decide_is_found(store: Store) -> None:
-    """Values, wishes and inflections that share few words with a candidate lead to the plan of all memories."""
-    said = [
-        says(MemoryType.PREFERENCE, "Wants agents to indent with tabs", project=""),
-        says(MemoryType.PREFERENCE, "Wants agents to squash commits", project=""),
-        says(MemoryType.PREFERENCE, "Wants agents to answer in German", project=""),
-        says(MemoryType.FACT, "Language: German, in every text that a customer of the harbour office can read"),
-        says(MemoryType.FACT, "The builds take 4 minutes"),
-        says(MemoryType.FACT, "Deploys need tags"),
-        says(MemoryType.FACT, "港口的端口是8080"),
-    ]
-    add(store, said)
-    fill(store, 600)
-    later = after(1)
-    candidates = [
-        says(MemoryType.PREFERENCE, "Wants agents to use spaces for indentation", project="", at=later),
-        says(MemoryType.PREFERENCE, "Wants agents to never squash", project="", at=later),
-        says(MemoryType.PREFERENCE, "Wants agents to answer in English", project="", at=later),
-        says(MemoryType.FACT, "Language: English", at=later),
-        says(MemoryType.FACT, "The builds take 9 minutes", at=later),
-        says(MemoryType.FACT, "Deploys of the api need signed tags from the release manager before noon", at=later),
-        says(MemoryType.FACT, "港口的端口是8080。", at=later),
-    ]
-
-    by_all, by_near = planned(whole(store), candidates), planned(nearest(store, candidates), candidates)
-
-    assert by_near.counts == by_all.counts
-    assert by_near.documents == by_all.documents
-    assert by_near.deleted == by_all.deleted
-    assert by_near.proposals == by_all.proposals
-    assert by_near.counts["UPDATE"] >= 3
-
-
 @pytest.mark.parametrize("seed", range(count(2, 40)))
 def test_plans_of_random_stores_are_equal(store: Store, seed: int) -> None:
     """Memories and candidates of few words, which repeat, extend and deny each other, are decided as with all read."""
@@ -217,60 +184,6 @@ def test_a_small_store_that_fills_its_window_is_read_whole(store: Store) -> None
     assert chosen() is not None
 
 
-def test_a_large_store_is_shrunk_page_by_page(store: Store) -> None:
-    """Of a store in HEAVY_CUT each learning reads a page and shrinks it, until all pages were read; no wish is lost."""
-    chance = random.Random(4)
-    many = [candidate(chance, number % 5) for number in range(1_700)]
-    again = [replace(one, content=f"{one.content} {chance.choice(('soon', 'later', 'today'))}") for one in many]
-    add(store, [*many, *again])
-    near = NearestMemories(Recall(store))
-    pages: set[str] = set()
-    with store.reader(SPACE) as reader:
-        before = {record.id: record for _, record in reader.records(MemoryRecord)}
-
-    for number in range(-(-len(before) // 500) + 1):
-        said = [replace(candidate(random.Random(100 + number), 1), at=after(1))]
-        snapshot = near.snapshot(SPACE, said, window=SMALL_WINDOW, at=after(1))
-        assert snapshot is not None
-        assert Tier(snapshot.tier) is Tier.HEAVY_CUT
-        assert 500 <= len(snapshot.memories) < 1_600
-        plan = planned(snapshot, said, bytes([number]))
-        assert plan.tier == Tier.HEAVY_CUT.value
-        assert plan.counts["DELETE"] <= (len(snapshot.memories) + len(said)) / 5
-        commit_plan(store, plan)
-        pages |= {record.id for record in snapshot.memories}
-
-    with store.reader(SPACE) as reader:
-        after_all = {record.id: record for _, record in reader.records(MemoryRecord)}
-    assert set(before) <= pages
-    assert 0.4 * len(before) < len(after_all) < 0.9 * len(before)
-    texts = {frozenset(record.content.replace(";", " ").split()) for record in after_all.values()}
-    for record in before.values():
-        words = frozenset(record.content.split())
-        if record.id not in after_all and record.type in {MemoryType.MISTAKE, MemoryType.PREFERENCE}:
-            assert any(words <= text for text in texts)
-
-
-def test_the_same_candidates_change_a_large_store_once(store: Store) -> None:
-    """Learning the same again from a store in HEAVY_CUT skips every candidate, and shrinks nothing."""
-    chance = random.Random(5)
-    add(store, [candidate(chance, number % 5) for number in range(2_100)])
-    near = NearestMemories(Recall(store))
-    said = [replace(candidate(random.Random(number), 1), at=after(1)) for number in range(8)]
-
-    def learn() -> dict[str, int]:
-        snapshot = near.snapshot(SPACE, said, window=SMALL_WINDOW, at=after(1))
-        assert snapshot is not None
-        plan = planned(snapshot, said)
-        commit_plan(store, plan)
-        return plan.counts
-
-    learn()
-    again = learn()
-    assert again["SKIP"] == len(said)
-    assert not {"ADD", "UPDATE", "DELETE"} & set(again)
-
-
 def test_the_tier_is_that_of_the_exact_count(store: Store) -> None:
     """The estimate by steps of reading chooses the tier of the whole JSON, also after memories were added."""
     fill(store, 2_500)
@@ -292,16 +205,6 @@ def test_the_tier_is_that_of_the_exact_count(store: Store) -> None:
     assert len({exact(window) for window in windows}) == len(Tier)
     add(store, [candidate(random.Random(3), 1) for _ in range(300)])
     assert [estimated(window) for window in windows] == [exact(window) for window in windows]
-
-
-def test_no_candidates_read_no_memory(store: Store) -> None:
-    """Without candidates every memory is kept unseen, and counted."""
-    fill(store, 50)
-
-    plan = planned(nearest(store, []), [])
-
-    assert plan.counts == {"KEEP": 50}
-    assert not plan.documents
 
 
 def test_what_was_written_meanwhile_makes_it_stale(store: Store) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie import tokenizer
-from reverie.distill.facts import ThreadFacts, gather_facts
 from reverie.usecases.resume_text import CompactionJob, decide
 from support.transcripts import call, result, text
-
-if TYPE_CHECKING:
-    from reverie.distill.steps import Trace
 
 TOKENS = 3_000
 ASKED = [f"Please repair crane {number}, and tell me whether its hook is bent." for number in range(12)]
@@ -47,16 +43,3 @@ def test_requests_are_in_the_text(alphabet: str) -> None:
     assert places[-1] < made.text.index("# Conversation Summary")
     assert 0.85 * TOKENS < made.tokens < 1.02 * TOKENS
     assert made.tokens == tokenizer.count(made.text)
-
-
-def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compaction gathers the facts of its messages once, for all parts of its text."""
-    read: list[Trace] = []
-
-    def counted(found: Trace) -> ThreadFacts:
-        read.append(found)
-        return gather_facts(found)
-
-    monkeypatch.setattr("reverie.distill.distiller.gather_facts", counted)
-    decide(CompactionJob("claude-code", conversation("abcdefgh    "), TOKENS))
-    assert len(read) == 1

@@ -7,22 +7,20 @@ import random
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reverie.models import MemoryType
 from reverie.store import Kind, MemoryRecord
-from reverie.text_index import Segment
-from reverie.usecases import recall as recall_case
 from reverie.usecases.recall import MemoryIndex, Recall
-from reverie.usecases.saved_index import SavedIndex, segments_to_merge
+from reverie.usecases.saved_index import SavedIndex
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from reverie.store import Reader, Store, Writer
 
@@ -74,48 +72,6 @@ def answers(recall: Recall) -> list[Any]:
 
 def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def test_a_snapshot_from_before_the_index_is_not_answered_at_once(tmp_path: Path) -> None:
-    """A snapshot older than the index is not answered at once: its memories may have other words."""
-    with opened(tmp_path) as store:
-        recall = Recall(store)
-        put(store, memory(1, "the parser is slow"), memory(2, "other words"))
-        recall.catch_up(SPACE)
-        with store.reader(SPACE) as before:
-            assert recall.recall_at_once(before, "parser", limit=5) is not None
-            put(store, memory(1, "the deployment is slow"))
-            recall.catch_up(SPACE)
-            assert recall.recall_at_once(before, "deployment", limit=5) is None
-        assert [hit.memory.content for hit in at_once(store, recall, "deployment").hits] == ["the deployment is slow"]
-        put(store, memory(1, "the lexer is slow"))
-        with store.reader(SPACE) as before:
-            put(store, memory(1, "the retry is slow"))
-            assert at_once(store, recall, "retry").hits
-            assert recall.recall_at_once(before, "lexer", limit=5) is None
-
-
-def test_many_changes_are_read_once_for_all_that_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After many changes recalls that do not wait read nothing until the index has caught up."""
-    reads: list[MemoryIndex] = []
-    update = MemoryIndex._update
-
-    def counted(index: MemoryIndex, *arguments: Any) -> bool:
-        reads.append(index)
-        return update(index, *arguments)
-
-    with opened(tmp_path) as store:
-        recall = Recall(store)
-        put(store, *(memory(number, "the parser is slow") for number in range(60)))
-        recall.catch_up(SPACE)
-        monkeypatch.setattr(MemoryIndex, "_update", counted)
-        put(store, *(memory(number, "the lexer is quick") for number in range(recall_case.AT_ONCE_MEMORIES + 1)))
-        assert [at_once(store, recall, "lexer") for _ in range(5)] == [None] * 5
-        assert len(reads) == 1
-        recall.catch_up(SPACE)
-        put(store, memory(59, "the deployment is late"))
-        assert at_once(store, recall, "deployment").hits
-        assert len(reads) == 3
 
 
 @pytest.fixture
@@ -245,29 +201,6 @@ def test_a_file_damaged_while_it_is_open_is_noticed(tmp_path: Path) -> None:
         assert answers(recall) == answers(Recall(store))
 
 
-def test_a_recall_that_does_not_wait_applies_a_few_changes(tmp_path: Path) -> None:
-    """A recall that does not wait finds after each of a few changes what a rebuilt index finds."""
-    pick = random.Random(3)
-    with opened(tmp_path / "store") as store:
-        recall = Recall(store)
-        put(store, *(memory(number, f"{pick.choice(WORDS)} number{number}") for number in range(60)))
-        assert at_once(store, recall, "parser") is None
-        recall.catch_up(SPACE)
-        for number in range(60, 60 + count(30, 2_000)):
-            text = f"{pick.choice(WORDS)} {pick.choice(WORDS)}"
-            put(store, memory(pick.randrange(number), text), deleted=(pick.randrange(number),))
-            if at_once(store, recall, "parser") is None:  # so many are deleted that the threshold is learned again
-                recall.catch_up(SPACE)
-            query = pick.choice(QUERIES)
-            assert at_once(store, recall, query) == Recall(store).recall(SPACE, query, limit=5)
-        put(store, *(memory(number, "lexer") for number in range(recall_case.AT_ONCE_MEMORIES + 1)))
-        assert at_once(store, recall, "lexer") is None
-        recall.catch_up(SPACE)
-        for _ in range(recall_case.AT_ONCE_OPERATIONS + 1):
-            put(store, memory(1, f"lexer {pick.random()}"))
-        assert at_once(store, recall, "lexer") is None
-
-
 def test_a_write_is_found_at_once_while_the_index_is_saved(tmp_path: Path) -> None:
     """While another thread saves and merges, every written memory is found at once and no deleted one."""
     stop = threading.Event()
@@ -320,58 +253,6 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) 
         assert len(recall.search(SPACE, "parser")) == 1
 
 
-def test_each_memory_is_written_a_few_times_only() -> None:
-    """Over 2,000 saves of 10 memories a memory is written 16 times at most on average, in 14 segments at most."""
-    segments: list[Segment] = []
-    written = 0
-    for number in range(2_000):
-        segments.append(Segment(Path(str(number)), b"", "", 10, 0))
-        written += 10
-        while merged := segments_to_merge(segments):
-            size = sum(segment.documents for segment in merged)
-            segments = [segment for segment in segments if segment not in merged]
-            segments.append(Segment(Path(f"{number}+"), b"", "", size, 0))
-            written += size
-        assert len(segments) <= 14
-    assert written / 20_000 <= 16
-
-
-def test_a_merge_that_was_interrupted_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a merge did not happen, the next save merges the segments, also without new writes."""
-    folder = tmp_path / "search"
-    with opened(tmp_path / "store") as store:
-        recall = Recall(store, folder)
-        with monkeypatch.context() as interrupted:
-            interrupted.setattr(recall_case, "segments_to_merge", lambda _: [])
-            for number in range(3):
-                put(store, memory(number, "parser"))
-                recall.catch_up(SPACE)
-                recall.save(SPACE)
-        assert len(list(folder.rglob("*.segment"))) == 3
-        recall.save(SPACE)
-        assert len(list(folder.rglob("*.segment"))) == 1
-        assert answers(Recall(store, folder)) == answers(Recall(store))
-
-
-def test_a_segment_of_removed_memories_is_rewritten() -> None:
-    """A segment with over a third of its memories removed is rewritten, one with few removed is not."""
-    worn = Segment(Path("worn"), b"", "", 9_000, 3_500)
-    sound = Segment(Path("sound"), b"", "", 90_000, 3_500)
-    assert segments_to_merge([sound, worn]) == [worn]
-    assert segments_to_merge([sound]) == []
-
-
-def test_merges_stay_small_where_a_largest_size_is_given() -> None:
-    """Segments of a build are merged up to the given largest size, and no further."""
-    segments = [Segment(Path(str(number)), b"", "", 20, 0) for number in range(50)]
-    while merged := segments_to_merge(segments, 300):
-        size = sum(segment.documents for segment in merged)
-        assert size < 300 + 20
-        segments = [segment for segment in segments if segment not in merged]
-        segments.insert(0, Segment(Path(f"{size}-{len(segments)}"), b"", "", size, 0))
-    assert sorted(segment.documents for segment in segments) == [100, 300, 300, 300]
-
-
 def test_the_version_is_raised_with_the_analysis(tmp_path: Path) -> None:
     """If this digest of an index file changes, raise `recall.VERSION` or the file format's version."""
     index = SavedIndex(tmp_path)
@@ -384,17 +265,3 @@ def test_the_version_is_raised_with_the_analysis(tmp_path: Path) -> None:
     assert index.open(lambda _: None) is None
     [segment] = (tmp_path / "search").rglob("*.segment")
     assert segment.read_bytes()[-32:].hex() == "7a9431098d0c71d7247b4d010de4d830e5aed2919fe0604d8a841d02c9a4e971"
-
-
-def test_a_deleted_memory_is_not_kept_decoded(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        index = MemoryIndex()
-        put(store, *(memory(number, f"the parser {number}") for number in range(8)))
-        with store.reader(SPACE) as reader:
-            index.catch_up(reader)
-            assert len(index.search(reader, "parser")) == len(index._found) == 8
-        put(store, deleted=tuple(range(1, 8)))
-        with store.reader(SPACE) as reader:
-            index.catch_up(reader)
-            assert len(index._found) == 1
-            assert [hit.memory.content for hit in index.search(reader, "parser")] == ["the parser 0"]

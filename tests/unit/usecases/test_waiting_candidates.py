@@ -10,15 +10,12 @@ from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import CandidateRecord, Done, Failed, Kind, Reader, Store, Write
 from reverie.usecases import review
-from reverie.usecases import waiting as usecase_waiting
 from reverie.usecases.waiting import WaitingCandidates
 from support.stores import AT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
     from reverie.store import Writer
 
@@ -111,21 +108,3 @@ def test_a_second_decision_names_the_first(tmp_path: Path) -> None:
         assert isinstance(refused, Failed)
         assert isinstance(refused.error, Conflict)
         assert refused.error.hint == f"reverie undo {decided} takes the decision back"
-
-
-def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second count without a change reads no candidate; after too many changes all are counted again."""
-    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
-        candidates, waiting = Candidates(store, random.Random(1)), WaitingCandidates()
-        for _ in range(5):
-            candidates.add()
-        with store.reader("default") as reader:
-            assert waiting.count(reader) == 5
-            with monkeypatch.context() as patched:
-                patched.setattr(Reader, "records", None)
-                assert waiting.count(reader) == 5
-        monkeypatch.setattr(usecase_waiting, "BEHIND_MAX", 1)
-        for _ in range(3):
-            candidates.add()
-        with store.reader("default") as reader:
-            assert waiting.count(reader) == 8
