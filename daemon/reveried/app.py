@@ -141,6 +141,8 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
     began = time.monotonic()
     home = Path(env["REVERIE_HOME"]) if env.get("REVERIE_HOME") else None
     log.configure(config.log.level)
+    for unused in config.unused:
+        logger("reveried").warning("a setting is not used", why=unused.message, hint=unused.hint)
     stopping = _stop_signals()
     async with AsyncExitStack() as closing:
         lock = ProcessLock(layout.data_dir / "daemon.lock")

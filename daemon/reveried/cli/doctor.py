@@ -114,6 +114,8 @@ def _check_settings() -> Finding:
     config = daemon_client.settings()
     path = daemon_client.layout().config_file
     source = str(path) if path.exists() else f"no file at {path}, defaults"
+    if config.unused:
+        return Finding("settings", "note", f"{source}; {config.unused[0].message}", config.unused[0].hint)
     return Finding("settings", "good", f"{source}; {len(config.set_by)} changed")
 
 
