@@ -262,9 +262,7 @@ async def _assemble(
         now_ms=now_ms,
         random=secrets.token_bytes,
         started=began,
-        models=_open_models(
-            config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env, store=store
-        ),
+        models=_open_models(config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env),
     )
     register_scheduled_jobs(services)
     return services
@@ -293,7 +291,6 @@ def _open_models(
     worker: Worker,
     clock: Clock,
     env: Mapping[str, str],
-    store: Store,
 ) -> Models | None:
     """Return the configured model, None for the extractive engine, and push its closing."""
     at, now_ms = _times(clock)
@@ -301,7 +298,7 @@ def _open_models(
     def id_of(kind: str) -> str:
         return new_id(kind, now_ms(), secrets.token_bytes(ID_RANDOM_BYTES))
 
-    models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of, store=store)
+    models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of)
     if models is not None:
         closing.push_async_callback(models.close)
     return models

@@ -122,7 +122,10 @@ def _plain(number: float | None) -> str:
     return str(int(number)) if number == int(number) else str(number)
 
 
-RETIRED: dict[str, str] = {}
+RETIRED: dict[str, str] = {
+    "distiller.batches": "Remove it: what a schedule does is asked directly.",
+    "distiller.batchPollSeconds": "Remove it: what a schedule does is asked directly.",
+}
 """Keys of earlier releases, and values (`section.key=value`), each with what to do instead: ignored for one release."""
 
 CREDENTIAL_WORDS = ("key", "token", "secret", "password", "credential")

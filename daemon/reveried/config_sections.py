@@ -109,16 +109,6 @@ class Distiller(Section, frozen=True, kw_only=True):
         number(0, 86_400, "Longest pause before a request is tried again, also where the provider asks for more."),
     ] = 60.0
     state_seconds: Annotated[float, number(0.05, 60, "Time limit of a request for a working state.")] = 1.0
-    batches: Annotated[
-        Literal["off", "scheduled"],
-        text(
-            "Requests of scheduled work go to kind anthropic as Message Batches: off or scheduled (half the price, an "
-            "answer within a day)."
-        ),
-    ] = "off"
-    batch_poll_seconds: Annotated[
-        float, number(0.05, 86_400, "Seconds between two questions whether a batch has ended.")
-    ] = 60.0
     daily_tokens: Annotated[
         int, number(0, 100 * TOKENS_MAX, "Most tokens, read and written, of one UTC day; 0: nothing is asked.")
     ] = 2_000_000

@@ -33,24 +33,19 @@ async def learn(
     *,
     who: str,
     reflect: bool = False,
-    through: int | None = None,
-    outcomes: dict[str, Outcome] | None = None,
 ) -> wire.MemoryChanges:
     """Learn memories from a thread's messages since it was last learnt from; return the changes of memories.
 
-    With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says. Messages
-    behind entry `through` wait for the next run. `outcomes` are answers that have come already, by their requests.
+    With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says.
 
     Raises:
         NotFound: no such thread.
     """
-    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
+    outcomes: dict[str, Outcome] = {}
     attempts = itertools.count()
 
     def snapshot(reader: Reader) -> learn_case.LearnJob:
-        return learn_snapshot(
-            services, reader, thread, reflect=reflect, through=through, memories=services.models is not None
-        )
+        return learn_snapshot(services, reader, thread, reflect=reflect, memories=services.models is not None)
 
     async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
         if services.models is not None:
@@ -71,7 +66,7 @@ async def learn(
             snapshot=snapshot,
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
             complete=complete,
-            outcomes=answers,
+            outcomes=outcomes,
             job="learn",
             plan=learn_case.LearnPlan,
             commit=commit,
@@ -128,7 +123,6 @@ def learn_snapshot(
     thread: str,
     *,
     reflect: bool = False,
-    through: int | None = None,
     memories: bool = True,
 ) -> learn_case.LearnJob:
     """Return what learning is decided from, without `memories` all but these. Raises NotFound."""
@@ -139,7 +133,6 @@ def learn_snapshot(
         redact=services.redact_rules,
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
-        through=through,
         memories=memories,
     )
     job.reflection = reflection_bounds(services) if reflect else reflection_setting(services)

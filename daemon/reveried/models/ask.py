@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from reverie.redact import Redactor
     from reveried.config_sections import Distiller
-    from reveried.models.batches import Batches
     from reveried.models.transport import ModelTransport
     from reveried.services import Services
 
@@ -50,7 +49,6 @@ class Models:
     settings: Distiller
     redactor: Redactor
     turns: asyncio.Semaphore
-    batches: Batches | None = None  # where requests of scheduled work are sent as batches
 
     @classmethod
     def of(cls, transport: ModelTransport, settings: Distiller, redactor: Redactor) -> Models:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reverie.errors import ValidationError
 from reverie.places import Layout
 from reveried.config import CONFIG_BYTES_MAX, KEYS, Config, load, parse, read_file
+from reveried.config_schema import RETIRED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +121,16 @@ def test_a_key_that_does_not_exist_is_a_warning(tmp_path: Path) -> None:
     check_refused(tmp_path, "[daemon.socket]\nx = 1\n", "daemon.socket")
     with pytest.raises(ValidationError, match="no key"):
         settings(tmp_path).value("daemon.sokcet")
+
+
+def test_what_an_earlier_release_knew_is_a_warning(tmp_path: Path) -> None:
+    """A key that is gone is not used, and the warning says what to do instead; no present key is named so."""
+    for name, hint in RETIRED.items():
+        section, _, key = name.partition(".")
+        key, _, value = key.partition("=")
+        (warning,) = settings(tmp_path, f'[{section}]\n{key} = "{value}"\n').unused
+        assert (warning.details["key"], warning.hint) == (f"{section}.{key}", hint)
+    assert not RETIRED.keys() & {key.name for key in KEYS}
 
 
 def test_a_credential_in_the_file_is_refused_and_not_shown(tmp_path: Path) -> None:
