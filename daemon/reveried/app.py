@@ -36,7 +36,6 @@ from reveried.actions import purge
 from reveried.actions.accesses import write_accesses, write_accesses_regularly
 from reveried.actions.compact import compact_when_quiet
 from reveried.actions.indexing import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
-from reveried.actions.learn import learn_from_spool
 from reveried.actions.runs import complete_due
 from reveried.actions.schedules import register_scheduled_jobs
 from reveried.actions.sessions import resume_following
@@ -93,7 +92,6 @@ _LOOPS: Final[Mapping[str, Callable[[Services], Coroutine[Any, Any, None]]]] = {
     "memory index": keep_index,
     "message index": keep_messages,
     "message vectors": keep_vectors,
-    "spool": learn_from_spool,
 }
 
 

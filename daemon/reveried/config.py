@@ -162,10 +162,6 @@ def _resolved(
     values["daemon.socket"] = _socket_path(values["daemon.socket"], layout, home)
     backups = values["backup.folder"]
     values["backup.folder"] = _absolute("backup.folder", backups, home) if backups else layout.data_dir / "backups"
-    spool = values["distiller.spoolFolder"]
-    values["distiller.spoolFolder"] = (
-        _absolute("distiller.spoolFolder", spool, home) if spool else layout.data_dir / "spool"
-    )
     key_file = values["distiller.keyFile"]
     values["distiller.keyFile"] = _absolute("distiller.keyFile", key_file, home) if key_file else None
     if values["distiller.kind"] == "command" and not values["distiller.command"]:
@@ -177,7 +173,7 @@ def _resolved(
     if values["distiller.learning"] == "reflection" and values["distiller.kind"] == "extractive":
         raise ValidationError(
             "distiller.learning is reflection, which needs a model that calls tools, and distiller.kind is extractive.",
-            hint="Choose distiller.kind anthropic, command or spool, or distiller.learning extraction.",
+            hint="Choose distiller.kind anthropic or command, or distiller.learning extraction.",
             key="distiller.learning",
         )
     literals_file = values["redact.literalsFile"]

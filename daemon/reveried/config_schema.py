@@ -125,6 +125,8 @@ def _plain(number: float | None) -> str:
 RETIRED: dict[str, str] = {
     "distiller.batches": "Remove it: what a schedule does is asked directly.",
     "distiller.batchPollSeconds": "Remove it: what a schedule does is asked directly.",
+    "distiller.kind=spool": "Set it to command; docs/models.md has a program that waits for answers in a folder.",
+    "distiller.spoolFolder": "Remove it; docs/models.md has a program that waits for answers in a folder.",
 }
 """Keys of earlier releases, and values (`section.key=value`), each with what to do instead: ignored for one release."""
 

@@ -13,7 +13,7 @@ LIST_MAX = 10_000
 
 Texts = tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX)], ...]
 
-DistillerKind = Literal["extractive", "command", "spool", "anthropic"]
+DistillerKind = Literal["extractive", "command", "anthropic"]
 
 
 def number(least: float, most: float, description: str) -> Meta:
@@ -60,8 +60,8 @@ class Distiller(Section, frozen=True, kw_only=True):
     kind: Annotated[
         DistillerKind,
         text(
-            "Who decides what is kept: extractive (rules, nothing leaves the machine), command (a program), spool "
-            "(files in a folder) or anthropic (an API)."
+            "Who decides what is kept: extractive (rules, nothing leaves the machine), command (a program) or "
+            "anthropic (an API)."
         ),
     ] = "extractive"
     learning: Annotated[
@@ -84,9 +84,6 @@ class Distiller(Section, frozen=True, kw_only=True):
             "The standard input of the program: json (the request) or text (one prompt, for programs that take that)."
         ),
     ] = "json"
-    spool_folder: Annotated[
-        Path, text("The folder of requests and answers for kind spool; empty: spool beside the store.")
-    ]
     cheap_model: Annotated[str, model_name("The model that is asked for working states.")] = ""
     strong_model: Annotated[str, model_name("The model that is asked for memories and summaries.")] = ""
     base_url: Annotated[

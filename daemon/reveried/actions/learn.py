@@ -14,7 +14,6 @@ from reverie.usecases.consolidation import changes_answer
 from reveried.actions.accesses import write_accesses
 from reveried.execute import decide, execute, read
 from reveried.models.ask import one_at_a_time, reflection_bounds
-from reveried.models.spool import LEARNT_FROM, learn_from_answers
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Outcome, ReflectionBounds
@@ -59,7 +58,6 @@ async def learn(
 
     await write_accesses(services)
     async with one_at_a_time(services, space):
-        LEARNT_FROM.set((space, thread))
         answer = await execute(
             services,
             space,
@@ -112,7 +110,7 @@ def require_tools(services: Services) -> None:
     if services.models is None:
         raise ValidationError(
             "The extractive distiller has no model, and so no tools to reflect with.",
-            hint="reverie config set distiller.kind anthropic; command and spool can reflect too.",
+            hint="reverie config set distiller.kind anthropic; command can reflect too.",
             reason="no_tools",
         )
 
@@ -142,13 +140,3 @@ def learn_snapshot(
 def reflection_setting(services: Services) -> ReflectionBounds | None:
     """Return the bounds of a reflection if the setting `distiller.learning` is `reflection`, else None."""
     return reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
-
-
-async def learn_from_spool(services: Services) -> None:
-    """Learn from threads whose answers appear in the spool, until the daemon stops; return at once without a spool."""
-    settings = services.config.distiller
-    if settings.kind == "spool":
-        await learn_from_answers(
-            settings.spool_folder,
-            lambda space, thread, reflects: learn(services, space, thread, who="distiller", reflect=reflects),
-        )

@@ -275,8 +275,7 @@ def _check_model() -> Finding:
         try:
             checked = client.check_distiller()
         except ModelFailed as error:
-            waits = error.details.get("engine") == "spool" and error.reason == "timeout"  # for a person, or the night
-            return Finding("model", "note" if waits else "bad", error.message, error.hint)
+            return Finding("model", "bad", error.message, error.hint)
     if not checked.models:
         return Finding(
             "model", "note", f"{checked.engine} asks no model", "reverie config set distiller.kind anthropic"

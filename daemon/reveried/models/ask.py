@@ -15,7 +15,6 @@ from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBou
 from reveried.execute import decide
 from reveried.locks import keyed_lock
 from reveried.log import logger
-from reveried.models.transport import COMES_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,8 +78,7 @@ class Models:
             except ModelFailed as error:
                 # The message may repeat what a provider or program said, so it is not logged.
                 logger("reveried.models").warning("a model failed", purpose=request.purpose, reason=error.reason)
-                later = error.details.get(COMES_LATER) is True
-                return Outcome(reason=error.reason, message=error.message, later=later)
+                return Outcome(reason=error.reason, message=error.message)
 
     async def decided(
         self, services: Services, job: str, snapshot: Any, plan: type[P], outcomes: dict[str, Outcome], *, bulk: bool

@@ -10,7 +10,6 @@ from reveried.models.anthropic import Anthropic
 from reveried.models.ask import Models
 from reveried.models.command import CommandTransport
 from reveried.models.meter import TRIES, Metered
-from reveried.models.spool import SpoolTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,10 +60,6 @@ def _transport(config: Config, layout: Layout, redactor: Redactor, env: Mapping[
                 models={"cheap": settings.cheap_model, "strong": settings.strong_model},
                 folder=layout.data_dir / "model-calls",
                 redact=redactor.text,
-            )
-        case "spool":
-            return SpoolTransport(
-                settings.spool_folder, models={"cheap": settings.cheap_model, "strong": settings.strong_model}
             )
         case "anthropic":
             return Anthropic(settings, env)
