@@ -36,7 +36,6 @@ from reveried.actions import purge
 from reveried.actions.accesses import write_accesses, write_accesses_regularly
 from reveried.actions.compact import compact_when_quiet
 from reveried.actions.indexing import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
-from reveried.actions.learn import learn_from_spool
 from reveried.actions.runs import complete_due
 from reveried.actions.schedules import register_scheduled_jobs
 from reveried.actions.sessions import resume_following
@@ -93,7 +92,6 @@ _LOOPS: Final[Mapping[str, Callable[[Services], Coroutine[Any, Any, None]]]] = {
     "memory index": keep_index,
     "message index": keep_messages,
     "message vectors": keep_vectors,
-    "spool": learn_from_spool,
 }
 
 
@@ -141,6 +139,8 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
     began = time.monotonic()
     home = Path(env["REVERIE_HOME"]) if env.get("REVERIE_HOME") else None
     log.configure(config.log.level)
+    for unused in config.unused:
+        logger("reveried").warning("a setting is not used", why=unused.message, hint=unused.hint)
     stopping = _stop_signals()
     async with AsyncExitStack() as closing:
         lock = ProcessLock(layout.data_dir / "daemon.lock")
@@ -260,9 +260,7 @@ async def _assemble(
         now_ms=now_ms,
         random=secrets.token_bytes,
         started=began,
-        models=_open_models(
-            config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env, store=store
-        ),
+        models=_open_models(config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env),
     )
     register_scheduled_jobs(services)
     return services
@@ -291,7 +289,6 @@ def _open_models(
     worker: Worker,
     clock: Clock,
     env: Mapping[str, str],
-    store: Store,
 ) -> Models | None:
     """Return the configured model, None for the extractive engine, and push its closing."""
     at, now_ms = _times(clock)
@@ -299,7 +296,7 @@ def _open_models(
     def id_of(kind: str) -> str:
         return new_id(kind, now_ms(), secrets.token_bytes(ID_RANDOM_BYTES))
 
-    models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of, store=store)
+    models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of)
     if models is not None:
         closing.push_async_callback(models.close)
     return models

@@ -13,7 +13,7 @@ import msgspec
 
 from reverie.errors import ValidationError
 from reverie.places import SOCKET_PATH_BYTES_MAX
-from reveried.config_schema import BY_NAME, KEYS, Config, Key, Sync, unknown_key
+from reveried.config_schema import BY_NAME, KEYS, Config, Key, Sync, is_credential, is_retired, unused_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,20 +67,20 @@ def parse(data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path, so
     Raises:
         ValidationError: naming the key, what is wrong with it and what to write instead.
     """
-    values, set_by, problems = _merged(data, env, str(source or layout.config_file))
+    values, set_by, problems, unused = _merged(data, env, str(source or layout.config_file))
     if problems:
         raise problems[0]
-    return _resolved(values, set_by, layout, home)
+    return _resolved(values, set_by, layout, home, unused)
 
 
 def parse_valid(
     data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path
 ) -> tuple[Config, tuple[ValidationError, ...]]:
     """Return the settings of these bytes and this environment with defaults for invalid ones, and their errors."""
-    values, set_by, problems = _merged(data, env, str(layout.config_file))
+    values, set_by, problems, unused = _merged(data, env, str(layout.config_file))
     while True:
         try:
-            return _resolved(dict(values), set_by, layout, home), tuple(problems)
+            return _resolved(dict(values), set_by, layout, home, unused), tuple(problems)
         except ValidationError as error:
             # Each value is valid by itself, but not together with others or with the file system. The key that the
             # error names gets its default; if it has that already, the fault is in the others, and all get theirs.
@@ -116,19 +116,21 @@ def read_file(path: Path) -> bytes:
 
 def _merged(
     data: bytes, env: Mapping[str, str], where: str
-) -> tuple[dict[str, Any], dict[str, str], list[ValidationError]]:
-    """Return the value of every key, the source of those that are set, and an error for each invalid one."""
+) -> tuple[dict[str, Any], dict[str, str], list[ValidationError], list[ValidationError]]:
+    """Return the value of every key, the source of each that is set, the errors, and a warning for each unused key."""
     values: dict[str, Any] = {key.name: key.default for key in KEYS}
     set_by: dict[str, str] = {}
     problems: list[ValidationError] = []
+    unused: list[ValidationError] = []
     try:
-        file_values = _flat(_parse_toml(data, where), where)
+        file_values = _flat(_parse_toml(data, where))
     except ValidationError as error:
         file_values, problems = {}, [error]
     for name, value in file_values.items():
+        if name not in BY_NAME or is_retired(name, value):
+            (problems if is_credential(name) else unused).append(unused_key(name, value, where))
+            continue
         try:
-            if name not in BY_NAME:
-                raise unknown_key(name, where)
             values[name], set_by[name] = BY_NAME[name].checked(value, where), "file"
         except ValidationError as error:
             problems.append(error)
@@ -136,15 +138,21 @@ def _merged(
         text = env.get(key.environment)
         if text is None:
             continue
+        environment = f"the environment ({key.environment})"
+        if is_retired(key.name, text):
+            unused.append(unused_key(key.name, text, environment))
+            continue
         try:
-            values[key.name] = key.from_text(text, f"the environment ({key.environment})")
+            values[key.name] = key.from_text(text, environment)
             set_by[key.name] = "environment"
         except ValidationError as error:
             problems.append(error)
-    return values, set_by, problems
+    return values, set_by, problems, unused
 
 
-def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, home: Path) -> Config:
+def _resolved(
+    values: dict[str, Any], set_by: dict[str, str], layout: Layout, home: Path, unused: list[ValidationError]
+) -> Config:
     """Return the settings with paths resolved, after the checks that no single key can make.
 
     Raises:
@@ -154,10 +162,6 @@ def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, ho
     values["daemon.socket"] = _socket_path(values["daemon.socket"], layout, home)
     backups = values["backup.folder"]
     values["backup.folder"] = _absolute("backup.folder", backups, home) if backups else layout.data_dir / "backups"
-    spool = values["distiller.spoolFolder"]
-    values["distiller.spoolFolder"] = (
-        _absolute("distiller.spoolFolder", spool, home) if spool else layout.data_dir / "spool"
-    )
     key_file = values["distiller.keyFile"]
     values["distiller.keyFile"] = _absolute("distiller.keyFile", key_file, home) if key_file else None
     if values["distiller.kind"] == "command" and not values["distiller.command"]:
@@ -169,7 +173,7 @@ def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, ho
     if values["distiller.learning"] == "reflection" and values["distiller.kind"] == "extractive":
         raise ValidationError(
             "distiller.learning is reflection, which needs a model that calls tools, and distiller.kind is extractive.",
-            hint="Choose distiller.kind anthropic, command or spool, or distiller.learning extraction.",
+            hint="Choose distiller.kind anthropic or command, or distiller.learning extraction.",
             key="distiller.learning",
         )
     literals_file = values["redact.literalsFile"]
@@ -188,7 +192,8 @@ def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, ho
     for key in KEYS:
         sections.setdefault(key.section, {})[key.field] = values[key.name]
     types = {field.name: field.type for field in msgspec.structs.fields(Config)}
-    return Config(**{name: types[name](**fields) for name, fields in sections.items()}, set_by=set_by)
+    tables = {name: types[name](**fields) for name, fields in sections.items()}
+    return Config(**tables, set_by=set_by, unused=tuple(unused))
 
 
 def _parse_toml(data: bytes, where: str) -> dict[str, Any]:
@@ -218,14 +223,14 @@ def _line_of(error: Exception, text: str) -> int | None:
     return max(1, len(text.splitlines())) if str(error).endswith("(at end of document)") else None
 
 
-def _flat(tables: dict[str, Any], where: str) -> dict[str, Any]:
+def _flat(tables: dict[str, Any]) -> dict[str, Any]:
     """Flatten `{"daemon": {"socket": …}}` to `{"daemon.socket": …}`: two levels and no more."""
-    flat = {}
+    flat: dict[str, Any] = {}
     for section, content in tables.items():
-        if not isinstance(content, dict):
-            raise unknown_key(section, where)
-        for name, value in content.items():
-            flat[f"{section}.{name}"] = value
+        if isinstance(content, dict):
+            flat |= {f"{section}.{name}": value for name, value in content.items()}
+        else:
+            flat[section] = content
     return flat
 
 

@@ -122,6 +122,14 @@ def _plain(number: float | None) -> str:
     return str(int(number)) if number == int(number) else str(number)
 
 
+RETIRED: dict[str, str] = {
+    "distiller.batches": "Remove it: what a schedule does is asked directly.",
+    "distiller.batchPollSeconds": "Remove it: what a schedule does is asked directly.",
+    "distiller.kind=spool": "Set it to command; docs/models.md has a program that waits for answers in a folder.",
+    "distiller.spoolFolder": "Remove it; docs/models.md has a program that waits for answers in a folder.",
+}
+"""Keys of earlier releases, and values (`section.key=value`), each with what to do instead: ignored for one release."""
+
 CREDENTIAL_WORDS = ("key", "token", "secret", "password", "credential")
 _NEAREST_CUTOFF = 0.5  # of difflib's ratio: `daemon.sokcet` finds `daemon.socket`; `bogus` (0.4) finds nothing
 
@@ -282,7 +290,10 @@ class Retention(Section, frozen=True):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """All settings, checked. `set_by` maps each key that is not at its default to `file` or `environment`."""
+    """All settings, checked. `set_by` maps each key that is not at its default to `file` or `environment`.
+
+    `unused` has a warning for each key of the file that does not exist, or does not exist any more.
+    """
 
     memory: Memory
     sync: Sync
@@ -301,6 +312,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     backup: Backup
     retention: Retention
     set_by: dict[str, str]
+    unused: tuple[ValidationError, ...] = ()
 
     def value(self, name: str) -> Any:
         """Return the value of a key by its name in the file, such as `daemon.socket`.
@@ -309,7 +321,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             ValidationError: there is no such key; names the nearest.
         """
         if name not in BY_NAME:
-            raise unknown_key(name)
+            raise unused_key(name)
         key = BY_NAME[name]
         return getattr(getattr(self, key.section), key.field)
 
@@ -344,10 +356,28 @@ KEYS: tuple[Key, ...] = tuple(
 BY_NAME = {key.name: key for key in KEYS}
 
 
-def unknown_key(name: str, where: str = ANYWHERE) -> ValidationError:
-    """Return the error for a key that does not exist; names the nearest, never the value, which may be a secret."""
+def is_retired(name: str, value: Any) -> bool:
+    """Return True for a value that an earlier release knew."""
+    return isinstance(value, str) and f"{name}={value}" in RETIRED
+
+
+def is_credential(name: str) -> bool:
+    """Return True for a key that never was one and names a credential: its value must not stay in the file."""
+    return not ({name} & {*BY_NAME, *RETIRED}) and any(word in name.lower() for word in CREDENTIAL_WORDS)
+
+
+def unused_key(name: str, value: Any = None, where: str = ANYWHERE) -> ValidationError:
+    """Return the error for a key, or a value of one, that does not exist (any more); names the nearest key.
+
+    Only a value that an earlier release knew is shown: any other may be a secret.
+    """
     shown = name[:80]
-    if any(word in name.lower() for word in CREDENTIAL_WORDS):
+    if name in RETIRED:
+        return ValidationError(f"{name} in {where} is no setting any more.", hint=RETIRED[name], key=name)
+    if is_retired(name, value):
+        hint = RETIRED[f"{name}={value}"]
+        return ValidationError(f"{name} in {where} cannot be {value} any more.", hint=hint, key=name)
+    if is_credential(name):
         return ValidationError(
             f"There is no key {shown!r}, and a credential does not belong in the configuration.",
             hint="Keep it in a file of mode 0600, or in the environment.",

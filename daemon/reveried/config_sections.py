@@ -13,7 +13,7 @@ LIST_MAX = 10_000
 
 Texts = tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX)], ...]
 
-DistillerKind = Literal["extractive", "command", "spool", "anthropic"]
+DistillerKind = Literal["extractive", "command", "anthropic"]
 
 
 def number(least: float, most: float, description: str) -> Meta:
@@ -60,8 +60,8 @@ class Distiller(Section, frozen=True, kw_only=True):
     kind: Annotated[
         DistillerKind,
         text(
-            "Who decides what is kept: extractive (rules, nothing leaves the machine), command (a program), spool "
-            "(files in a folder) or anthropic (an API)."
+            "Who decides what is kept: extractive (rules, nothing leaves the machine), command (a program) or "
+            "anthropic (an API)."
         ),
     ] = "extractive"
     learning: Annotated[
@@ -84,9 +84,6 @@ class Distiller(Section, frozen=True, kw_only=True):
             "The standard input of the program: json (the request) or text (one prompt, for programs that take that)."
         ),
     ] = "json"
-    spool_folder: Annotated[
-        Path, text("The folder of requests and answers for kind spool; empty: spool beside the store.")
-    ]
     cheap_model: Annotated[str, model_name("The model that is asked for working states.")] = ""
     strong_model: Annotated[str, model_name("The model that is asked for memories and summaries.")] = ""
     base_url: Annotated[
@@ -109,16 +106,6 @@ class Distiller(Section, frozen=True, kw_only=True):
         number(0, 86_400, "Longest pause before a request is tried again, also where the provider asks for more."),
     ] = 60.0
     state_seconds: Annotated[float, number(0.05, 60, "Time limit of a request for a working state.")] = 1.0
-    batches: Annotated[
-        Literal["off", "scheduled"],
-        text(
-            "Requests of scheduled work go to kind anthropic as Message Batches: off or scheduled (half the price, an "
-            "answer within a day)."
-        ),
-    ] = "off"
-    batch_poll_seconds: Annotated[
-        float, number(0.05, 86_400, "Seconds between two questions whether a batch has ended.")
-    ] = 60.0
     daily_tokens: Annotated[
         int, number(0, 100 * TOKENS_MAX, "Most tokens, read and written, of one UTC day; 0: nothing is asked.")
     ] = 2_000_000

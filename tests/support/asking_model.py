@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +20,7 @@ from reveried.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
+    from pathlib import Path
 
     from reverie import wire
     from reverie.language_model.requests import ModelRequest, Role
@@ -54,7 +54,6 @@ class Asking:
         chosen = Distiller(
             kind="anthropic",
             base_url=self.server.url if url is None else url,
-            spool_folder=Path("/nowhere"),
             **settings,
         )
         return Anthropic(chosen, {**os.environ, "ANTHROPIC_API_KEY": KEY} if env is None else env)

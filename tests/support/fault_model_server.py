@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from reverie import tokenizer
-from support.fault_batches import FaultBatches
 
 if TYPE_CHECKING:
     import ssl
@@ -89,7 +88,6 @@ class FaultModelServer:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._tls = tls
-        self.batches = FaultBatches(self)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._thread = threading.Thread(target=self._accept)
         self._serving: list[threading.Thread] = []
@@ -148,9 +146,6 @@ class FaultModelServer:
             except (OSError, ValueError):
                 return
             if seen is None:
-                return
-            if "/messages/batches" in seen.path:
-                self.batches.serve(Connection(stream, seen, self._stopping))
                 return
             with self._lock:
                 if purpose_of(seen) == "other":

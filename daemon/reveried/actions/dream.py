@@ -26,12 +26,10 @@ async def dream(
     token_budget: int | None = None,
     dry_run: bool = False,
     idempotency: tuple[str, str] | None = None,
-    outcomes: dict[str, Outcome] | None = None,
 ) -> wire.DreamAnswer:
     """Run a dream over what changed since the last one, and return its result; a dry run writes nothing.
 
     Dreams of one space run one after the other: two at once would read the same memories, and one of them in vain.
-    `outcomes` are answers that have come already, by their requests.
 
     Raises:
         TokenBudgetExceeded: not possible within the budget; nothing was written.
@@ -52,7 +50,7 @@ async def dream(
             idempotency=idempotency,
         )
 
-    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
+    outcomes: dict[str, Outcome] = {}
 
     async def run() -> wire.DreamAnswer:
         async with keyed_lock("dream", space), one_at_a_time(services, space):
@@ -61,7 +59,7 @@ async def dream(
                 services,
                 space,
                 snapshot=snapshot,
-                outcomes=answers,
+                outcomes=outcomes,
                 job="dream",
                 plan=dream_case.DreamPlan,
                 commit=commit,

@@ -14,7 +14,6 @@ from reverie.usecases.consolidation import changes_answer
 from reveried.actions.accesses import write_accesses
 from reveried.execute import decide, execute, read
 from reveried.models.ask import one_at_a_time, reflection_bounds
-from reveried.models.spool import LEARNT_FROM, learn_from_answers
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Outcome, ReflectionBounds
@@ -33,24 +32,19 @@ async def learn(
     *,
     who: str,
     reflect: bool = False,
-    through: int | None = None,
-    outcomes: dict[str, Outcome] | None = None,
 ) -> wire.MemoryChanges:
     """Learn memories from a thread's messages since it was last learnt from; return the changes of memories.
 
-    With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says. Messages
-    behind entry `through` wait for the next run. `outcomes` are answers that have come already, by their requests.
+    With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says.
 
     Raises:
         NotFound: no such thread.
     """
-    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
+    outcomes: dict[str, Outcome] = {}
     attempts = itertools.count()
 
     def snapshot(reader: Reader) -> learn_case.LearnJob:
-        return learn_snapshot(
-            services, reader, thread, reflect=reflect, through=through, memories=services.models is not None
-        )
+        return learn_snapshot(services, reader, thread, reflect=reflect, memories=services.models is not None)
 
     async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
         if services.models is not None:
@@ -64,14 +58,13 @@ async def learn(
 
     await write_accesses(services)
     async with one_at_a_time(services, space):
-        LEARNT_FROM.set((space, thread))
         answer = await execute(
             services,
             space,
             snapshot=snapshot,
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
             complete=complete,
-            outcomes=answers,
+            outcomes=outcomes,
             job="learn",
             plan=learn_case.LearnPlan,
             commit=commit,
@@ -117,7 +110,7 @@ def require_tools(services: Services) -> None:
     if services.models is None:
         raise ValidationError(
             "The extractive distiller has no model, and so no tools to reflect with.",
-            hint="reverie config set distiller.kind anthropic; command and spool can reflect too.",
+            hint="reverie config set distiller.kind anthropic; command can reflect too.",
             reason="no_tools",
         )
 
@@ -128,7 +121,6 @@ def learn_snapshot(
     thread: str,
     *,
     reflect: bool = False,
-    through: int | None = None,
     memories: bool = True,
 ) -> learn_case.LearnJob:
     """Return what learning is decided from, without `memories` all but these. Raises NotFound."""
@@ -139,7 +131,6 @@ def learn_snapshot(
         redact=services.redact_rules,
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
-        through=through,
         memories=memories,
     )
     job.reflection = reflection_bounds(services) if reflect else reflection_setting(services)
@@ -149,13 +140,3 @@ def learn_snapshot(
 def reflection_setting(services: Services) -> ReflectionBounds | None:
     """Return the bounds of a reflection if the setting `distiller.learning` is `reflection`, else None."""
     return reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
-
-
-async def learn_from_spool(services: Services) -> None:
-    """Learn from threads whose answers appear in the spool, until the daemon stops; return at once without a spool."""
-    settings = services.config.distiller
-    if settings.kind == "spool":
-        await learn_from_answers(
-            settings.spool_folder,
-            lambda space, thread, reflects: learn(services, space, thread, who="distiller", reflect=reflects),
-        )

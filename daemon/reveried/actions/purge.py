@@ -24,7 +24,6 @@ from reveried.actions.compact import compact
 from reveried.execute import read
 from reveried.locks import keyed_lock
 from reveried.log import logger
-from reveried.models import spool
 from reveried.stored import spaces_of
 
 if TYPE_CHECKING:
@@ -115,15 +114,15 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await services.sync_service.forget_texts(
             space, partial(purge_steps.without_words, holds=findings.wide.holds), findings.wide.in_file
         )
-        clear = partial(clear_spool, services, space, found.thread, findings.wide.in_file)
-        await asyncio.to_thread(clear)  # after a crash behind `_erase` nobody knows the words any more
+        await asyncio.to_thread(
+            clear_spool, services, findings.wide.in_file
+        )  # after a crash behind `_erase` nobody knows the words any more
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
         await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
         services.texts.clear(space)
         services.hooks.clear(space)
         services.read_versions.clear(space)
-        await asyncio.to_thread(clear)  # a request that was made meanwhile
         if paths := frozenset(found.documents):
             named = await read(services, space, partial(purging.naming, paths=paths))
             for write in purge_steps.without_names(space, who, named, paths):
@@ -189,11 +188,13 @@ async def _erase(services: Services, space: str, found: Sources, who: str) -> No
         await _repeat(services, write)
 
 
-def clear_spool(services: Services, space: str, thread: str | None, holds: Callable[[str], bool]) -> None:
-    """Remove the requests to a model, and its answers, that have the words; one that cannot be removed is logged."""
-    folder = services.config.distiller.spool_folder
+def clear_spool(services: Services, holds: Callable[[str], bool]) -> None:
+    """Remove the requests to a model and answers with the words that a release with a spool has left in its folder."""
+    folder = services.layout.data_dir / "spool"
     try:
-        spool.remove_files_with(folder, holds, space=space, thread=thread)
+        for path in folder.rglob("*"):
+            if path.is_file() and holds(path.read_text("utf-8", "replace")):
+                path.unlink(missing_ok=True)
     except OSError as error:
         logger("reveried.purge").error(
             "the spool of requests to a model still has purged words", folder=str(folder), problem=str(error)

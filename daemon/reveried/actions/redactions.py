@@ -277,7 +277,7 @@ class _Change:
         services.texts.clear(space)
         services.hooks.clear(space)
         services.read_versions.clear(space)
-        await asyncio.to_thread(purge.clear_spool, services, space, None, retaken.holds)
+        await asyncio.to_thread(purge.clear_spool, services, retaken.holds)
         await services.sync_service.write_all(space)
 
     async def _found(self) -> _Concerned:

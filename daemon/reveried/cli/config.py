@@ -34,8 +34,7 @@ def config_get(
     Example: reverie config get context.distilAt
     """
     config, problems = daemon_client.valid_settings()
-    for problem in problems:
-        sys.stderr.write(f"not used: {clean(problem.message)}\n")
+    _warn(*problems, *config.unused)
     if name is not None:
         value = config.value(name)
         print_json({name: _json_value(value)}) if json else say(_display(value))
@@ -119,11 +118,18 @@ def config_validate(
         config = parse(read_file(path), {}, layout=layout, home=Path.home(), source=path)
     else:
         config = load(layout, os.environ, home=Path.home())
+    _warn(*config.unused)
     if json:
         print_json({"path": str(checked), "valid": True, "setBy": dict(config.set_by)})
         return
     missing = "" if checked.exists() else " (not there: defaults are used)"
     say(f"{checked}{missing} is valid; {counted(len(config.set_by), 'setting')} changed from the default.")
+
+
+def _warn(*problems: ValidationError) -> None:
+    """Print what of the settings is not used, and why."""
+    for problem in problems:
+        sys.stderr.write(f"not used: {clean(problem.message)} {problem.hint}\n")
 
 
 def _refuse_new_errors(changed: bytes, layout: "Layout") -> None:

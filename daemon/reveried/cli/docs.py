@@ -33,7 +33,7 @@ SETTINGS_HEAD: Final = """# Configuration
 
 Reverie works without a configuration file. Settings go into `~/.config/reverie/config.toml`
 (`reverie config path` prints its path), and an environment variable of the name below overrides the file.
-A key that does not exist is an error that names the nearest one; `reverie config validate` checks the file.
+A key that does not exist is not used: the log and `reverie config validate` say so, and name the nearest one.
 
 ```toml
 [memory]

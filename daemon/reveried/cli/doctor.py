@@ -114,6 +114,8 @@ def _check_settings() -> Finding:
     config = daemon_client.settings()
     path = daemon_client.layout().config_file
     source = str(path) if path.exists() else f"no file at {path}, defaults"
+    if config.unused:
+        return Finding("settings", "note", f"{source}; {config.unused[0].message}", config.unused[0].hint)
     return Finding("settings", "good", f"{source}; {len(config.set_by)} changed")
 
 
@@ -273,8 +275,7 @@ def _check_model() -> Finding:
         try:
             checked = client.check_distiller()
         except ModelFailed as error:
-            waits = error.details.get("engine") == "spool" and error.reason == "timeout"  # for a person, or the night
-            return Finding("model", "note" if waits else "bad", error.message, error.hint)
+            return Finding("model", "bad", error.message, error.hint)
     if not checked.models:
         return Finding(
             "model", "note", f"{checked.engine} asks no model", "reverie config set distiller.kind anthropic"

@@ -1,13 +1,17 @@
 """`reverie eval`: the text after a transcript, and the continuity and frequency reports as table, JSON and picture."""
 
+import json as jsonlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
+from reverie.files import write_atomic
+from reverie.private_folder import make_private
 from reveried.cli.eval_transcript import DEFAULT_TOKENS, print_text
 from reveried.cli.options import Json, Paths
 from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
@@ -47,22 +51,32 @@ def eval_knowledge(
     if spool is None:
         print_text("knowledge", file, max_tokens, json=json)
         return
-    from reveried.models.spool import answer_to, write_request  # noqa: PLC0415 - loads the transports
-
     waiting = 0
 
     def ask(request: "ModelRequest") -> "ModelAnswer | None":
         nonlocal waiting
-        answer = answer_to(spool, request)
-        if answer is None:
-            write_request(spool, request)
-            waiting += 1
+        answer = _answer_or_request(spool, request)
+        waiting += answer is None
         return answer
 
     print_text("knowledge", file, max_tokens, json=json, ask=ask)
     if waiting:
         waits = f"{counted(waiting, 'request')} in {spool / 'requests'} without an answer: decided by rule, or empty."
         print(waits, file=sys.stderr)
+
+
+def _answer_or_request(folder: Path, request: "ModelRequest") -> "ModelAnswer | None":
+    """Return the answer that `answers/ID.*` has for a request; without one, write it to `requests/ID.json`."""
+    from reveried.models.command import prompt_text, read_output  # noqa: PLC0415 - loads the transports
+
+    for answer in sorted((folder / "answers").glob(f"{request.id}.*")):
+        return read_output(answer.read_bytes(), request, "spool")
+    for name in ("requests", "answers"):
+        make_private(folder / name)
+    content = {**msgspec.to_builtins(request), "prompt": prompt_text(request)}
+    text = jsonlib.dumps(content, ensure_ascii=False, indent=1)
+    write_atomic(folder / "requests" / f"{request.id}.json", text.encode())
+    return None
 
 
 def eval_continuity(

@@ -24,7 +24,7 @@ from reveried.compute import Compute
 from reveried.models.transport import NOT_SENT, timed_out
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from reverie.errors import FailureReason
@@ -71,11 +71,6 @@ class Anthropic:
         """Return the answer of the role's model within `deadline_s` seconds; one try. Raises ModelFailed."""
         job = {"request": request, "model": self.model(request.role)}
         return from_msgpack(await self._run("send", request.role, job, deadline_s), ModelAnswer)
-
-    async def batch(self, job: str, batch: str, items: Sequence[dict[str, Any]], deadline_s: float) -> bytes:
-        """Return the encoded result of an `batch_jobs` job, one try. Raises ModelFailed."""
-        given = {"batch": batch, "items": list(items), "model": self.model("strong")}
-        return await self._run(job, "strong", given, deadline_s)
 
     async def _run(self, job: str, role: Role, given: Mapping[str, Any], deadline_s: float) -> bytes:
         """Return the result of a job in the role's process within `deadline_s` seconds. Raises ModelFailed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import urllib.request
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import anthropic
 import httpx2
@@ -18,20 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 BODY_BYTES_MAX = 8 * ANSWER_BYTES_MAX  # of a whole response: text with every character escaped, and thinking
-RESULTS_BYTES_MAX = 32 * BODY_BYTES_MAX  # of all results of a batch
 ERROR_BYTES_MAX = 64 * 1024
 CONNECT_S = 15.0
-
-
-class _Addressed(Protocol):
-    """A job that names its server, its key and its time limit."""
-
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def key(self) -> str: ...
-    @property
-    def timeout_s(self) -> float: ...
 
 
 class AnswerError(httpx2.TransportError):
@@ -41,9 +29,8 @@ class AnswerError(httpx2.TransportError):
 class _BoundedTransport(httpx2.AsyncBaseTransport):
     """A transport whose responses end with an error beyond a number of bytes, errors of the server included."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, body_bytes: int) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
-        self._body_bytes = body_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the response with its body bounded; a compressed one is refused, it may have any size."""
@@ -51,7 +38,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise AnswerError("compressed")
-        most = self._body_bytes if response.is_success else ERROR_BYTES_MAX
+        most = BODY_BYTES_MAX if response.is_success else ERROR_BYTES_MAX
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         return httpx2.Response(
             response.status_code,
@@ -85,19 +72,17 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 @asynccontextmanager
-async def client_of(job: _Addressed, *, body_bytes: int = BODY_BYTES_MAX) -> AsyncIterator[anthropic.AsyncAnthropic]:
+async def client_of(base_url: str, key: str, timeout_s: float) -> AsyncIterator[anthropic.AsyncAnthropic]:
     """Yield a client that neither retries nor follows redirects, and reads bounded responses alone."""
-    transport = _BoundedTransport(
-        httpx2.AsyncHTTPTransport(verify=_ssl_context(), proxy=_proxy(job.base_url)), body_bytes
-    )
+    transport = _BoundedTransport(httpx2.AsyncHTTPTransport(verify=_ssl_context(), proxy=_proxy(base_url)))
     async with (
         httpx2.AsyncClient(transport=transport, follow_redirects=False) as http,
         anthropic.AsyncAnthropic(
-            api_key=job.key,
-            base_url=job.base_url,
+            api_key=key,
+            base_url=base_url,
             http_client=http,
             max_retries=0,
-            timeout=httpx2.Timeout(None, connect=min(CONNECT_S, job.timeout_s)),
+            timeout=httpx2.Timeout(None, connect=min(CONNECT_S, timeout_s)),
             default_headers={"Accept-Encoding": "identity"},
             open_telemetry=False,
         ) as client,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from functools import partial
 from typing import TYPE_CHECKING
 
 import anthropic
@@ -20,7 +19,6 @@ from reverie.decode import from_msgpack
 from reverie.language_model.requests import ModelAnswer, ModelRequest
 from reveried.models.anthropic_answers import connection_failure, read_message, status_failure, unusable
 from reveried.models.anthropic_client import client_of, message_params
-from reveried.models.batch_jobs import BATCH_JOBS
 from reveried.models.transport import request_tokens, timed_out
 
 if TYPE_CHECKING:
@@ -76,15 +74,11 @@ async def _answer(job: SendJob) -> ModelAnswer:
 
 async def _sent(job: SendJob) -> bytes:
     """Send a request and return the body of its response. Raises ModelFailed where it has no success."""
-    async with client_of(job) as client:
+    async with client_of(job.base_url, job.key, job.timeout_s) as client:
         response = await client.messages.with_raw_response.create(**message_params(job.request, job.model))
         body: bytes = response.http_response.content
         return body
 
 
 _RUNNER = asyncio.Runner()
-JOBS: dict[str, Callable[[bytes], bytes]] = {
-    "ready": ready,
-    "send": send,
-    **{name: partial(job, _RUNNER) for name, job in BATCH_JOBS.items()},
-}
+JOBS: dict[str, Callable[[bytes], bytes]] = {"ready": ready, "send": send}

@@ -15,7 +15,6 @@ from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBou
 from reveried.execute import decide
 from reveried.locks import keyed_lock
 from reveried.log import logger
-from reveried.models.transport import COMES_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from reverie.redact import Redactor
     from reveried.config_sections import Distiller
-    from reveried.models.batches import Batches
     from reveried.models.transport import ModelTransport
     from reveried.services import Services
 
@@ -50,7 +48,6 @@ class Models:
     settings: Distiller
     redactor: Redactor
     turns: asyncio.Semaphore
-    batches: Batches | None = None  # where requests of scheduled work are sent as batches
 
     @classmethod
     def of(cls, transport: ModelTransport, settings: Distiller, redactor: Redactor) -> Models:
@@ -81,8 +78,7 @@ class Models:
             except ModelFailed as error:
                 # The message may repeat what a provider or program said, so it is not logged.
                 logger("reveried.models").warning("a model failed", purpose=request.purpose, reason=error.reason)
-                later = error.details.get(COMES_LATER) is True
-                return Outcome(reason=error.reason, message=error.message, later=later)
+                return Outcome(reason=error.reason, message=error.message)
 
     async def decided(
         self, services: Services, job: str, snapshot: Any, plan: type[P], outcomes: dict[str, Outcome], *, bulk: bool

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 from reverie.usecases.usage import Ceilings
 from reveried.models.anthropic import Anthropic
 from reveried.models.ask import Models
-from reveried.models.batches import Batches
 from reveried.models.command import CommandTransport
 from reveried.models.meter import TRIES, Metered
-from reveried.models.spool import SpoolTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from reverie.places import Layout
     from reverie.redact import Redactor
-    from reverie.store import Store
     from reveried.config import Config
     from reveried.models.transport import ModelTransport
     from reveried.worker import Submit
@@ -33,36 +30,23 @@ def chosen_models(
     submit: Submit,
     clock: Callable[[], str],
     new_id: Callable[[str], str],
-    store: Store,
 ) -> Models | None:
     """Return the model that the settings choose, every request of it counted; None for the extractive engine."""
     transport = _transport(config, layout, redactor, env)
     if transport is None:
         return None
     settings = config.distiller
-    ceilings = Ceilings(tokens=settings.daily_tokens, calls=settings.daily_calls)
     metered = Metered(
         transport,
         submit,
-        ceilings=ceilings,
+        ceilings=Ceilings(tokens=settings.daily_tokens, calls=settings.daily_calls),
         clock=clock,
         new_id=new_id,
         random=random.random,
         tries=TRIES if settings.kind == "anthropic" else 1,
         wait_s_max=settings.wait_seconds,
     )
-    models = Models.of(metered, settings, redactor)
-    if isinstance(transport, Anthropic) and settings.batches == "scheduled":
-        models.batches = Batches(
-            transport,
-            submit,
-            store,
-            ceilings=ceilings,
-            clock=clock,
-            new_id=new_id,
-            poll_s=settings.batch_poll_seconds,
-        )
-    return models
+    return Models.of(metered, settings, redactor)
 
 
 def _transport(config: Config, layout: Layout, redactor: Redactor, env: Mapping[str, str]) -> ModelTransport | None:
@@ -76,10 +60,6 @@ def _transport(config: Config, layout: Layout, redactor: Redactor, env: Mapping[
                 models={"cheap": settings.cheap_model, "strong": settings.strong_model},
                 folder=layout.data_dir / "model-calls",
                 redact=redactor.text,
-            )
-        case "spool":
-            return SpoolTransport(
-                settings.spool_folder, models={"cheap": settings.cheap_model, "strong": settings.strong_model}
             )
         case "anthropic":
             return Anthropic(settings, env)

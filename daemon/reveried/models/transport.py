@@ -1,6 +1,6 @@
 """The interface of a transport, which sends one request to a language model and returns the words of its answer.
 
-A transport is one module here: `command`, `spool`, `anthropic`. The daily ceiling and the ledger are the same for all
+A transport is one module here: `command`, `anthropic`. The daily ceiling and the ledger are the same for all
 of them and wrap the chosen one: `meter`.
 """
 
@@ -16,9 +16,6 @@ from reverie.language_model.requests import message_text
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import ModelAnswer, ModelRequest
-
-COMES_LATER: Final = "comesLater"
-"""A detail of ModelFailed that is true where the answer is still to come: whoever can, waits instead of deciding."""
 
 NOT_SENT: Final = "notSent"
 """A detail of ModelFailed that is true where the provider has seen nothing of the request: it does not count."""

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from reveried.jobs import Progress
     from reveried.services import Services
 
-SPOOL_WAITS_S = (
-    1.0  # a person answers a spool, or another machine at night: that its folder can be written is what counts
-)
 OUTPUT_TOKENS = 256  # room for a model that thinks before it answers
 SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object {"ok": true} and nothing else.'
 
@@ -206,12 +203,12 @@ async def _check(services: Services) -> wire.DistillerChecked:
     if models is None:
         return wire.DistillerChecked(engine=settings.kind)
     checked = []
-    deadline_s = SPOOL_WAITS_S if settings.kind == "spool" else settings.deadline_seconds
     roles: tuple[Role, ...] = ("cheap", "strong")
     for role in roles:
         began = time.monotonic()
         try:
-            answer = await models.transport.answer(await prepared(_request(role), models.redactor), deadline_s)
+            request = await prepared(_request(role), models.redactor)
+            answer = await models.transport.answer(request, settings.deadline_seconds)
             read_answer(answer, _Ok)
         except ModelFailed as error:
             raise ModelFailed(

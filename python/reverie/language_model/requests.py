@@ -101,15 +101,11 @@ class ModelAnswer(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The end of a request: its answer, or the reason (of `errors.ModelFailed`) and message of its failure.
-
-    `later` says of a failure that the answer is still to come, and that the same is asked again when it is there.
-    """
+    """The end of a request: its answer, or the reason (of `errors.ModelFailed`) and message of its failure."""
 
     answer: ModelAnswer | None = None
     reason: str = ""
     message: str = ""
-    later: bool = False
 
 
 class ReflectionBounds(msgspec.Struct, frozen=True):

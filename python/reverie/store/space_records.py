@@ -167,39 +167,6 @@ class LedgerRecord(StoredRecord, frozen=True, kw_only=True):
     at: str
 
 
-class BatchedCall(msgspec.Struct, frozen=True):
-    """A request of a batch: its id there, the day and the tokens that are reserved for it, and those that were sent."""
-
-    call: str
-    day: str
-    tokens: int
-    sent: int
-
-
-class BatchEntry(msgspec.Struct, frozen=True):
-    """A batch of requests to a model that was sent, or was about to be, and whose answers are not used yet.
-
-    `provider` is the provider's id, empty until it is known. `calls` are the requests by their ids, `through` the last
-    entry that was read of each thread.
-    """
-
-    id: str
-    space: str
-    at: str
-    provider: str = ""
-    calls: dict[str, BatchedCall] = {}
-    through: dict[str, int] = {}
-
-
-class BatchesCursor(StoredRecord, frozen=True, kw_only=True):
-    """The batches of requests to a model that are under way. Key: `KEY`, in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("batches",)
-
-    batches: list[BatchEntry] = field(default_factory=list)
-
-
 class SpendRecord(StoredRecord, frozen=True, kw_only=True):
     """The tokens and calls of requests to the model of one role on one UTC day. Key: (day, role), in the system space.
 

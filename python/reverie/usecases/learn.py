@@ -82,23 +82,20 @@ def snapshot(
     redact: RedactRules,
     at: str,
     random: bytes,
-    through: int | None = None,
     memories: bool = True,
 ) -> LearnJob:
     """Return a LearnJob: a thread's entries not learnt from yet, and the memories of the space.
 
     `window` is `consolidation.window` in tokens.
 
-    Entries behind `through` are left for the next run. Without `memories` they are to be added once the candidates are
-    known. Raises NotFound for an unknown thread.
+    Without `memories` they are to be added once the candidates are known. Raises NotFound for an unknown thread.
     """
     thread = threads.get(reader, thread_id)
-    entries = sealed_after(reader, thread_id, thread.extracted_seq)
     return LearnJob(
         thread=thread_id,
         project=projects.of_thread(thread),
         learnt_through=thread.extracted_seq,
-        entries=[entry for entry in entries if through is None or entry[0] <= through],
+        entries=sealed_after(reader, thread_id, thread.extracted_seq),
         memories=consolidation.snapshot(reader, window=window) if memories else MemorySnapshot(0, [], {}, window),
         counts=procedures.snapshot(reader, thread),
         at=at,

@@ -8,7 +8,6 @@ decided by rule, and said in the plan's `fallback`:
 |---|---|
 | the extraction of a page | nothing of it and of the pages behind it; those messages are read again by the next run |
 | a candidate's quote | that candidate is refused |
-| the consolidation's answer comes later (a spool) | nothing yet; those messages are read again when it is there |
 | the consolidation of a page, or its answer | its candidates: duplicates SKIP, the rest ADD; no memory is touched |
 | an UPDATE near to what was forgotten | it waits for a person, and its candidate is added |
 | an UPDATE to the opposite, which nobody said | it waits, and so does its candidate, if it says the opposite too |
@@ -125,10 +124,6 @@ def work_on(work: MemoryWork) -> Worked:
     consolidation = _Consolidation(work, screened.usable, existing, tier, wrong=read.wrong, nearby=nearby)
     if missing := consolidation.unanswered():
         return Worked(missing)
-    if consolidation.comes_later():
-        plan = empty_plan(work.snapshot)
-        plan.fallback = "nothing was learnt yet: the answer that consolidates it is not there"
-        return Worked([], plan, 0, more=True)
     decision, notes = consolidation.decide()
     plan = screening.plan_decision(
         work.snapshot, screened, decision, existing=existing, tier=tier, at=work.at, random=work.random
@@ -227,10 +222,6 @@ class _Consolidation:
     def unanswered(self) -> list[ModelRequest]:
         """Return the requests without an answer so far."""
         return _unanswered(self._asked, self._work.outcomes)
-
-    def comes_later(self) -> bool:
-        """Return True if an answer is still to come: then nothing is decided before it is there."""
-        return any(self._work.outcomes[request.id].later for request in self._asked)
 
     def decide(self) -> tuple[Decision, list[str]]:
         """Return the decision, and notes about the parts that rules decided in place of the model."""

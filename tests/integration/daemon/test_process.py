@@ -104,17 +104,20 @@ def test_a_file_in_the_sockets_place_is_kept() -> None:
         assert "not a socket" in daemon.log_text()
 
 
-def test_an_unknown_setting_ends_with_a_hint() -> None:
-    """A misspelt setting ends the start with status 78, and the log names the nearest setting."""
+def test_a_wrong_setting_ends_with_a_hint_and_an_unknown_one_is_logged() -> None:
+    """A wrong value ends the start with status 78; a misspelt key does not, and the log names the nearest."""
     with scratch_home() as home:
-        (home / "config.toml").write_text('[daemon]\nsokcet = "x"\n')
+        (home / "config.toml").write_text('[log]\nlevel = "loud"\n')
         daemon = Daemon(home, environment(home))
         daemon.launch()
         assert daemon.process is not None
         assert daemon.process.wait(60) == EXIT_CONFIG == 78
-        assert "daemon.sokcet" in daemon.log_text()
-        assert "daemon.socket" in daemon.log_text()
+        assert "log.level" in daemon.log_text()
         assert "Traceback" not in daemon.log_text()
+        (home / "config.toml").write_text('[log]\nlevle = "debug"\n')
+        daemon.start()
+        assert "Did you mean 'log.level'?" in daemon.log_text()
+        assert daemon.stop() == 0
 
 
 def test_running_requests_are_answered_before_the_end() -> None:

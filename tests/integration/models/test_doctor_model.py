@@ -126,18 +126,6 @@ def test_without_a_model(run: Run) -> None:
         assert "note  model: extractive asks no model" in done.out
 
 
-def test_a_spool_that_nobody_has_answered(tmp_path: Path, run: Run) -> None:
-    """`doctor --model` does not wait for a spool's answer: it names the file for it and exits with 0."""
-    folder = tmp_path / "spool"
-    given = {"REVERIE_DISTILLER_KIND": "spool", "REVERIE_DISTILLER_SPOOL_FOLDER": str(folder)}
-    with running_daemon(None, **given) as daemon:
-        done = run(daemon, "doctor", "--model")
-        (asked,) = (folder / "requests").iterdir()
-        assert done.code == 0
-        assert "note  model: The cheap model: The answer is not there yet." in done.out
-        assert f"Put it into {folder / 'answers' / asked.name}, and try again." in done.out
-
-
 def test_a_token_may_not_spend(daemon: Daemon, server: FaultModelServer) -> None:
     with Client(daemon.socket) as client:
         token = client.create_token("default", agent="ann").token

@@ -54,6 +54,7 @@ class Case:
 
 
 PATIENT_S = 60.0  # the deadline of requests that are answered, far above what a busy machine needs
+NO_CONTENT: tuple[Any, ...] = (None, 7, "x", [])
 TRANSPORT: dict[str, list[Case]] = {
     "429_retry_after": [Case((status(429, {"retry-after": "3"}), WELL), None, 2)],
     "429_retry_after_date": [
@@ -78,7 +79,7 @@ TRANSPORT: dict[str, list[Case]] = {
     ],
     "huge": [Case((faults.huge,), "unparseable")],
     "gzip_bomb": [Case((faults.gzip_bomb,), "unparseable")],
-    "null_content": [Case((answer("", content=content),), "unparseable") for content in (None, 7, "x", [])],
+    "null_content": [Case((answer("", content=content),), "unparseable") for content in NO_CONTENT],
     "truncated": [Case((answer(ANSWER[:-40], stop_reason="max_tokens"),), "truncated")],
     "usage_missing": [Case((said(ANSWER, usage=None),))],
     "usage_lies": [

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from reverie.language_model.extraction import Answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
 from reveried.config_schema import BY_NAME
 from reveried.models.command import CommandTransport
+from support.waiting import wait_until
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "models.md"
 ROW = re.compile(r'^\| [^|]+ \| `(\["[^`]+"\])` \| `(text|json)` \|$', re.MULTILINE)
@@ -71,6 +73,30 @@ def test_a_recipe_reaches_its_program(
 
     assert asked(command, stdin, tmp_path / "calls", "some-model").memories == []
     assert "some-model" in (tmp_path / "arguments").read_text()
+
+
+def test_the_program_that_waits_for_an_answer_in_a_folder(tmp_path: Path) -> None:
+    """The program of the page writes the prompt to a file, waits for the answer, and has it at once the next time."""
+    script = re.search(r"```sh\n(#!/bin/sh\n# ask-folder.*?)```", DOCS.read_text(), re.DOTALL)
+    assert script is not None
+    program, folder = tmp_path / "ask-folder", tmp_path / "asked"
+    program.write_text(script[1])
+    program.chmod(0o755)
+
+    def answer_by_hand() -> None:
+        wait_until(lambda: any(folder.glob("*.prompt")))
+        (prompt,) = folder.glob("*.prompt")
+        assert prompt.stat().st_mode & 0o077 == 0
+        (folder / "written").write_text(ANSWER)
+        (folder / "written").rename(prompt.with_suffix(".answer"))
+
+    with ThreadPoolExecutor() as pool:
+        person = pool.submit(answer_by_hand)
+        assert asked([str(program), str(folder)], "text", tmp_path / "calls", "").memories == []
+        person.result()
+    assert asked([str(program), str(folder)], "text", tmp_path / "calls", "").memories == []
+    (prompt,) = folder.glob("*.prompt")
+    assert "The record:" in prompt.read_text()
 
 
 @pytest.mark.skipif(not os.environ.get("REVERIE_SOAK"), reason="asks real models, which may cost: make soak")

@@ -196,5 +196,5 @@ def test_without_a_model_there_is_an_error() -> None:
         thread = thread_of(client)
         with pytest.raises(ValidationError, match="extractive distiller") as refused:
             client.reflect(thread)
-        assert "command and spool" in (refused.value.hint or "")
+        assert "command can" in (refused.value.hint or "")
         assert client.model_requests(thread, reflect=True).items[0].purpose == "reflect"

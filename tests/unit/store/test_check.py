@@ -350,7 +350,7 @@ def test_the_walk_continues_after_a_broken_part_of_the_tree(filled: Path, kind: 
         prefix = kind_prefix(SPACE_BYTES, kind)
         audit = ConsistencyCheck(_Broken(reader.transaction.txn, lambda key: key.startswith(prefix)))  # type: ignore[arg-type] # stands in for damage
         audit.run()
-        assert audit.counts["dream"] == 4000
+        assert audit.counts[Kind.DREAM] == 4000
         if kind is not Kind.HEADER:
             assert any("cannot be followed" in problem.what for problem in audit.problems)
 
