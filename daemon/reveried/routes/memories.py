@@ -37,13 +37,13 @@ async def list_memories(call: Call) -> Reply:
     """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
     query = call.query_as(wire.MemoryQuery)
     selection = await projects.selected(call.services, call.space, query)
-    if query.type is None and query.tag is None and selection.visible is None:
+    if query.kind is None and query.tag is None and selection.visible is None:
         return await record_page(call, MemoryRecord, partial(_listed, call))
     rows = await asyncio.to_thread(
         call.services.recall.listed,
         call.space,
         partial(_listed, call),
-        types=None if query.type is None else {MemoryType(query.type)},
+        types=None if query.kind is None else {MemoryType(query.kind)},
         tags=None if query.tag is None else [query.tag],
         projects=selection.visible,
         after=query.after or "",

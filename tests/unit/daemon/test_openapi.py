@@ -19,9 +19,7 @@ def digests() -> dict[str, str]:
     parts: dict[str, Any] = {
         f"{method} {path}": operation for path, item in document["paths"].items() for method, operation in item.items()
     }
-    parts |= {
-        f"{kind} {name}": part for kind, group in document["components"].items() for name, part in group.items()
-    }
+    parts |= {f"{kind} {name}": part for kind, group in document["components"].items() for name, part in group.items()}
     parts["rest"] = [{**document, "paths": None, "components": None, "info": document["info"]["title"]}, list(parts)]
     return {name: hashlib.sha256(json.dumps(part).encode()).hexdigest()[:16] for name, part in parts.items()}
 
