@@ -12,12 +12,12 @@ import msgspec
 from reverie.decode import convert, from_json
 from reverie.errors import ReverieError, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.wire.base import T
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.models import Json
+    from reverie.wire.base import T
 
 _LOCATION = lazy_regex(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _UNKNOWN = lazy_regex(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)
