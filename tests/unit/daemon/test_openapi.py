@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from reverie.api import endpoints
 from reveried.http.openapi import openapi
 from reveried.routes import routes
 
@@ -15,7 +16,7 @@ GOLDEN = Path(__file__).parents[2] / "golden/openapi.json"
 
 def digests() -> dict[str, str]:
     """Return the digest of each operation, of each component, and of the rest with the order of all names."""
-    document = openapi(routes())
+    document = openapi(endpoints())
     parts: dict[str, Any] = {
         f"{method} {path}": operation for path, item in document["paths"].items() for method, operation in item.items()
     }
@@ -27,6 +28,11 @@ def digests() -> dict[str, str]:
 def test_the_description_is_the_published_one() -> None:
     """Nothing of the description changes by accident; what is changed on purpose is written anew by this module."""
     assert digests() == json.loads(GOLDEN.read_text())
+
+
+def test_every_endpoint_is_served() -> None:
+    """Each endpoint of the API has a handler, and there is no other route."""
+    assert routes().keys() == set(endpoints())
 
 
 if __name__ == "__main__":
