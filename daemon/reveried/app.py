@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from reverie.api import endpoints
 from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.places import Layout
@@ -249,7 +250,7 @@ async def _assemble(
         scheduler=scheduler,
         admission=admission,
         metrics=Metrics(),
-        description=lambda: openapi(routes()),
+        description=lambda: openapi(endpoints()),
         recall=recall,
         nearest=NearestMemories(recall),
         messages=MessageSearch(store, layout.data_dir / "search", _embedder(config.memory.embedder)),

@@ -46,4 +46,4 @@ def test_no_import_cycle() -> None:
         cycle = error.args[1]
 
     assert cycle == []
-    assert graph["reverie.client.calls"] >= {"reverie.wire"}
+    assert graph["reverie.client.http"] >= {"reverie.wire.base"}

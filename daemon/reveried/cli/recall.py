@@ -213,7 +213,7 @@ def memories(
     query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
     with daemon_client.client() as client:
         page = client.memories(
-            kind=query.type,
+            kind=query.kind,
             tag=query.tag,
             limit=limit,
             project=given_project(project),

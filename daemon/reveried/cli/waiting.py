@@ -9,7 +9,7 @@ from reverie.client import Client
 from reveried.cli import unresponsive
 
 if TYPE_CHECKING:
-    from reverie.client.http import Call
+    from reverie.api.endpoint import Call
 
 T = TypeVar("T")
 

@@ -1,8 +1,9 @@
-"""Generator of openapi.json from the table of routes and the wire structs."""
+"""Generator of openapi.json from the endpoints and the wire structs."""
 
 from __future__ import annotations
 
 import re
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +14,9 @@ from reveried import __version__
 from reveried.http.types import KEY_BYTES_MAX
 
 if TYPE_CHECKING:
-    from reveried.http.route import Route, Table
+    from collections.abc import Iterable
+
+    from reverie.api.endpoint import Endpoint
 
 REFERENCES = "#/components/schemas/{name}"
 JSON = "application/json"
@@ -103,16 +106,17 @@ _ETAG_HEADER = {"description": "The version, for `If-Match`.", "schema": {"type"
 _LOCATION_HEADER = {"description": "The path of what was made.", "schema": {"type": "string"}}
 
 
-def openapi(table: Table) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of all routes."""
-    types = _types(table)
+def openapi(endpoints: Iterable[Endpoint[..., Any]]) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of endpoints."""
+    rows = sorted(endpoints, key=lambda row: (row.path, row.method))
+    types = _types(rows)
     schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCES)
     by_type = dict(zip(map(repr, types), map(_with_items, schemas), strict=True))
     used = _used_components([*by_type.values()], components)
     paths: dict[str, dict[str, Any]] = {}
-    for (method, path), route in sorted(table.items(), key=lambda row: (row[0][1], row[0][0])):
-        shown = _PARAMETER.sub(r"{\1}", path)
-        paths.setdefault(shown, {})[method.lower()] = _operation(route, by_type)
+    for row in rows:
+        shown = _PARAMETER.sub(r"{\1}", row.path)
+        paths.setdefault(shown, {})[row.method.lower()] = _operation(row, by_type)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -131,14 +135,19 @@ def openapi(table: Table) -> dict[str, Any]:
     }
 
 
-def _types(table: Table) -> list[Any]:
+def _types(rows: list[Endpoint[..., Any]]) -> list[Any]:
     """Return the types of all request bodies and answers, without repetition and without the types nested in them."""
     types: dict[str, Any] = {}
-    for route in table.values():
-        for kind in (route.body, route.answer, wire.JobAccepted if route.is_job else None):
+    for row in rows:
+        for kind in (row.body_kind, _shown(row), wire.JobAccepted if row.job else None):
             if kind is not None:
                 types.setdefault(repr(kind), kind)
     return list(types.values())
+
+
+def _shown(row: Endpoint[..., Any]) -> Any:
+    """Return the type of an answer in JSON, or None."""
+    return row.shows or (None if row.answer in (NoneType, str, bytes) else row.answer)
 
 
 def _used_components(schemas: list[Any], components: dict[str, Any]) -> list[str]:
@@ -165,24 +174,24 @@ def _with_items(schema: Any) -> Any:
     return whole
 
 
-def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+def _operation(row: Endpoint[..., Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """Return the operation object of one route; `schemas` are those of its types, by their repr."""
-    operation: dict[str, Any] = {"tags": [_tag(route)], "summary": route.summary, "operationId": _name(route)}
-    parameters = [_path_parameter(name, whole=bool(rest)) for name, rest in _PARAMETER.findall(route.path)]
-    parameters += _query_parameters(route)
-    if route.method == "POST":
+    operation: dict[str, Any] = {"tags": [_tag(row)], "summary": row.summary, "operationId": _name(row)}
+    parameters = [_path_parameter(name, whole=bool(rest)) for name, rest in _PARAMETER.findall(row.path)]
+    parameters += _query_parameters(row)
+    if row.method == "POST":
         parameters.append(_KEY_PARAMETER)
-    if route.has_etag and route.method != "GET":
+    if row.etag and row.method != "GET":
         parameters += _PRECONDITIONS
     if parameters:
         operation["parameters"] = parameters
-    if route.raw:
+    if row.raw:
         operation["requestBody"] = {"required": True, "content": {"application/octet-stream": {"schema": {}}}}
-    elif route.body is not None:
-        required = any(field.required for field in msgspec.structs.fields(route.body))
-        operation["requestBody"] = {"required": required, "content": _json(schemas[repr(route.body)])}
-    operation["responses"] = _answers(route, schemas) | {
-        status: {"$ref": f"#/components/responses/Error{status}"} for status in _error_statuses(route)
+    elif row.body_kind is not None:
+        required = any(field.required for field in msgspec.structs.fields(row.body_kind))
+        operation["requestBody"] = {"required": required, "content": _json(schemas[repr(row.body_kind)])}
+    operation["responses"] = _answers(row, schemas) | {
+        status: {"$ref": f"#/components/responses/Error{status}"} for status in _error_statuses(row)
     }
     return operation
 
@@ -192,9 +201,9 @@ def _path_parameter(name: str, *, whole: bool) -> dict[str, Any]:
     return parameter | ({"description": "A path; its `/` may be sent as they are or as `%2F`."} if whole else {})
 
 
-def _query_parameters(route: Route) -> list[dict[str, Any]]:
+def _query_parameters(row: Endpoint[..., Any]) -> list[dict[str, Any]]:
     """Return the parameters of a route's query struct, with types, bounds and defaults."""
-    (reference,), components = msgspec.json.schema_components([route.query], ref_template=REFERENCES)
+    (reference,), components = msgspec.json.schema_components([row.query_kind], ref_template=REFERENCES)
     struct = components[reference["$ref"].rpartition("/")[2]]
     parameters = []
     for name, rule in struct["properties"].items():
@@ -209,24 +218,24 @@ def _query_parameters(route: Route) -> list[dict[str, Any]]:
     return parameters
 
 
-def _answers(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+def _answers(row: Endpoint[..., Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """Return the responses of a call that succeeds, by status."""
-    answer: dict[str, Any] = {"description": route.summary}
-    if route.answer is not None:
-        answer["content"] = _json(schemas[repr(route.answer)])
-        if route.may_be_text:
+    answer: dict[str, Any] = {"description": row.summary}
+    if _shown(row) is not None:
+        answer["content"] = _json(schemas[repr(_shown(row))])
+        if row.text:
             answer["content"][TEXT] = {"schema": {"type": "string"}}
-    elif route.media != JSON:
-        answer["content"] = {route.media: {"schema": {"type": "string"}}}
+    elif row.media != JSON:
+        answer["content"] = {row.media: {"schema": {"type": "string"}}}
     headers: dict[str, Any] = {}
-    if route.has_etag and route.method != "DELETE":
+    if row.etag and row.method != "DELETE":
         headers["ETag"] = _ETAG_HEADER
-    if route.status == 201 and "{" not in route.path:
+    if row.status == 201 and "{" not in row.path:
         headers["Location"] = _LOCATION_HEADER
     if headers:
         answer["headers"] = headers
-    if not route.is_job:
-        return {str(status): answer for status in (route.status, *route.also)}
+    if not row.job:
+        return {str(status): answer for status in (row.status, *row.also)}
     started = {
         "description": "The work has begun as a job; GET /v1/jobs/{job} follows it.",
         "headers": {"Location": _LOCATION_HEADER},
@@ -235,10 +244,10 @@ def _answers(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     return {"200": answer | {"description": "With `wait=true`: the result."}, "202": started}
 
 
-def _error_statuses(route: Route) -> list[str]:
+def _error_statuses(row: Endpoint[..., Any]) -> list[str]:
     """Return the statuses of the errors that a route may answer."""
-    left_out = set() if route.path == "/v1/events" else {"410"}
-    if route.method == "GET":
+    left_out = set() if row.path == "/v1/events" else {"410"}
+    if row.method == "GET":
         left_out |= {"415", "507"}
     return [status for status in _ERRORS if status not in left_out]
 
@@ -249,21 +258,21 @@ def _error(status: str) -> dict[str, Any]:
     return {"description": _ERRORS[status], **headers, "content": _json({"$ref": "#/components/schemas/Error"})}
 
 
-def _noun(route: Route) -> str:
-    return route.path.removeprefix("/v1").split("/")[1]
+def _noun(row: Endpoint[..., Any]) -> str:
+    return row.path.removeprefix("/v1").split("/")[1]
 
 
-def _tag(route: Route) -> str:
+def _tag(row: Endpoint[..., Any]) -> str:
     """Return the group of a route: by its noun, else `daemon`."""
-    noun = _noun(route)
+    noun = _noun(row)
     return noun if noun in _TAGS else _TAG_OF_NOUN.get(noun, "daemon")
 
 
-def _name(route: Route) -> str:
+def _name(row: Endpoint[..., Any]) -> str:
     """Return a unique operationId: method and path as words, `get_threads_id`."""
-    shown = _PARAMETER.sub(r"\1", route.path.removeprefix("/v1"))
+    shown = _PARAMETER.sub(r"\1", row.path.removeprefix("/v1"))
     words = re.sub(r"[^A-Za-z0-9]+", " ", shown).split()
-    return "_".join([route.method.lower(), *words])
+    return "_".join([row.method.lower(), *words])
 
 
 def _json(schema: Any) -> dict[str, Any]:

@@ -6,9 +6,8 @@ import asyncio
 import re
 import time
 import urllib.parse
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
 from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, failure_of
@@ -24,6 +23,7 @@ from reveried.ram import after_work
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from reverie.api.endpoint import Endpoint
     from reveried.http.message import Request, Response
     from reveried.services import Services
 
@@ -34,58 +34,30 @@ PROTOCOL_HEADER = (b"reverie-protocol", str(PROTOCOL).encode())
 _PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")
 
 Handler = Callable[[Call], Awaitable[Reply | Stream]]
+H = TypeVar("H", bound=Handler)
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One operation of the API: method and path, its handler, and its description for openapi.json.
+class Table(dict["Endpoint[..., Any]", Handler]):
+    """Endpoints with their handlers."""
 
-    `path` may contain `{name}` (one segment) and, last, `{name:path}` (the rest). `query` is the wire struct of the
-    query parameters, which are parsed before the handler runs. `body` and `answer` are wire structs for the description
-    alone: the handler decodes the body by `call.into(Struct)`. A `raw` route takes a body of any type, the others JSON
-    only. `media` is the answer's content type, `also` are further statuses of success. Where `is_job` is true, the call
-    answers 202 with a job's id unless the caller waits. Calls with `has_etag` answer an `ETag`; those that write take
-    `If-Match` and `If-None-Match`. An answer that `may_be_text` is plain text where the query wants that. Calls with
-    `local_pages` may be sent by a web page of this machine over TCP.
-    """
+    def serves(self, endpoint: Endpoint[..., Any]) -> Callable[[H], H]:
+        """Return the decorator of an endpoint's handler, which decodes the body by `call.into(Struct)`."""
 
-    method: str
-    path: str
-    handler: Handler
-    summary: str
-    body: Any = None
-    answer: Any = None
-    status: int = 200
-    also: tuple[int, ...] = ()
-    query: type[Any] = wire.NoQuery
-    raw: bool = False
-    media: str = "application/json"
-    may_be_text: bool = False
-    is_job: bool = False
-    has_etag: bool = False
-    local_pages: bool = False
+        def served(handler: H) -> H:
+            self[endpoint] = handler
+            return handler
+
+        return served
 
 
-Table = dict[tuple[str, str], Route]
+API = Table()
+"""The routes of the daemon, whose modules enter them by `serves`."""
 
-
-def table(*groups: Iterable[Route]) -> Table:
-    """Return all routes by (method, path).
-
-    Raises:
-        ValueError: two routes have the same method and path.
-    """
-    rows: Table = {}
-    for route in (route for group in groups for route in group):
-        key = (route.method, route.path)
-        if key in rows:
-            raise ValueError(f"two routes claim {route.method} {route.path}")
-        rows[key] = route
-    return rows
+serves = API.serves
 
 
 class _Path:
-    """One path of the table with its routes by method; GET also serves HEAD (RFC 9110, 9.3.2)."""
+    """One path of the table with its endpoints by method; GET also serves HEAD (RFC 9110, 9.3.2)."""
 
     def __init__(self, path: str) -> None:
         literal, *rest = _PARAMETER.split(path)  # then name, `:path` or None, and literal text, in turn
@@ -93,25 +65,28 @@ class _Path:
         for name, whole, text in zip(rest[0::3], rest[1::3], rest[2::3], strict=True):
             regex += f"(?P<{name}>{'.*' if whole else '[^/]+'})" + re.escape(text)
         self.regex = re.compile(regex)  # noqa: TID251 - every route is matched at start
-        self.routes: dict[str, Route] = {}
+        self.routes: dict[str, Endpoint[..., Any]] = {}
 
-    def add(self, route: Route) -> None:
-        """Add a route of this path; a GET route answers HEAD too."""
-        self.routes[route.method] = route
-        if route.method == "GET":
-            self.routes["HEAD"] = route
+    def add(self, endpoint: Endpoint[..., Any]) -> None:
+        """Add an endpoint of this path; GET answers HEAD too. Raises ValueError: the path has one of its method."""
+        if endpoint.method in self.routes:
+            raise ValueError(f"two routes claim {endpoint.line}")
+        self.routes[endpoint.method] = endpoint
+        if endpoint.method == "GET":
+            self.routes["HEAD"] = endpoint
 
 
 class Application:
     """The handler of every request: answers it by the route that matches, by 404, or by 405."""
 
     def __init__(self, routes: Table, services: Services) -> None:
+        self._routes = routes
         self._services = services
         self._metrics = services.metrics
         paths: dict[str, _Path] = {}
         # An exact path goes before a pattern, so that `/v1/jobs/all` is not taken for a job named `all`.
-        for route in sorted(routes.values(), key=lambda route: ("{" in route.path, ":path}" in route.path)):
-            paths.setdefault(route.path, _Path(route.path)).add(route)
+        for row in sorted(routes, key=lambda row: ("{" in row.path, ":path}" in row.path)):
+            paths.setdefault(row.path, _Path(row.path)).add(row)
         self._by_noun: dict[str, list[_Path]] = {}  # only the few paths of one noun are matched against a request
         for text, path in paths.items():
             self._by_noun.setdefault(_noun(text), []).append(path)
@@ -134,13 +109,15 @@ class Application:
             shown = request.path[:SHOWN_CHARS]
             await send_error(NotFound(f"There is no {shown!r} here.", hint="See /v1/openapi.json."), response)
 
-    async def _run(self, route: Route, params: Mapping[str, str], request: Request, response: Response) -> None:
+    async def _run(
+        self, route: Endpoint[..., Any], params: Mapping[str, str], request: Request, response: Response
+    ) -> None:
         """Run the handler of a route; no exception but cancellation escapes."""
         began = time.perf_counter()
         status, size = 500, len(request.body)
         try:
             with logged():  # what is redacted in this request is recorded with where it was
-                answer = await route.handler(self._call_of(route, params, request))
+                answer = await self._routes[route](self._call_of(route, params, request))
             status = await _send_answer(answer, response)
         except ReverieError as error:
             status = error.status
@@ -155,7 +132,7 @@ class Application:
             self._metrics.observe(route.method, route.path, status, time.perf_counter() - began)
             after_work(size)
 
-    def _call_of(self, route: Route, params: Mapping[str, str], request: Request) -> Call:
+    def _call_of(self, route: Endpoint[..., Any], params: Mapping[str, str], request: Request) -> Call:
         """Return the request as a `Call` of an authenticated caller.
 
         The protocol is checked first: to an older client every later error would be less helpful.
@@ -178,7 +155,7 @@ class Application:
             agent=caller.agent,
             token=caller.token,
             params=params,
-            query=wire.parse_query(route.query, _query(request.query)),
+            query=wire.parse_query(route.query_kind, _query(request.query)),
             headers=headers,
             body=body,
             services=self._services,

@@ -1,9 +1,9 @@
-"""The HTTP API: every route of the daemon in one table; a duplicate route fails at the start."""
+"""The HTTP API: each module enters the handlers of its endpoints into one table; a second one of the same fails."""
 
 from __future__ import annotations
 
-from reveried.http.route import Table, table
-from reveried.routes import (
+from reveried.http.route import API, Table
+from reveried.routes import (  # noqa: F401 - each enters its handlers
     admin,
     brief,
     contexts,
@@ -23,34 +23,7 @@ from reveried.routes import (
     tools,
 )
 
-__all__ = ["routes"]
-
 
 def routes() -> Table:
-    """Return all routes by (method, path); each module of this package has its own in tuples, listed here."""
-    return table(
-        admin.ROUTES,
-        learn.CHECK_ROUTES,
-        spaces.ROUTES,
-        threads.ROUTES,
-        spaces.PROJECT_ROUTES,
-        brief.ROUTES,
-        contexts.ROUTES,
-        learn.ROUTES,
-        memories.ROUTES,
-        memories.CANDIDATE_ROUTES,
-        runs.ROUTES,
-        memories.SEARCH_ROUTES,
-        tools.ROUTES,
-        mcp.ROUTES,
-        documents.ROUTES,
-        sync.ROUTES,
-        history.ROUTES,
-        dreams.ROUTES,
-        threads.IMPORT_ROUTES,
-        sessions.ROUTES,
-        sessions.HOOK_ROUTES,
-        redactions.ROUTES,
-        history.EVENT_ROUTES,
-        jobs.ROUTES,
-    )
+    """Return every endpoint with its handler."""
+    return API

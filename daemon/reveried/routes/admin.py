@@ -6,11 +6,12 @@ import asyncio
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reverie import tokenizer, wire
+from reverie.api.system import System
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.private_folder import make_private
 from reverie.store import BackupEntry, Kind
@@ -19,7 +20,7 @@ from reverie.usecases import dream, privacy, restored, usage
 from reveried import PROTOCOL, __version__
 from reveried.actions.compact import compact
 from reveried.execute import answer_once
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.models.anthropic import DEFAULT_MODELS
 from reveried.worker import WRITES_FAIL_HINT
@@ -45,6 +46,7 @@ METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 DRAFT_RANDOM_BYTES = 16  # of the name of an unfinished copy
 
 
+@serves(System.health)
 async def health(call: Call) -> Reply:
     """Return status, version, protocol, process id and uptime of this daemon.
 
@@ -65,6 +67,7 @@ async def health(call: Call) -> Reply:
     )
 
 
+@serves(System.status)
 async def status(call: Call) -> Reply:
     """Return counts, schedules with their next run, the last dream, the folder's state, the engine, token spend."""
     return Reply(await asyncio.to_thread(_status, call))
@@ -123,6 +126,7 @@ def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
     )
 
 
+@serves(System.metrics)
 async def metrics(call: Call) -> Reply:
     """Return counts of requests, connections, queues, processes, streams and model calls in Prometheus text format."""
     spent = await asyncio.to_thread(usage.model_spend, call.services.store, call.services.clock())
@@ -189,6 +193,7 @@ def _model_lines(spent: Sequence[wire.ModelSpend]) -> list[str]:
     return lines
 
 
+@serves(System.backup)
 async def make_backup(call: Call) -> Reply:
     """Copy the store to a file below the backup folder.
 
@@ -233,6 +238,7 @@ def _backup_path(path: Path, folder: Path) -> Path:
     return parent / path.name
 
 
+@serves(System.compact)
 async def compact_store(call: Call) -> Reply:
     """Rewrite the store's file without free pages; only for the owner, since it is the store of every space."""
     if not call.is_owner:
@@ -245,29 +251,7 @@ async def compact_store(call: Call) -> Reply:
     return Reply(await answer_once(call.services, call.space, call.idempotency, run, wire.Compacted))
 
 
+@serves(System.openapi)
 async def description(call: Call) -> Reply:
     """Return the OpenAPI 3.1 document of all routes."""
     return Reply(call.services.description())
-
-
-ROUTES = (
-    Route("GET", "/v1/health", health, "Liveness, version and protocol of the daemon.", answer=wire.Health),
-    Route("GET", "/v1/status", status, "Counts, schedules, folder state, and what needs a person.", answer=wire.Status),
-    Route("GET", "/metrics", metrics, "The daemon's figures in the Prometheus text format.", media=METRICS_MEDIA),
-    Route(
-        "POST",
-        "/v1/backups",
-        make_backup,
-        "Copies the whole store to a file.",
-        body=wire.CreateBackup,
-        answer=wire.BackupMade,
-    ),
-    Route(
-        "POST",
-        "/v1/compact",
-        compact_store,
-        "Rewrites the store's file without the space that deleted records have left.",
-        answer=wire.Compacted,
-    ),
-    Route("GET", "/v1/openapi.json", description, "Returns this description.", answer=dict[str, Any]),
-)

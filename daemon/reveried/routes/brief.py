@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.api.briefs import Briefs
 from reverie.usecases.briefs import brief_answer
 from reveried.actions import briefs
 from reveried.http.openapi import TEXT
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reveried.http.types import Call
 
 
+@serves(Briefs.brief)
 async def get_brief(call: Call) -> Reply:
     """Return the brief of a project: its lines, or the text that agents are shown."""
     query = call.query_as(wire.BriefQuery)
@@ -29,6 +31,7 @@ async def get_brief(call: Call) -> Reply:
     return Reply(replace(brief_answer(brief), model_tokens_per_session=cost))
 
 
+@serves(Briefs.change_brief_line)
 async def change_line(call: Call) -> Reply:
     """Drop a line of a brief, keep it as a memory, or correct its words; undo reverts each."""
     request = call.into(wire.ChangeBriefLine)
@@ -44,24 +47,3 @@ async def change_line(call: Call) -> Reply:
         idempotency=call.idempotency,
     )
     return Reply(answer)
-
-
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/projects/{project}/brief",
-        get_brief,
-        "The brief of a project: what its sessions taught.",
-        answer=wire.Brief,
-        query=wire.BriefQuery,
-        may_be_text=True,
-    ),
-    Route(
-        "POST",
-        "/v1/projects/{project}/brief/lines/{id}",
-        change_line,
-        "Drops, keeps or corrects a line of a brief.",
-        body=wire.ChangeBriefLine,
-        answer=wire.BriefLineChanged,
-    ),
-)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import tokenizer, wire
+from reverie.api.contexts import Contexts
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
 from reveried.actions import contexts as actions
 from reveried.http.openapi import TEXT
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.routes.learn import require_thread
 from reveried.routes.pagination import record_page
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from reveried.http.types import Call
 
 
+@serves(Contexts.context)
 async def context(call: Call) -> Reply:
     """Return the request fragment to splat into a call of the model, and what each tier costs; or one plain text."""
     query = call.query_as(wire.ContextQuery)
@@ -44,12 +46,15 @@ async def context(call: Call) -> Reply:
     return Reply(answer)
 
 
+@serves(Contexts.working_state)
 async def get_state(call: Call) -> Reply:
     """Return the working state as of the thread's last message."""
     plan = await actions.state(call.services, call.space, call.params["id"])
     return Reply(working_state.state_answer(plan.state))
 
 
+@serves(Contexts.replace_working_state)
+@serves(Contexts.set_working_state)
 async def set_state(call: Call) -> Reply:
     """Set the working state in the agent's own words; PUT empties the fields that are left out, PATCH keeps them."""
     fields = actions.given_fields(call.into(wire.SetWorkingState))
@@ -59,6 +64,7 @@ async def set_state(call: Call) -> Reply:
     return Reply(state)
 
 
+@serves(Contexts.digest)
 async def digest(call: Call) -> Reply:
     """Return the digest of who the user is and what they usually do; empty until the first distillation."""
     with call.services.store.reader(call.space) as reader:
@@ -73,6 +79,7 @@ async def digest(call: Call) -> Reply:
     return Reply(answer)
 
 
+@serves(Contexts.add_note)
 async def add_note(call: Call) -> Reply:
     """Write a note that stays in the thread's context."""
     request = call.into(wire.CreateNote)
@@ -88,46 +95,15 @@ async def add_note(call: Call) -> Reply:
     return Reply(note, status=201)
 
 
+@serves(Contexts.notes)
 async def list_notes(call: Call) -> Reply:
     """List the thread's notes, oldest first."""
     require_thread(call)
     return await record_page(call, NoteRecord, lambda _, note: threads.note_answer(note), prefix=(call.params["id"],))
 
 
+@serves(Contexts.delete_note)
 async def delete_note(call: Call) -> Reply:
     """Delete a note; undo brings it back."""
     await call.services.submit(threads.delete_note(call.space, call.who, call.params["id"], call.params["note"]))
     return Reply(status=204)
-
-
-_ID = "/v1/threads/{id}"
-
-ROUTES = (
-    Route(
-        "GET",
-        f"{_ID}/context",
-        context,
-        "The request fragment with the thread's context.",
-        answer=wire.ContextAnswer,
-        query=wire.ContextQuery,
-        may_be_text=True,
-    ),
-    Route(
-        "GET", f"{_ID}/working-state", get_state, "The working state as of the last message.", answer=wire.WorkingState
-    ),
-    *(
-        Route(
-            method,
-            f"{_ID}/working-state",
-            set_state,
-            "Sets fields of the working state.",
-            body=wire.SetWorkingState,
-            answer=wire.WorkingState,
-        )
-        for method in ("PUT", "PATCH")
-    ),
-    Route("GET", f"{_ID}/digest", digest, "The digest of the user and their usual work.", answer=wire.ThreadDigest),
-    Route("POST", f"{_ID}/notes", add_note, "Writes a note.", body=wire.CreateNote, answer=wire.Note, status=201),
-    Route("GET", f"{_ID}/notes", list_notes, "The thread's notes.", answer=wire.Page[wire.Note], query=wire.ListQuery),
-    Route("DELETE", f"{_ID}/notes/{{note}}", delete_note, "Deletes a note.", status=204),
-)

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.api.documents import Documents
 from reverie.documents.project_paths import PERSON
 from reverie.errors import Conflict, ValidationError
 from reverie.lazy_regex import lazy_regex
@@ -19,7 +20,7 @@ from reverie.usecases.authors import agent_author
 from reverie.usecases.projections import index_answer
 from reveried.actions import documents, projects
 from reveried.execute import read
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.routes.purge import purge
 
@@ -48,6 +49,7 @@ def _etag(document: DocumentRecord) -> dict[str, str]:
     return {"etag": f'"{document.sha256}"'}
 
 
+@serves(Documents.documents)
 async def list_documents(call: Call) -> Reply:
     """Return the documents by path, with size and summary."""
     query = call.query_as(wire.DocumentsQuery)
@@ -61,6 +63,7 @@ async def list_documents(call: Call) -> Reply:
     return Reply(wire.Page(items, items[-1].path if len(rest) > limit else None))
 
 
+@serves(Documents.document)
 async def get_document(call: Call) -> Reply:
     """Return a document with its text: the current version, or the one after the operation `at`."""
     document = await asyncio.to_thread(_document, call, usecase.readable_path(call.params["path"]))
@@ -81,6 +84,7 @@ def _document(call: Call, path: str) -> DocumentRecord:
         return usecase.get(reader, path)
 
 
+@serves(Documents.put_document)
 async def put_document(call: Call) -> Reply:
     """Write a whole document; the answer comes when its file is written."""
     body = call.into(wire.PutDocument)
@@ -102,6 +106,7 @@ async def put_document(call: Call) -> Reply:
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
+@serves(Documents.patch_document)
 async def patch_document(call: Call) -> Reply:
     """Replace exact texts, all or none."""
     body = call.into(wire.PatchDocument)
@@ -118,6 +123,7 @@ async def patch_document(call: Call) -> Reply:
     return Reply(answer, headers=_etag(document))
 
 
+@serves(Documents.append_entry)
 async def append_entry(call: Call) -> Reply:
     """Append an entry to a document."""
     body = call.into(wire.AppendEntry)
@@ -134,6 +140,7 @@ async def append_entry(call: Call) -> Reply:
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
+@serves(Documents.insert_lines)
 async def insert_lines(call: Call) -> Reply:
     """Insert lines after a line of a document."""
     body = call.into(wire.InsertLines)
@@ -150,12 +157,14 @@ async def insert_lines(call: Call) -> Reply:
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
+@serves(Documents.move_document)
 async def move_document(call: Call) -> Reply:
     """Move a document, or a folder with every document below it; memories keep their ids."""
     path, to = call.params["path"], call.into(wire.MoveDocument).to
     return Reply(await documents.move(call.services, call.space, path, to, who=call.who, idempotency=call.idempotency))
 
 
+@serves(Documents.delete_document)
 async def delete_document(call: Call) -> Reply:
     """Delete a document and its file, or a whole folder; undo restores them, unless `purge` removes them for good."""
     query = call.query_as(wire.DeleteDocumentQuery)
@@ -212,91 +221,10 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
     return wire.DocumentDeleted(path=path, operation=purged.operation, memories=purged.memories, purged=purged)
 
 
+@serves(Documents.index)
 async def index(call: Call) -> Reply:
     """Return the memory index for an agent's first turn, as text and as data."""
     selection = await projects.selected(call.services, call.space, call.query_as(wire.IndexQuery))
     entries = await projects.index_entries(call.services, call.space, selection.scope)
     listed = await call.services.sync_service.documents(call.space)
     return Reply(index_answer(entries, listed, selection.project))
-
-
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/documents",
-        list_documents,
-        "Lists the documents.",
-        answer=wire.Page[wire.Document],
-        query=wire.DocumentsQuery,
-    ),
-    Route(
-        "GET",
-        "/v1/documents/{path:path}",
-        get_document,
-        "Returns a document with its text, the current one or after an operation.",
-        answer=wire.DocumentText,
-        query=wire.DocumentQuery,
-        has_etag=True,
-    ),
-    Route(
-        "PUT",
-        "/v1/documents/{path:path}",
-        put_document,
-        "Writes a whole document.",
-        body=wire.PutDocument,
-        answer=wire.Document,
-        has_etag=True,
-    ),
-    Route(
-        "DELETE",
-        "/v1/documents/{path:path}",
-        delete_document,
-        "Deletes a document and its memories, with `folder` all below it; with `purge` for good.",
-        answer=wire.DocumentDeleted,
-        query=wire.DeleteDocumentQuery,
-        has_etag=True,
-    ),
-    Route(
-        "POST",
-        "/v1/documents/{path:path}/patch",
-        patch_document,
-        "Replaces exact texts, all or none.",
-        body=wire.PatchDocument,
-        answer=wire.PatchAnswer,
-        has_etag=True,
-    ),
-    Route(
-        "POST",
-        "/v1/documents/{path:path}/append",
-        append_entry,
-        "Appends an entry to a document.",
-        body=wire.AppendEntry,
-        answer=wire.Document,
-        has_etag=True,
-    ),
-    Route(
-        "POST",
-        "/v1/documents/{path:path}/insert",
-        insert_lines,
-        "Inserts lines behind a line of a document.",
-        body=wire.InsertLines,
-        answer=wire.Document,
-        has_etag=True,
-    ),
-    Route(
-        "POST",
-        "/v1/documents/{path:path}/move",
-        move_document,
-        "Moves a document, or a folder with all documents below it.",
-        body=wire.MoveDocument,
-        answer=wire.DocumentsMoved,
-    ),
-    Route(
-        "GET",
-        "/v1/index",
-        index,
-        "Returns the memory index for an agent's first turn.",
-        answer=wire.IndexAnswer,
-        query=wire.IndexQuery,
-    ),
-)

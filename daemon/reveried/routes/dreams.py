@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import cron_expression, wire
+from reverie.api.dreams import Dreams
 from reverie.errors import Forbidden
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import dream as action_dream
 from reveried.execute import answer_once
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from reveried.jobs import Progress
 
 
+@serves(Dreams.dream)
 async def start(call: Call) -> Reply:
     """Dream about what changed since the last dream; a dry run decides and writes nothing."""
     request, idempotency = call.into(wire.StartDream), call.idempotency
@@ -38,22 +40,26 @@ async def start(call: Call) -> Reply:
     return await jobs.start_job(call, "dream", work)
 
 
+@serves(Dreams.dreams)
 async def list_dreams(call: Call) -> Reply:
     """List past dreams, newest first."""
     return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
 
 
+@serves(Dreams.dream_record)
 async def get_dream(call: Call) -> Reply:
     """Return one past dream."""
     with call.services.store.reader(call.space) as reader:
         return Reply(dream.get(reader, call.params["id"]))
 
 
+@serves(Dreams.schedules)
 async def list_schedules(call: Call) -> Reply:
     """List the schedules of the space, each with its next run."""
     return Reply(wire.Page(items=call.services.scheduler.list(call.space)))
 
 
+@serves(Dreams.add_schedule)
 async def add_schedule(call: Call) -> Reply:
     """Add a schedule, or replace the one of the same id."""
     request = call.into(wire.CreateSchedule)
@@ -93,34 +99,8 @@ def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:
         )
 
 
+@serves(Dreams.remove_schedule)
 async def remove_schedule(call: Call) -> Reply:
     """Delete a schedule."""
     await call.services.scheduler.remove(call.space, call.params["id"])
     return Reply(status=204)
-
-
-ROUTES = (
-    Route(
-        "POST",
-        "/v1/dreams",
-        start,
-        "Dreams about what changed since the last dream.",
-        body=wire.StartDream,
-        answer=wire.DreamAnswer,
-        query=wire.WaitQuery,
-        is_job=True,
-    ),
-    Route("GET", "/v1/dreams", list_dreams, "Past dreams.", answer=wire.Page[wire.DreamRecord], query=wire.ListQuery),
-    Route("GET", "/v1/dreams/{id}", get_dream, "One past dream.", answer=wire.DreamRecord),
-    Route("GET", "/v1/schedules", list_schedules, "The schedules of the space.", answer=wire.Page[wire.Schedule]),
-    Route(
-        "POST",
-        "/v1/schedules",
-        add_schedule,
-        "Adds a schedule.",
-        body=wire.CreateSchedule,
-        answer=wire.Schedule,
-        status=201,
-    ),
-    Route("DELETE", "/v1/schedules/{id}", remove_schedule, "Deletes a schedule.", status=204),
-)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
 from reverie import wire
+from reverie.api.history import Events, History
 from reverie.errors import CursorExpired, Forbidden, ValidationError
 from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases import history as usecase
 from reveried.actions import undo as action_undo
 from reveried.execute import read
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply, Stream
 from reveried.routes.pagination import record_page
 
@@ -27,11 +28,13 @@ BATCH = 256  # events in one chunk
 HEARTBEAT_S = 15.0  # a comment line after so long without events
 
 
+@serves(History.operations)
 async def list_operations(call: Call) -> Reply:
     """Return the operations, newest first."""
     return await record_page(call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True)
 
 
+@serves(History.operation)
 async def get_operation(call: Call) -> Reply:
     """Return one operation."""
     seq = usecase.operation_number(call.params["id"])
@@ -39,6 +42,7 @@ async def get_operation(call: Call) -> Reply:
         return Reply(usecase.operation_answer(reader, usecase.get(reader, seq)))
 
 
+@serves(History.undo)
 async def undo(call: Call) -> Reply:
     """Revert an operation by a new one. An agent's token reverts operations of that agent alone."""
     seq = usecase.operation_number(call.params["id"])
@@ -53,6 +57,7 @@ async def undo(call: Call) -> Reply:
     return Reply(await action_undo.undo(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
 
 
+@serves(History.rollback)
 async def rollback(call: Call) -> Reply:
     """Restore documents, memories and notes to an earlier operation, as a new operation; never for an agent's token."""
     if call.agent is not None:
@@ -73,23 +78,27 @@ async def rollback(call: Call) -> Reply:
     return Reply(answer)
 
 
+@serves(History.document_history)
 async def versions(call: Call) -> Reply:
     """Return every version of a document, oldest first, each with the operation that wrote it."""
     path = documents.readable_path(call.params["path"])
     return Reply(await read(call.services, call.space, lambda reader: usecase.document_versions(reader, path)))
 
 
+@serves(History.difference)
 async def difference(call: Call) -> Reply:
     """Return the changes of documents between two operations."""
     query = call.query_as(wire.DifferenceQuery)
     return Reply(await read(call.services, call.space, lambda reader: usecase.difference(reader, query)))
 
 
+@serves(History.archives)
 async def list_archives(call: Call) -> Reply:
     """Return the archives, by address."""
     return await record_page(call, ArchiveRecord, lambda _, record: usecase.archive_answer(record))
 
 
+@serves(History.archive)
 async def get_archive(call: Call) -> Reply:
     """Return the canonical bytes of an archive; the address is their SHA-256."""
     address = call.params["sha256"]
@@ -98,59 +107,7 @@ async def get_archive(call: Call) -> Reply:
     return Reply(body=body, headers={"etag": f'"{address}"'})
 
 
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/operations",
-        list_operations,
-        "Lists the operations, newest first.",
-        answer=wire.Page[wire.Operation],
-        query=wire.SequenceQuery,
-    ),
-    Route("GET", "/v1/operations/{id}", get_operation, "Returns one operation.", answer=wire.Operation),
-    Route("POST", "/v1/operations/{id}/undo", undo, "Undoes an operation.", answer=wire.UndoAnswer),
-    Route(
-        "POST",
-        "/v1/rollback",
-        rollback,
-        "Rolls back to an earlier operation.",
-        body=wire.Rollback,
-        answer=wire.RollbackAnswer,
-    ),
-    Route(
-        "GET",
-        "/v1/history/{path:path}",
-        versions,
-        "Lists the versions of a document.",
-        answer=wire.Page[wire.DocumentVersion],
-    ),
-    Route(
-        "GET",
-        "/v1/diff",
-        difference,
-        "Returns the changes of documents between two operations.",
-        answer=wire.DifferenceAnswer,
-        query=wire.DifferenceQuery,
-    ),
-    Route(
-        "GET",
-        "/v1/archives",
-        list_archives,
-        "Lists the archives.",
-        answer=wire.Page[wire.Archive],
-        query=wire.ListQuery,
-    ),
-    Route(
-        "GET",
-        "/v1/archives/{sha256}",
-        get_archive,
-        "Returns the canonical bytes of an archive.",
-        answer=dict[str, Any],
-        has_etag=True,
-    ),
-)
-
-
+@serves(Events.stream)
 async def events(call: Call) -> Stream:
     """Stream the events after `after` (or `Last-Event-ID`), then new ones; without either only new ones.
 
@@ -210,15 +167,3 @@ def _new_frames(call: Call, after: int) -> tuple[bytes, int]:
             data = orjson.dumps(event.data).decode()
             frames.append(f"id: {after}\nevent: {event.type}\ndata: {data}\n\n".encode())
     return b"".join(frames), after
-
-
-EVENT_ROUTES = (
-    Route(
-        "GET",
-        "/v1/events",
-        events,
-        "The content-free events of the space as server-sent events; resumes with Last-Event-ID.",
-        query=wire.EventsQuery,
-        media="text/event-stream",
-    ),
-)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.api.system import System
 from reveried.execute import stored_answer
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[
     return Reply(wire.JobAccepted(job=job.id), status=202, headers={"location": f"/v1/jobs/{job.id}"})
 
 
+@serves(System.jobs)
 async def list_jobs(call: Call) -> Reply:
     """List the jobs that this process has started, oldest first."""
     query = call.query_as(wire.ListQuery)
@@ -41,26 +43,14 @@ async def list_jobs(call: Call) -> Reply:
     return Reply(wire.Page(items=[job.answer() for job in page], next=cursor))
 
 
+@serves(System.job)
 async def get_job(call: Call) -> Reply:
     """Return a job with its progress and result."""
     return Reply(call.services.jobs.get(call.space, call.params["id"]).answer())
 
 
+@serves(System.cancel_job)
 async def cancel_job(call: Call) -> Reply:
     """Cancel a job."""
     job = await call.services.jobs.cancel(call.space, call.params["id"])
     return Reply(job.answer())
-
-
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/jobs",
-        list_jobs,
-        "The jobs since the daemon started, oldest first.",
-        answer=wire.Page[wire.Job],
-        query=wire.ListQuery,
-    ),
-    Route("GET", "/v1/jobs/{id}", get_job, "A job with its progress and result.", answer=wire.Job),
-    Route("DELETE", "/v1/jobs/{id}", cancel_job, "Cancels a job; what it has committed stays.", answer=wire.Job),
-)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie import wire
+from reverie.api.system import System
+from reverie.api.threads import Threads
 from reverie.errors import Forbidden, ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
@@ -17,7 +19,7 @@ from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
 from reveried.execute import answer_once
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.models.ask import prepared
 from reveried.models.transport import request_tokens
@@ -34,6 +36,7 @@ OUTPUT_TOKENS = 256  # room for a model that thinks before it answers
 SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object {"ok": true} and nothing else.'
 
 
+@serves(Threads.summaries)
 async def summaries(call: Call) -> Reply:
     """List the structured summaries of the thread, imported ones among them, oldest first."""
     require_thread(call)
@@ -46,6 +49,7 @@ async def summaries(call: Call) -> Reply:
     )
 
 
+@serves(Threads.distill)
 async def distill_thread(call: Call) -> Reply:
     """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
     request, idempotency = call.into(wire.DistillRequest), call.idempotency
@@ -64,6 +68,7 @@ async def distill_thread(call: Call) -> Reply:
     return await jobs.start_job(call, "distill", work)
 
 
+@serves(Threads.model_requests)
 async def model_requests(call: Call) -> Reply:
     """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
     require_thread(call)
@@ -87,6 +92,7 @@ async def model_requests(call: Call) -> Reply:
     return Reply(wire.ModelRequests(kind=call.services.config.distiller.kind, items=items))
 
 
+@serves(Threads.learn)
 async def learn(call: Call) -> Reply:
     """Learn memories from the thread's messages since the last time, without distilling it."""
     idempotency = call.idempotency
@@ -104,6 +110,7 @@ async def learn(call: Call) -> Reply:
     return await jobs.start_job(call, "learn", work)
 
 
+@serves(Threads.reflect)
 async def reflect(call: Call) -> Reply:
     """Let a model change the memory files by calls of tools, after the thread's messages since the last time."""
     idempotency = call.idempotency
@@ -128,62 +135,13 @@ def require_thread(call: Call) -> None:
         threads.get(reader, call.params["id"])
 
 
-_ID = "/v1/threads/{id}"
-
-ROUTES = (
-    Route(
-        "GET",
-        f"{_ID}/summaries",
-        summaries,
-        "The structured summaries of the thread.",
-        answer=wire.Page[wire.PastDistillation],
-        query=wire.SequenceQuery,
-    ),
-    Route(
-        "POST",
-        f"{_ID}/distill",
-        distill_thread,
-        "Distills the thread.",
-        body=wire.DistillRequest,
-        answer=wire.DistillAnswer,
-        query=wire.WaitQuery,
-        is_job=True,
-    ),
-    Route(
-        "GET",
-        f"{_ID}/model-requests",
-        model_requests,
-        "What a distillation would send to a model.",
-        answer=wire.ModelRequests,
-        query=wire.ModelRequestsQuery,
-    ),
-    Route(
-        "POST",
-        f"{_ID}/learn",
-        learn,
-        "Learns memories from the thread without distilling it.",
-        answer=wire.MemoryChanges,
-        query=wire.WaitQuery,
-        is_job=True,
-    ),
-    Route(
-        "POST",
-        f"{_ID}/reflect",
-        reflect,
-        "Lets a model change the memory files by calls of tools.",
-        answer=wire.MemoryChanges,
-        query=wire.WaitQuery,
-        is_job=True,
-    ),
-)
-
-
 class _Ok(msgspec.Struct, forbid_unknown_fields=True):
     """The answer that is asked for."""
 
     ok: bool
 
 
+@serves(System.check_distiller)
 async def check(call: Call) -> Reply:
     """Ask each model of the distiller once, and return how long it took and what it used.
 
@@ -237,14 +195,3 @@ def _request(role: Role) -> ModelRequest:
         max_output_tokens=OUTPUT_TOKENS,
         prompt_version="check-1",
     )
-
-
-CHECK_ROUTES = (
-    Route(
-        "POST",
-        "/v1/distiller/check",
-        check,
-        "Asks each model of the distiller once; answers how long it took and what it used.",
-        answer=wire.DistillerChecked,
-    ),
-)

@@ -10,11 +10,10 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from reverie.api.tools import Doors
 from reverie.canonical_json import check_json
 from reverie.errors import ReverieError, ValidationError
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply, Stream
 from reveried.log import logger
 from reveried.mcp import client_identity, messages, server
@@ -42,17 +41,7 @@ _STATUS = {
 _LISTEN = "subscriptions/listen"
 
 
-class RpcMessage(msgspec.Struct):
-    """A message of JSON-RPC 2.0, for the description of the API."""
-
-    jsonrpc: str
-    method: str | None = None
-    id: str | int | None = None
-    params: dict[str, Any] = msgspec.field(default_factory=dict)
-    result: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
-
-
+@serves(Doors.mcp)
 async def post(call: Call) -> Reply | Stream:
     """Answer a message, or a batch of them."""
     try:
@@ -234,6 +223,7 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
     return _stream_of(call, watch, first=first, meta=meta)
 
 
+@serves(Doors.mcp_stream)
 async def get(call: Call) -> Reply | Stream:
     """Return the stream of a session: the changes of the resources that it subscribed to."""
     try:
@@ -302,6 +292,7 @@ def _answer_question(call: Call, client: Client | None, value: dict[str, Any]) -
         logger("reveried.mcp").debug("a question was answered")
 
 
+@serves(Doors.end_mcp)
 async def delete(call: Call) -> Reply:
     """End a session."""
     try:
@@ -312,26 +303,3 @@ async def delete(call: Call) -> Reply:
         return Reply(status=405, headers={"allow": "POST"}, body=b"")
     call.services.mcp.end(client.session)
     return Reply(status=204)
-
-
-ROUTES = (
-    Route(
-        "POST",
-        "/mcp",
-        post,
-        "Answers a message of the Model Context Protocol.",
-        body=RpcMessage,
-        answer=dict[str, Any],
-        also=(202,),
-        local_pages=True,
-    ),
-    Route(
-        "GET",
-        "/mcp",
-        get,
-        "The notifications of a session as server-sent events.",
-        media="text/event-stream",
-        local_pages=True,
-    ),
-    Route("DELETE", "/mcp", delete, "Ends a session.", status=204, local_pages=True),
-)

@@ -10,6 +10,8 @@ from urllib.parse import quote
 from msgspec.structs import asdict
 
 from reverie import wire
+from reverie.api.memories import Memories
+from reverie.api.search import Search
 from reverie.documents.layout import type_of_blocks
 from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
@@ -21,7 +23,7 @@ from reverie.usecases.authors import ANY_AGENT
 from reveried.actions import memories, projects
 from reveried.actions.search import search_space
 from reveried.execute import answer_once, read
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.routes.pagination import record_page
 from reveried.routes.purge import purge
@@ -33,17 +35,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@serves(Memories.memories)
 async def list_memories(call: Call) -> Reply:
     """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
     query = call.query_as(wire.MemoryQuery)
     selection = await projects.selected(call.services, call.space, query)
-    if query.type is None and query.tag is None and selection.visible is None:
+    if query.kind is None and query.tag is None and selection.visible is None:
         return await record_page(call, MemoryRecord, partial(_listed, call))
     rows = await asyncio.to_thread(
         call.services.recall.listed,
         call.space,
         partial(_listed, call),
-        types=None if query.type is None else {MemoryType(query.type)},
+        types=None if query.kind is None else {MemoryType(query.kind)},
         tags=None if query.tag is None else [query.tag],
         projects=selection.visible,
         after=query.after or "",
@@ -58,11 +61,13 @@ def _listed(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
     return usecase.memory_answer(call.services.accesses.with_access(reader, record))
 
 
+@serves(Memories.memory)
 async def get_memory(call: Call) -> Reply:
     """Return one memory."""
     return Reply(_current(call, call.params["id"]))
 
 
+@serves(Memories.remember)
 async def create(call: Call) -> Reply:
     """Create a memory: a new block of the document for its type."""
     body = call.into(wire.CreateMemory)
@@ -105,6 +110,7 @@ def _type_of(body: wire.CreateMemory) -> MemoryType:
     return (body.document and type_of_blocks(body.document)) or MemoryType.FACT
 
 
+@serves(Memories.change_memory)
 async def change(call: Call) -> Reply:
     """Change the content or the tags of a memory; of its document nothing else changes but summary and day."""
     body = call.into(wire.ChangeMemory)
@@ -121,6 +127,7 @@ async def change(call: Call) -> Reply:
         return Reply(usecase.memory_answer(call.services.accesses.with_access(reader, record)))
 
 
+@serves(Memories.forget)
 async def forget(call: Call) -> Reply:
     """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
     memory_id = call.params["id"]
@@ -131,12 +138,14 @@ async def forget(call: Call) -> Reply:
     return Reply(wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged))
 
 
+@serves(Memories.memory_history)
 async def history(call: Call) -> Reply:
     """Return every version of a memory, oldest first, each with the operation that wrote it."""
     with call.services.store.reader(call.space) as reader:
         return Reply(usecase.history(reader, call.params["id"]))
 
 
+@serves(Memories.recall)
 async def recall(call: Call) -> Reply:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
@@ -166,53 +175,7 @@ def _current(call: Call, memory_id: str) -> wire.Memory:
         return usecase.memory_answer(call.services.accesses.with_access(reader, usecase.get(reader, memory_id)))
 
 
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/memories",
-        list_memories,
-        "Lists the memories.",
-        answer=wire.MemoryPage,
-        query=wire.MemoryQuery,
-    ),
-    Route(
-        "POST",
-        "/v1/memories",
-        create,
-        "Creates a memory.",
-        body=wire.CreateMemory,
-        answer=wire.RememberedMemory,
-        status=201,
-        also=(200,),
-    ),
-    Route("GET", "/v1/memories/{id}", get_memory, "Returns one memory.", answer=wire.Memory),
-    Route("PATCH", "/v1/memories/{id}", change, "Changes a memory.", body=wire.ChangeMemory, answer=wire.Memory),
-    Route(
-        "DELETE",
-        "/v1/memories/{id}",
-        forget,
-        "Deletes a memory; with `purge` for good.",
-        answer=wire.MemoryDeleted,
-        query=wire.PurgeQuery,
-    ),
-    Route(
-        "GET",
-        "/v1/memories/{id}/history",
-        history,
-        "Lists the versions of a memory.",
-        answer=wire.Page[wire.MemoryVersion],
-    ),
-    Route(
-        "POST",
-        "/v1/recall",
-        recall,
-        "Searches the memories.",
-        body=wire.RecallRequest,
-        answer=wire.RecallAnswer,
-    ),
-)
-
-
+@serves(Search.search)
 async def search(call: Call) -> Reply:
     """Return the messages, memories or sections that answer a question, best first; nothing is counted or written."""
     body = call.into(wire.SearchRequest)
@@ -223,18 +186,7 @@ async def search(call: Call) -> Reply:
     return Reply(await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer))
 
 
-SEARCH_ROUTES = (
-    Route(
-        "POST",
-        "/v1/search",
-        search,
-        "Searches what was said, memories and documents.",
-        body=wire.SearchRequest,
-        answer=wire.SearchAnswer,
-    ),
-)
-
-
+@serves(Memories.candidates)
 async def list_candidates(call: Call) -> Reply:
     """Return the candidates, oldest first: those that wait, unless another state is asked for."""
     query = call.query_as(wire.CandidateQuery)
@@ -247,12 +199,14 @@ async def list_candidates(call: Call) -> Reply:
     return Reply(page)
 
 
+@serves(Memories.candidate)
 async def get_candidate(call: Call) -> Reply:
     """Return one candidate."""
     with call.services.store.reader(call.space) as reader:
         return Reply(review.candidate_answer(reader, review.get(reader, call.params["id"])))
 
 
+@serves(Memories.accept_candidate)
 async def accept(call: Call) -> Reply:
     """Accept a candidate: make its changes, and write the documents to disk."""
     return await _decide(
@@ -267,6 +221,7 @@ async def accept(call: Call) -> Reply:
     )
 
 
+@serves(Memories.reject_candidate)
 async def reject(call: Call) -> Reply:
     """Reject a candidate: none of its changes is made, and the same change is not proposed again."""
     return await _decide(call, review.reject(call.space, call.params["id"], who=call.who, idempotency=call.idempotency))
@@ -283,30 +238,3 @@ async def _decide(call: Call, write: Write[T]) -> Reply:
     answer = (await services.submit(write)).value
     await services.sync_service.write_all(space)
     return Reply(answer)
-
-
-CANDIDATE_ROUTES = (
-    Route(
-        "GET",
-        "/v1/candidates",
-        list_candidates,
-        "Lists what waits for a person's decision.",
-        answer=wire.Page[wire.Candidate],
-        query=wire.CandidateQuery,
-    ),
-    Route("GET", "/v1/candidates/{id}", get_candidate, "Returns one candidate.", answer=wire.Candidate),
-    Route(
-        "POST",
-        "/v1/candidates/{id}/accept",
-        accept,
-        "Makes the changes of a candidate.",
-        answer=wire.CandidateDecided,
-    ),
-    Route(
-        "POST",
-        "/v1/candidates/{id}/reject",
-        reject,
-        "Makes none of a candidate's changes.",
-        answer=wire.CandidateDecided,
-    ),
-)

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.api.redactions import Redactions
 from reverie.errors import Forbidden, ValidationError
 from reverie.redact import RULES
 from reverie.usecases import redactions
 from reveried.actions.projects import known_project
 from reveried.execute import answer_once, read
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reveried.http.types import Call
 
 
+@serves(Redactions.redactions)
 async def list_redactions(call: Call) -> Reply:
     """Return the values that were replaced, without the values, those first that were found last."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
@@ -35,6 +37,7 @@ async def list_redactions(call: Call) -> Reply:
     return Reply(replace(page, since=actions.since(call.services), allow=allow if call.is_owner else []))
 
 
+@serves(Redactions.allow_redactions)
 async def allow(call: Call) -> Reply:
     """Leave from now on what is named, and restore the texts that have transcripts."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
@@ -43,6 +46,7 @@ async def allow(call: Call) -> Reply:
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed))
 
 
+@serves(Redactions.disallow_redactions)
 async def disallow(call: Call) -> Reply:
     """Take again what was allowed, also from the texts that have it by now."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
@@ -80,31 +84,3 @@ def _entry(call: Call) -> str:
             field="rule",
         )
     return named[0]
-
-
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/redactions",
-        list_redactions,
-        "Lists the values that were replaced, without the values.",
-        answer=wire.RedactionsPage,
-        query=wire.RedactionsQuery,
-    ),
-    Route(
-        "POST",
-        "/v1/redactions/allow",
-        allow,
-        "Allows a value, a rule or a pattern, and restores the texts that have transcripts.",
-        body=wire.AllowRedactions,
-        answer=wire.Allowed,
-    ),
-    Route(
-        "POST",
-        "/v1/redactions/disallow",
-        disallow,
-        "Takes again what was allowed.",
-        body=wire.AllowRedactions,
-        answer=wire.Allowed,
-    ),
-)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie import wire
+from reverie.api.runs import Runs
 from reverie.errors import ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import runs
 from reveried.execute import answer_once, read
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from reveried.http.types import Call
 
 
+@serves(Runs.start_run)
 async def begin(call: Call) -> Reply:
     """Begin a run of an agent."""
     request = call.into(wire.CreateRun)
@@ -35,6 +37,7 @@ async def begin(call: Call) -> Reply:
     return Reply(await _answer(call, record.id), status=201, headers={"location": f"/v1/runs/{record.id}"})
 
 
+@serves(Runs.runs)
 async def list_runs(call: Call) -> Reply:
     """Return the runs, the newest first."""
     query = call.query_as(wire.RunsQuery)
@@ -53,11 +56,13 @@ async def list_runs(call: Call) -> Reply:
     return Reply(await read(call.services, call.space, collect))
 
 
+@serves(Runs.run)
 async def get_run(call: Call) -> Reply:
     """Return one run with its files and, once it has ended, its result."""
     return Reply(await _answer(call, call.params["id"]))
 
 
+@serves(Runs.put_run_file)
 async def put_file(call: Call) -> Reply:
     """Store a file that the agent wrote during a run, whole; of a binary or very large one a note."""
     body = call.into(wire.PutRunFile)
@@ -81,6 +86,7 @@ def _bytes(body: wire.PutRunFile) -> bytes:
         ) from error
 
 
+@serves(Runs.run_file)
 async def get_file(call: Call) -> Reply:
     """Return a file of a run with its content."""
     run, path = call.params["id"], call.params["path"]
@@ -89,6 +95,7 @@ async def get_file(call: Call) -> Reply:
     )
 
 
+@serves(Runs.put_working_memory)
 async def put_working_memory(call: Call) -> Reply:
     """Replace the working memory of a run."""
     body = call.into(wire.PutWorkingMemory)
@@ -101,6 +108,7 @@ async def put_working_memory(call: Call) -> Reply:
     return Reply(await _answer(call, call.params["id"]))
 
 
+@serves(Runs.complete_run)
 async def complete(call: Call) -> Reply:
     """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
 
@@ -110,6 +118,7 @@ async def complete(call: Call) -> Reply:
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult))
 
 
+@serves(Runs.run_context)
 async def context(call: Call) -> Reply:
     """Return the text that knowledge is extracted from."""
     return Reply(await runs.context(call.services, call.space, call.params["id"]))
@@ -117,49 +126,3 @@ async def context(call: Call) -> Reply:
 
 async def _answer(call: Call, run: str) -> wire.Run:
     return await read(call.services, call.space, lambda reader: usecase.answer(reader, usecase.get(reader, run)))
-
-
-ROUTES = (
-    Route("POST", "/v1/runs", begin, "Begins a run.", body=wire.CreateRun, answer=wire.Run, status=201),
-    Route(
-        "GET", "/v1/runs", list_runs, "Lists the runs, newest first.", answer=wire.Page[wire.Run], query=wire.RunsQuery
-    ),
-    Route("GET", "/v1/runs/{id}", get_run, "Returns one run.", answer=wire.Run),
-    Route(
-        "GET",
-        "/v1/runs/{id}/context",
-        context,
-        "Returns the text that knowledge of a run is extracted from.",
-        answer=wire.RunContext,
-    ),
-    Route(
-        "GET",
-        "/v1/runs/{id}/files/{path:path}",
-        get_file,
-        "Returns a file of a run with its content.",
-        answer=wire.RunFileText,
-    ),
-    Route(
-        "PUT",
-        "/v1/runs/{id}/files/{path:path}",
-        put_file,
-        "Stores a file that the agent wrote.",
-        body=wire.PutRunFile,
-        answer=wire.RunFile,
-    ),
-    Route(
-        "PUT",
-        "/v1/runs/{id}/working-memory",
-        put_working_memory,
-        "Replaces the working memory of a run.",
-        body=wire.PutWorkingMemory,
-        answer=wire.Run,
-    ),
-    Route(
-        "POST",
-        "/v1/runs/{id}/complete",
-        complete,
-        "Completes a run: extract, consolidate, apply.",
-        answer=wire.RunResult,
-    ),
-)

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie import wire
+from reverie.api.sessions import Sessions
+from reverie.api.spaces import Spaces
+from reverie.api.tools import Doors
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
 from reverie.usecases import imported, privacy, resume_text
 from reveried.actions import contexts, hooks
 from reveried.actions import sessions as actions
 from reveried.execute import answer_once, decide, read
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.log import logger
 
@@ -59,6 +62,7 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
         return None
 
 
+@serves(Sessions.start_session)
 async def begin(call: Call) -> Reply:
     """Record a session that begins or continues, and import its transcript from now on."""
     request = call.into(wire.StartSession)
@@ -66,35 +70,41 @@ async def begin(call: Call) -> Reply:
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Session))
 
 
+@serves(Sessions.end_session)
 async def end(call: Call) -> Reply:
     """Record the end of a session."""
     work = partial(actions.end, call.services, call.space, call.params["client"], call.params["session"])
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Session))
 
 
+@serves(Sessions.sessions)
 async def list_sessions(call: Call) -> Reply:
     """List the sessions of agents' clients, the one that was heard of last first."""
     query = call.query_as(wire.SessionsQuery)
     return Reply(await read(call.services, call.space, partial(actions.listed, query=query)))
 
 
+@serves(Sessions.compact_conversation)
 async def compact(call: Call) -> Reply:
     """Return the text that takes the place of a client's conversation."""
     return Reply(await _compact_conversation(call.services, call.space, call.into(wire.CompactConversation)))
 
 
+@serves(Sessions.prepare_compaction)
 async def prepare_compaction(call: Call) -> Reply:
     """Make ready for a compaction that may follow soon."""
     call.services.compute.prepare()
     return Reply(status=204)
 
 
+@serves(Spaces.privacy)
 async def get_privacy(call: Call) -> Reply:
     """Return the privacy settings."""
     settings = await read(call.services, call.space, privacy.settings)
     return Reply(actions.privacy_answer(settings))
 
 
+@serves(Spaces.change_privacy)
 async def change_privacy(call: Call) -> Reply:
     """Pause the recording of sessions or go on, ignore a folder or no longer."""
     request = call.into(wire.ChangePrivacy)
@@ -105,57 +115,7 @@ async def change_privacy(call: Call) -> Reply:
     return Reply(await actions.change_privacy(call.services, call.space, request, who=call.who))
 
 
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/sessions",
-        list_sessions,
-        "Lists the sessions of agents' clients.",
-        answer=wire.Page[wire.Session],
-        query=wire.SessionsQuery,
-    ),
-    Route(
-        "POST",
-        "/v1/sessions",
-        begin,
-        "A session begins or continues; its transcript is imported as it grows.",
-        body=wire.StartSession,
-        answer=wire.Session,
-    ),
-    Route(
-        "POST",
-        "/v1/sessions/{client}/{session}/end",
-        end,
-        "A session has ended.",
-        answer=wire.Session,
-    ),
-    Route(
-        "POST",
-        "/v1/compactions",
-        compact,
-        "The text that takes the place of a client's conversation.",
-        body=wire.CompactConversation,
-        answer=wire.Compaction,
-    ),
-    Route(
-        "POST",
-        "/v1/compactions/prepare",
-        prepare_compaction,
-        "Makes ready for a compaction that may follow within a minute, which is quicker then.",
-        status=204,
-    ),
-    Route("GET", "/v1/privacy", get_privacy, "What a person keeps out of the store.", answer=wire.Privacy),
-    Route(
-        "PATCH",
-        "/v1/privacy",
-        change_privacy,
-        "Pauses the recording of sessions or goes on, ignores a folder or no longer.",
-        body=wire.ChangePrivacy,
-        answer=wire.Privacy,
-    ),
-)
-
-
+@serves(Doors.hook)
 async def hook(call: Call) -> Reply:
     """Return what a hook prints: JSON or text as its client expects it, often nothing."""
     client = call.params["client"]
@@ -167,16 +127,3 @@ async def hook(call: Call) -> Reply:
     query = call.query_as(wire.HookQuery)
     answer = await hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
     return Reply(body=answer.text.encode(), media="text/plain", sent=answer.sent)
-
-
-HOOK_ROUTES = (
-    Route(
-        "POST",
-        "/v1/hooks/{client}",
-        hook,
-        "What a client's hook prints, for its standard input.",
-        query=wire.HookQuery,
-        raw=True,
-        media="text/plain",
-    ),
-)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.api.spaces import Spaces
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
 from reverie.usecases import projects as usecase_projects
@@ -16,7 +17,7 @@ from reverie.usecases import spaces
 from reveried.actions.projects import known_project, sort
 from reveried.execute import answer_once, read
 from reveried.http.auth import token_hash
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ TOKEN_BYTES = 32  # as many random bits as its SHA-256 has
 TOKEN_PREFIX = "rvt_"  # noqa: S105 - begins every token, so that people and scanners of secrets recognise one
 
 
+@serves(Spaces.spaces)
 async def list_spaces(call: Call) -> Reply:
     """Return the spaces that the caller may see: all for the owner, its own for the holder of a token."""
     query, names = call.query_as(wire.ListQuery), [call.space]
@@ -40,6 +42,7 @@ async def list_spaces(call: Call) -> Reply:
     return Reply(wire.Page(items=items, next=shown[-1] if len(behind) > len(shown) else None))
 
 
+@serves(Spaces.create_space)
 async def create_space(call: Call) -> Reply:
     """Create a space; its folder is made with its first document, and followed from now on."""
     _require_owner(call, "create spaces")
@@ -50,6 +53,7 @@ async def create_space(call: Call) -> Reply:
     return Reply(_space(call.services, name), status=201, headers={"location": "/v1/spaces"})
 
 
+@serves(Spaces.tokens)
 async def list_tokens(call: Call) -> Reply:
     """Return the valid tokens of all spaces, without their secrets."""
     _require_owner(call, "list tokens")
@@ -60,6 +64,7 @@ async def list_tokens(call: Call) -> Reply:
     return Reply(wire.Page(items=items, next=items[-1].id if len(tokens) > len(items) else None))
 
 
+@serves(Spaces.create_token)
 async def create_token(call: Call) -> Reply:
     """Create a token and answer it once: a repeated request with the same key is answered without the secret."""
     _require_owner(call, "create tokens")
@@ -73,6 +78,7 @@ async def create_token(call: Call) -> Reply:
     return Reply(token, status=201, headers={"location": f"/v1/tokens/{token.id}"})
 
 
+@serves(Spaces.revoke_token)
 async def revoke_token(call: Call) -> Reply:
     """Revoke a token: from this answer on every request with it is refused, and its event streams have ended."""
     _require_owner(call, "revoke tokens")
@@ -90,45 +96,7 @@ def _space(services: Services, name: str) -> wire.Space:
     return wire.Space(id=name, root=str(services.sync_service.root_of(name)))
 
 
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/spaces",
-        list_spaces,
-        "Lists the spaces with their folders; with a token only its own.",
-        answer=wire.Page[wire.Space],
-        query=wire.ListQuery,
-    ),
-    Route(
-        "POST",
-        "/v1/spaces",
-        create_space,
-        "Creates a space.",
-        body=wire.CreateSpace,
-        answer=wire.Space,
-        status=201,
-    ),
-    Route(
-        "GET",
-        "/v1/tokens",
-        list_tokens,
-        "Lists the valid tokens, without their secrets.",
-        answer=wire.Page[wire.Token],
-        query=wire.ListQuery,
-    ),
-    Route(
-        "POST",
-        "/v1/tokens",
-        create_token,
-        "Creates an access token for a space; the secret is in this answer only.",
-        body=wire.CreateToken,
-        answer=wire.Token,
-        status=201,
-    ),
-    Route("DELETE", "/v1/tokens/{id}", revoke_token, "Revokes a token.", status=204),
-)
-
-
+@serves(Spaces.projects)
 async def list_projects(call: Call) -> Reply:
     """List the projects of the space by name, or the one that `of` names or is a folder of."""
     query = call.query_as(wire.ProjectsQuery)
@@ -159,26 +127,8 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
     return wire.Page(projects[: query.limit], projects[query.limit - 1].name if len(projects) > query.limit else None)
 
 
+@serves(Spaces.sort_projects)
 async def sort_projects(call: Call) -> Reply:
     """Sort the threads and memories of older releases into projects."""
     work = partial(sort, call.services, call.space, who=call.who)
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted))
-
-
-PROJECT_ROUTES = (
-    Route(
-        "GET",
-        "/v1/projects",
-        list_projects,
-        "Lists the projects.",
-        answer=wire.Page[wire.Project],
-        query=wire.ProjectsQuery,
-    ),
-    Route(
-        "POST",
-        "/v1/projects/sort",
-        sort_projects,
-        "Sorts the threads and memories of older releases into projects; undo moves the memories back.",
-        answer=wire.ProjectsSorted,
-    ),
-)

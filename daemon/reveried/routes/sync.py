@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.api.documents import Documents
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
 from reveried.actions.documents import submit_or_hold
 from reveried.execute import answer_once
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ async def _sync_status(services: Services, space: str) -> wire.SyncStatus:
     return await asyncio.to_thread(services.sync_service.status, space)
 
 
+@serves(Documents.conflicts)
 async def list_conflicts(call: Call) -> Reply:
     """Return the open conflicts, oldest first."""
     query = call.query_as(wire.ListQuery)
@@ -110,12 +112,14 @@ async def list_conflicts(call: Call) -> Reply:
         return Reply(conflicts.conflict_page(reader, after=query.after or "", limit=query.limit))
 
 
+@serves(Documents.conflict)
 async def get_conflict(call: Call) -> Reply:
     """Return one conflict with both texts."""
     with call.services.store.reader(call.space) as reader:
         return Reply(conflicts.conflict_answer(reader, call.params["id"]))
 
 
+@serves(Documents.resolve)
 async def resolve(call: Call) -> Reply:
     """Resolve a conflict."""
     body = call.into(wire.Resolve)
@@ -132,11 +136,13 @@ async def resolve(call: Call) -> Reply:
     return Reply(answer)
 
 
+@serves(Documents.sync_status)
 async def get_status(call: Call) -> Reply:
     """Return the sync status of the folder."""
     return Reply(await _sync_status(call.services, call.space))
 
 
+@serves(Documents.sync_now)
 async def scan_now(call: Call) -> Reply:
     """Scan the whole folder now."""
     body = call.into(wire.SyncNow)
@@ -147,26 +153,3 @@ async def scan_now(call: Call) -> Reply:
         )
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome))
-
-
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/conflicts",
-        list_conflicts,
-        "Lists the open conflicts between files and the store.",
-        answer=wire.Page[wire.Conflict],
-        query=wire.ListQuery,
-    ),
-    Route("GET", "/v1/conflicts/{id}", get_conflict, "Returns one conflict with both texts.", answer=wire.ConflictText),
-    Route(
-        "POST",
-        "/v1/conflicts/{id}/resolve",
-        resolve,
-        "Resolves a conflict.",
-        body=wire.Resolve,
-        answer=wire.Resolved,
-    ),
-    Route("GET", "/v1/sync", get_status, "Returns the sync status of the folder.", answer=wire.SyncStatus),
-    Route("POST", "/v1/sync", scan_now, "Scans the folder now.", body=wire.SyncNow, answer=wire.SyncOutcome),
-)

@@ -6,13 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.api.threads import Threads
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
 from reveried.actions import imports, pages, projects, trust
 from reveried.actions import threads as actions
 from reveried.execute import read
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.routes.purge import purge
 from reveried.supervise import failures_logged
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from reveried.http.types import Call
 
 
+@serves(Threads.create_thread)
 async def create(call: Call) -> Reply:
     """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
     request = call.into(wire.CreateThread)
@@ -35,6 +37,7 @@ async def create(call: Call) -> Reply:
     return Reply(thread, status=201, headers={"location": f"/v1/threads/{thread.id}"})
 
 
+@serves(Threads.threads)
 async def list_threads(call: Call) -> Reply:
     """List the threads of the space or of one project, by id or the newest first."""
     window = call.services.config.context.window
@@ -49,18 +52,21 @@ async def list_threads(call: Call) -> Reply:
     return Reply(await read(call.services, call.space, collect))
 
 
+@serves(Threads.thread)
 async def get_thread(call: Call) -> Reply:
     """Return one thread."""
     with call.services.store.reader(call.space) as reader:
         return Reply(threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window))
 
 
+@serves(Threads.change_thread)
 async def change_thread(call: Call) -> Reply:
     """Change a thread's title or project; what it was opened with stays."""
     request = call.into(wire.ChangeThread)
     return Reply(await actions.change(call.services, call.space, call.params["id"], request, who=call.who))
 
 
+@serves(Threads.delete_thread)
 async def delete_thread(call: Call) -> Reply:
     """Delete a thread with its messages and archives; `confirm` must repeat its id.
 
@@ -103,6 +109,7 @@ async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
     return wire.ThreadDeleted(id=target.key, messages=messages, operation=purged.operation, purged=purged)
 
 
+@serves(Threads.append)
 async def append(call: Call) -> Reply:
     """Append messages; a thread that has grown past its threshold is distilled at once."""
     thread, request = call.params["id"], call.into(wire.AppendMessages)
@@ -121,6 +128,7 @@ async def append(call: Call) -> Reply:
     return Reply(answer)
 
 
+@serves(Threads.messages)
 async def messages(call: Call) -> Reply:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
     query = call.query_as(wire.MessagesQuery)
@@ -135,6 +143,7 @@ async def messages(call: Call) -> Reply:
     return Reply(page)
 
 
+@serves(Threads.entries)
 async def entries(call: Call) -> Reply:
     """Return a page of the thread's entries: the lines as they were imported, and the messages as appended."""
     query = call.query_as(wire.SequenceQuery)
@@ -144,6 +153,7 @@ async def entries(call: Call) -> Reply:
     return Reply(page)
 
 
+@serves(Threads.rewind)
 async def rewind(call: Call) -> Reply:
     """Rewind the thread to an earlier entry; later entries leave the main line, and undo brings them back."""
     return Reply(
@@ -158,63 +168,7 @@ async def rewind(call: Call) -> Reply:
     )
 
 
-ROUTES = (
-    Route("POST", "/v1/threads", create, "Creates a thread.", body=wire.CreateThread, answer=wire.Thread, status=201),
-    Route(
-        "GET",
-        "/v1/threads",
-        list_threads,
-        "The threads of the space.",
-        answer=wire.Page[wire.Thread],
-        query=wire.ThreadsQuery,
-    ),
-    Route("GET", "/v1/threads/{id}", get_thread, "One thread.", answer=wire.Thread),
-    Route(
-        "PATCH",
-        "/v1/threads/{id}",
-        change_thread,
-        "Changes a thread's title or project.",
-        body=wire.ChangeThread,
-        answer=wire.Thread,
-    ),
-    Route(
-        "DELETE",
-        "/v1/threads/{id}",
-        delete_thread,
-        "Deletes a thread for good; with `purge` also what was learnt from it, and its words everywhere.",
-        answer=wire.ThreadDeleted,
-        query=wire.DeleteThreadQuery,
-    ),
-    Route(
-        "POST", "/v1/threads/{id}/messages", append, "Appends messages.", body=wire.AppendMessages, answer=wire.Appended
-    ),
-    Route(
-        "GET",
-        "/v1/threads/{id}/messages",
-        messages,
-        "The verbatim messages of the main line.",
-        answer=wire.Page[wire.StoredMessage],
-        query=wire.MessagesQuery,
-    ),
-    Route(
-        "GET",
-        "/v1/threads/{id}/entries",
-        entries,
-        "The stored lines as they were imported.",
-        answer=wire.Page[wire.StoredEntry],
-        query=wire.SequenceQuery,
-    ),
-    Route(
-        "POST",
-        "/v1/threads/{id}/rewind",
-        rewind,
-        "Goes back to an earlier entry; nothing is deleted.",
-        body=wire.RewindThread,
-        answer=wire.Rewound,
-    ),
-)
-
-
+@serves(Threads.start_import)
 async def begin_import(call: Call) -> Reply:
     """Open the import of a session's file, and return the position from which to send it."""
     request = call.into(wire.StartImport)
@@ -232,6 +186,7 @@ async def begin_import(call: Call) -> Reply:
     return Reply(position)
 
 
+@serves(Threads.send_chunk)
 async def chunk(call: Call) -> Reply:
     """Append the whole lines of a chunk; the answer has the position from which to go on."""
     if len(call.body) > wire.CHUNK_MAX_BYTES:
@@ -249,24 +204,3 @@ async def chunk(call: Call) -> Reply:
         final=query.final,
     )
     return Reply(answer)
-
-
-IMPORT_ROUTES = (
-    Route(
-        "POST",
-        "/v1/imports",
-        begin_import,
-        "The position in a session's file.",
-        body=wire.StartImport,
-        answer=wire.ImportPlace,
-    ),
-    Route(
-        "PUT",
-        "/v1/imports/{id}/chunks",
-        chunk,
-        "Imports a chunk of the file.",
-        answer=wire.ChunkAnswer,
-        query=wire.ChunkQuery,
-        raw=True,
-    ),
-)

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reverie import tools, wire
+from reverie.api.tools import Tools
 from reverie.errors import Conflict, NotFound, ReverieError, TooLarge, ValidationError
 from reverie.store import DocumentRecord
 from reverie.tools import memory
@@ -15,7 +16,7 @@ from reveried.actions import documents
 from reveried.actions.caller import ToolCall, agent_of
 from reveried.actions.tools import project_of, run
 from reveried.execute import answer_once
-from reveried.http.route import Route
+from reveried.http.route import serves
 from reveried.http.types import Call, Reply
 
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ async def _sizes(call: ToolCall) -> dict[str, int]:
     return {document.path: document.size for document in listed}
 
 
+@serves(Tools.tools)
 async def list_tools(call: Call) -> Reply:
     """Return the definitions, ready for the `tools` of a request to a model."""
     return Reply(body=_definitions(call.query_as(wire.ToolsQuery).format))
@@ -180,6 +182,7 @@ def _definitions(form: wire.ToolFormat) -> bytes:
     return Reply(wire.Page(tools.definitions(form))).encoded()
 
 
+@serves(Tools.call_tool)
 async def call_tool(call: Call) -> Reply:
     """Run a tool. An error that the agent can avoid is an answer with `isError`, not a failed call.
 
@@ -212,16 +215,3 @@ def _body(call: Call) -> wire.CallTool:
         raise ValidationError(
             error.message, hint='give the tool\'s parameters as {"input": {...}}', **details
         ) from error
-
-
-ROUTES = (
-    Route(
-        "GET",
-        "/v1/tools",
-        list_tools,
-        "Lists the tools of agents.",
-        answer=wire.Page[dict[str, Any]],
-        query=wire.ToolsQuery,
-    ),
-    Route("POST", "/v1/tools/{name}", call_tool, "Runs a tool.", body=wire.CallTool, answer=wire.ToolAnswer),
-)

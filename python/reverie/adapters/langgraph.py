@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from langgraph.store.base import BaseStore
 
+    from reverie.api.endpoint import Call
     from reverie.client import Client
-    from reverie.client.http import Call
 
 _AGENT: Final = "langgraph"
 

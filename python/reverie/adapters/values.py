@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from reverie import ids, wire
-from reverie.client import calls
+from reverie.api.threads import Threads
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.rewinds import is_mark, marked_ranges
 from reverie.models import Entry, EntryKind
@@ -21,7 +21,7 @@ from reverie.models import Entry, EntryKind
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
 
-    from reverie.client.http import Call
+    from reverie.api.endpoint import Call
 
 _FIELD: Final = "value"  # of the first block of a message
 
@@ -96,7 +96,7 @@ class ThreadValues:
     async def append(self, messages: Sequence[dict[str, Any]]) -> None:
         """Append messages made by `value_message`, in order."""
         for start in range(0, len(messages), wire.MESSAGES_MAX):
-            call = calls.append(self.thread, messages[start : start + wire.MESSAGES_MAX], key=uuid.uuid4().hex)
+            call = Threads.append.call(self.thread, messages[start : start + wire.MESSAGES_MAX], key=uuid.uuid4().hex)
             try:
                 await self._send(call)
             except NotFound:
@@ -126,7 +126,7 @@ class ThreadValues:
     async def delete(self) -> None:
         """Delete the thread; one that is not there is not an error."""
         try:
-            await self._send(calls.delete_thread(self.thread, confirm=self.thread))
+            await self._send(Threads.delete_thread.call(self.thread, confirm=self.thread))
         except NotFound:
             return
 
@@ -135,7 +135,7 @@ class ThreadValues:
         entries: list[Entry] = []
         after = str(seq)
         while True:
-            call = calls.entries(self.thread, limit=wire.LIMIT_MAX, after=after)
+            call = Threads.entries.call(self.thread, limit=wire.LIMIT_MAX, after=after)
             try:
                 page: wire.Page[wire.StoredEntry] = await self._send(call)
             except NotFound:
@@ -147,7 +147,7 @@ class ThreadValues:
 
     async def _make(self) -> None:
         try:
-            await self._send(calls.create_thread(**self._create))
+            await self._send(Threads.create_thread.call(**self._create))
         except Conflict:
             return  # another process has just created it
 

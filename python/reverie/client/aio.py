@@ -8,7 +8,8 @@ import select
 import socket
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from reverie.client.connection import ApiCalls, AsyncFace, Core
+from reverie.api import Api
+from reverie.client.connection import Core
 from reverie.client.http import LINE, LINE_MAX_BYTES, REST
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     import anthropic
 
-    from reverie import wire
-    from reverie.client.http import Call
+    from reverie.api.endpoint import Call
     from reverie.client.session import AsyncSession, SessionOptions
+    from reverie.wire.history import Event
 
 T = TypeVar("T")
 
@@ -31,7 +32,7 @@ _RECEIVED_BYTES = 1 << 18  # at once
 IDLE_MAX = 8  # connections kept open for the next call
 
 
-class AsyncClient(ApiCalls, AsyncFace):
+class AsyncClient(Api):
     """Connections to the daemon for one event loop; calls may run concurrently. The arguments are those of Client."""
 
     def __init__(
@@ -89,7 +90,7 @@ class AsyncClient(ApiCalls, AsyncFace):
 
         return AsyncSession(self, thread_id, models, model=model, **options)
 
-    async def events(self, after: int | None = None) -> AsyncIterator[wire.Event]:
+    async def events(self, after: int | None = None) -> AsyncIterator[Event]:
         """Yield the events after a sequence (None: from now on), without end; a broken stream is resumed.
 
         Raises:

@@ -8,7 +8,8 @@ import socket
 import time
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from reverie.client.connection import ApiCalls, BlockingFace, Core, run_to_end
+from reverie.api import Api
+from reverie.client.connection import Core, run_to_end
 from reverie.client.http import LINE, LINE_MAX_BYTES, REST
 
 if TYPE_CHECKING:
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 
     import anthropic
 
-    from reverie import wire
-    from reverie.client.http import Call
+    from reverie.api.endpoint import Call
     from reverie.client.session import Session, SessionOptions
+    from reverie.wire.history import Event
 
 T = TypeVar("T")
 
 CONNECT_S = 60.0  # connecting blocks only while the listening socket's queue is full
 
 
-class Client(ApiCalls, BlockingFace):
+class Client(Api):
     """One connection to the daemon, kept open between calls. Use one per thread, and close it (`with Client() as c:`).
 
     `socket_path` is found by the environment when not given. `token` binds to another space than the default.
@@ -93,7 +94,7 @@ class Client(ApiCalls, BlockingFace):
 
         return Session(self, thread_id, models, model=model, **options)
 
-    def events(self, after: int | None = None) -> Iterator[wire.Event]:
+    def events(self, after: int | None = None) -> Iterator[Event]:
         """Yield the events after a sequence (None: from now on), without end; a broken stream is resumed.
 
         Raises:

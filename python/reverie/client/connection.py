@@ -7,31 +7,39 @@ runs them to their end at once, without importing asyncio, which takes longer to
 
 from __future__ import annotations
 
-import functools
 import time
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from reverie.client import calls
-from reverie.client.http import Call, EventParser, call_bytes, check_head, error_of, read_body, read_head, read_piece
+from reverie.client.http import EventParser, call_bytes, check_head, error_of, read_body, read_head, read_piece
 from reverie.errors import Busy, DaemonNotRunning, Forbidden, ReverieError, Starting
 from reverie.places import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+    from collections.abc import AsyncGenerator, Awaitable
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from reverie import wire
+    from reverie.api.endpoint import Call
     from reverie.client.http import Head
+    from reverie.wire.history import Event
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 POLL_S = 0.05  # between two attempts while the daemon is starting
 RESUME_PAUSE_S = 0.2  # before a broken event stream is opened again
 HEARTBEAT_MAX_S = 60.0  # four heartbeats: the daemon sends a comment every 15 s on an idle event stream
 
 NOT_LISTENING = (FileNotFoundError, ConnectionRefusedError)  # what connecting raises where no daemon listens
+
+
+def event_stream(after: int | None) -> Call[None]:
+    """Return the call that opens the stream of events after a sequence, as `events` does."""
+    from reverie.api.history import Events  # noqa: PLC0415 - most programs follow no events
+
+    call = Events.stream.call(after=after)
+    headers = {"Accept": "text/event-stream"} | ({} if after is None else {"Last-Event-ID": str(after)})
+    return replace(call, headers=headers)
 
 
 class Connection(Protocol):
@@ -104,14 +112,14 @@ class Core:
                     raise
                 await self._network.sleep(POLL_S)
 
-    async def events(self, after: int | None) -> AsyncGenerator[wire.Event, None]:
+    async def events(self, after: int | None) -> AsyncGenerator[Event, None]:
         """Yield the events after a sequence (None: from now on), without end; resume a broken stream."""
         parser = EventParser(after)
         patience_s = self._start_patience_s
         while True:
             connection = await self._connect(patience_s)
             try:
-                head = await self._open_stream(connection, calls.event_stream(parser.last))
+                head = await self._open_stream(connection, event_stream(parser.last))
                 while True:
                     async with connection.timeout(HEARTBEAT_MAX_S):
                         piece = await read_piece(connection.read, head)
@@ -232,154 +240,3 @@ def run_to_end(coroutine: Awaitable[T]) -> T:
         value: T = done.value
         return value
     raise AssertionError("a coroutine of the blocking client suspended")
-
-
-class BlockingFace(Protocol):
-    """A client whose `send` returns the answer."""
-
-    def send(self, call: Call[T]) -> T:
-        """Send one built call and return its answer; every method of a client calls it."""
-        ...
-
-
-class AsyncFace(Protocol):
-    """A client whose `send` is awaited."""
-
-    async def send(self, call: Call[T]) -> T:
-        """Send one built call and return its answer; every method of a client calls it."""
-        ...
-
-
-class _Method(Generic[P, T]):
-    """A method of both client classes that builds a call and sends it, with the builder's signature and docstring."""
-
-    def __init__(self, build: Callable[P, Call[T]]) -> None:
-        self._build = build
-
-    @overload
-    def __get__(self, client: None, owner: type) -> Callable[P, Call[T]]: ...
-    @overload
-    def __get__(self, client: BlockingFace, owner: type) -> Callable[P, T]: ...
-    @overload
-    def __get__(self, client: AsyncFace, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    def __get__(self, client: BlockingFace | AsyncFace | None, owner: type) -> Callable[..., Any]:
-        build = self._build
-        if client is None:
-            return build
-
-        @functools.wraps(build)
-        def method(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return client.send(build(*args, **kwargs))
-
-        return method
-
-
-class ApiCalls:
-    """Every operation of the API as a method, for the blocking and the asyncio client."""
-
-    backup = _Method(calls.backup)
-    cancel_job = _Method(calls.cancel_job)
-    health = _Method(calls.health)
-    job = _Method(calls.job)
-    metrics = _Method(calls.metrics)
-    openapi = _Method(calls.openapi)
-    spaces = _Method(calls.spaces)
-    create_space = _Method(calls.create_space)
-    tokens = _Method(calls.tokens)
-    create_token = _Method(calls.create_token)
-    revoke_token = _Method(calls.revoke_token)
-    status = _Method(calls.status)
-    add_schedule = _Method(calls.add_schedule)
-    archive = _Method(calls.archive)
-    archives = _Method(calls.archives)
-    difference = _Method(calls.difference)
-    document_history = _Method(calls.document_history)
-    rollback = _Method(calls.rollback)
-    dream = _Method(calls.dream)
-    dream_record = _Method(calls.dream_record)
-    dreams = _Method(calls.dreams)
-    operation = _Method(calls.operation)
-    operations = _Method(calls.operations)
-    remove_schedule = _Method(calls.remove_schedule)
-    schedules = _Method(calls.schedules)
-    start_dream = _Method(calls.start_dream)
-    undo = _Method(calls.undo)
-    send_chunk = _Method(calls.send_chunk)
-    start_session = _Method(calls.start_session)
-    end_session = _Method(calls.end_session)
-    compact_conversation = _Method(calls.compact_conversation)
-    prepare_compaction = _Method(calls.prepare_compaction)
-    sessions = _Method(calls.sessions)
-    privacy = _Method(calls.privacy)
-    change_privacy = _Method(calls.change_privacy)
-    redactions = _Method(calls.redactions)
-    allow_redactions = _Method(calls.allow_redactions)
-    disallow_redactions = _Method(calls.disallow_redactions)
-    start_import = _Method(calls.start_import)
-    document = _Method(calls.document)
-    documents = _Method(calls.documents)
-    append_entry = _Method(calls.append_entry)
-    change_memory = _Method(calls.change_memory)
-    complete_run = _Method(calls.complete_run)
-    put_run_file = _Method(calls.put_run_file)
-    put_working_memory = _Method(calls.put_working_memory)
-    run = _Method(calls.run)
-    run_context = _Method(calls.run_context)
-    run_file = _Method(calls.run_file)
-    runs = _Method(calls.runs)
-    start_run = _Method(calls.start_run)
-    candidates = _Method(calls.candidates)
-    candidate = _Method(calls.candidate)
-    accept_candidate = _Method(calls.accept_candidate)
-    reject_candidate = _Method(calls.reject_candidate)
-    conflict = _Method(calls.conflict)
-    conflicts = _Method(calls.conflicts)
-    delete_document = _Method(calls.delete_document)
-    delete_folder = _Method(calls.delete_folder)
-    insert_lines = _Method(calls.insert_lines)
-    move_document = _Method(calls.move_document)
-    check_distiller = _Method(calls.check_distiller)
-    compact = _Method(calls.compact)
-    forget = _Method(calls.forget)
-    index = _Method(calls.index)
-    patch_document = _Method(calls.patch_document)
-    put_document = _Method(calls.put_document)
-    remember = _Method(calls.remember)
-    resolve = _Method(calls.resolve)
-    sync_now = _Method(calls.sync_now)
-    sync_status = _Method(calls.sync_status)
-    memories = _Method(calls.memories)
-    memory = _Method(calls.memory)
-    memory_history = _Method(calls.memory_history)
-    recall = _Method(calls.recall)
-    search = _Method(calls.search)
-    add_note = _Method(calls.add_note)
-    append = _Method(calls.append)
-    context = _Method(calls.context)
-    context_text = _Method(calls.context_text)
-    create_thread = _Method(calls.create_thread)
-    delete_note = _Method(calls.delete_note)
-    delete_thread = _Method(calls.delete_thread)
-    digest = _Method(calls.digest)
-    distill = _Method(calls.distill)
-    learn = _Method(calls.learn)
-    reflect = _Method(calls.reflect)
-    entries = _Method(calls.entries)
-    messages = _Method(calls.messages)
-    rewind = _Method(calls.rewind)
-    notes = _Method(calls.notes)
-    set_working_state = _Method(calls.set_working_state)
-    model_requests = _Method(calls.model_requests)
-    start_distill = _Method(calls.start_distill)
-    summaries = _Method(calls.summaries)
-    thread = _Method(calls.thread)
-    threads = _Method(calls.threads)
-    change_thread = _Method(calls.change_thread)
-    brief = _Method(calls.brief)
-    brief_text = _Method(calls.brief_text)
-    change_brief_line = _Method(calls.change_brief_line)
-    projects = _Method(calls.projects)
-    sort_projects = _Method(calls.sort_projects)
-    working_state = _Method(calls.working_state)
-    call_tool = _Method(calls.call_tool)
-    tools = _Method(calls.tools)

@@ -6,19 +6,22 @@ blocking socket and an asyncio stream share one implementation of the protocol.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
-from urllib.parse import quote, urlencode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 import orjson
 
-from reverie import wire
+from reverie.api.endpoint import BadAnswer
 from reverie.decode import from_json
-from reverie.errors import ProtocolMismatch, ReverieError, ValidationError, from_code
+from reverie.errors import ProtocolMismatch, ReverieError, from_code
+from reverie.wire.base import PROTOCOL, PROTOCOL_HEADER, ErrorEnvelope
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+
+    from reverie.api.endpoint import Call
+    from reverie.wire.history import Event
 
 LINE = -1  # asks `read` for the bytes up to and including the next newline
 REST = -2  # asks `read` for the bytes until the other end closes
@@ -26,101 +29,9 @@ LINE_MAX_BYTES = 65_536  # twice the daemon's limit for a whole request head; th
 HEADERS_MAX = 100
 BODY_MAX_BYTES = 512 * 1024 * 1024  # pages and archives are far smaller: more is no answer of the daemon
 
-T = TypeVar("T")
-QueryValue: TypeAlias = str | int | bool | None
 Read: TypeAlias = "Callable[[int], Awaitable[bytes]]"
 
-
-class BadAnswer(ReverieError):
-    """The process at the socket does not speak HTTP as the daemon does, or its answer is incomplete."""
-
-    code = "bad_answer"
-
-
 # Requests
-
-
-@dataclass(frozen=True, slots=True)
-class Call(Generic[T]):
-    """One request to the daemon, and the decoder of its answer. A `long` call waits for a job, up to minutes."""
-
-    method: str
-    target: str
-    decode: Callable[[bytes], T]
-    body: bytes | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    long: bool = False
-
-    @property
-    def is_idempotent(self) -> bool:
-        """True if sending the request twice has the same effect as sending it once."""
-        return self.method == "GET" or "Idempotency-Key" in self.headers
-
-
-def target(*segments: str, **query: QueryValue) -> str:
-    """Return the request target of path segments and query parameters, percent-encoded; None parameters are left out.
-
-    A `/` inside a segment is kept, as in the path of a document.
-    """
-    path = "/v1/" + "/".join(quote(segment, safe="/:@+") for segment in segments)
-    pairs = {name: _query_value(value) for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(pairs)}" if pairs else path
-
-
-def _query_value(value: QueryValue) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
-
-
-def decoder(kind: type[T]) -> Callable[[bytes], T]:
-    """Return a decoder of one wire type."""
-
-    def decode(body: bytes) -> T:
-        try:
-            return from_json(body, kind)
-        except (msgspec.ValidationError, msgspec.DecodeError) as error:
-            raise BadAnswer(
-                f"the daemon's answer is not the expected {kind.__name__}: {error}",
-                hint="the daemon may be of another version: run `reverie down`, then `reverie up`",
-            ) from None
-
-    return decode
-
-
-def discard(body: bytes) -> None:
-    """Ignore the body of an answer, and return None."""
-    del body
-
-
-def get(kind: type[T], *segments: str, **query: QueryValue) -> Call[T]:
-    """Return a GET request whose answer is of type `kind`."""
-    return Call("GET", target(*segments, **query), decoder(kind))
-
-
-def request(
-    method: str,
-    path: str,
-    kind: type[T],
-    body: wire.Request | None = None,
-    *,
-    key: str | None = None,
-    long: bool = False,
-    headers: Mapping[str, str] | None = None,
-) -> Call[T]:
-    """Return a request with a JSON body. `key` is its idempotency key: the same key and body have one effect.
-
-    Raises:
-        ValidationError: the body has what JSON in UTF-8 has no form for, such as half a surrogate pair.
-    """
-    headers = {**(headers or {}), **({"Idempotency-Key": key} if key is not None else {})}
-    try:
-        encoded = msgspec.json.encode(body) if body is not None else None
-    except (UnicodeEncodeError, TypeError, RecursionError) as error:
-        raise ValidationError(f"what is sent has no form in JSON: {error}", hint="send texts, numbers, lists") from None
-    if encoded is not None:
-        headers["Content-Type"] = "application/json"
-    return Call(method, path, decoder(kind), encoded, headers, long)
 
 
 def call_bytes(call: Call[Any], token: str | None) -> bytes:
@@ -128,7 +39,7 @@ def call_bytes(call: Call[Any], token: str | None) -> bytes:
     lines = [
         f"{call.method} {call.target} HTTP/1.1",
         "Host: reverie",
-        f"{wire.PROTOCOL_HEADER}: {wire.PROTOCOL}",
+        f"{PROTOCOL_HEADER}: {PROTOCOL}",
         *(f"{name}: {value}" for name, value in call.headers.items()),
     ]
     if token is not None:
@@ -226,11 +137,11 @@ def check_head(head: Head) -> None:
     Raises:
         ProtocolMismatch: the daemon speaks another protocol than this client.
     """
-    version = head.headers.get(wire.PROTOCOL_HEADER.lower())
-    if version == str(wire.PROTOCOL) or (version is None and head.status >= 400):
+    version = head.headers.get(PROTOCOL_HEADER.lower())
+    if version == str(PROTOCOL) or (version is None and head.status >= 400):
         return
     raise ProtocolMismatch(
-        f"the daemon speaks protocol {version or 'unknown'}, this client {wire.PROTOCOL}",
+        f"the daemon speaks protocol {version or 'unknown'}, this client {PROTOCOL}",
         hint="restart the daemon with `reverie down`, then `reverie up`; update the older of the two",
     )
 
@@ -238,7 +149,7 @@ def check_head(head: Head) -> None:
 def error_of(head: Head, body: bytes) -> ReverieError:
     """Return the error that an envelope describes, or BadAnswer if there is no envelope."""
     try:
-        envelope = from_json(body, wire.ErrorEnvelope)
+        envelope = from_json(body, ErrorEnvelope)
     except (msgspec.ValidationError, msgspec.DecodeError):
         return BadAnswer(f"the daemon answered {head.status} without saying why", hint="run `reverie logs`")
     details = dict(envelope.details)
@@ -267,10 +178,10 @@ class EventParser:
         self._seq = ""
         self._data: list[str] = []
 
-    def feed(self, piece: bytes) -> list[wire.Event]:
+    def feed(self, piece: bytes) -> list[Event]:
         """Return the events that this piece completes; comments (the stream's heartbeat) are skipped."""
         *lines, self._rest = (self._rest + piece).split(b"\n")
-        events: list[wire.Event] = []
+        events: list[Event] = []
         for line in lines:
             event = self._line(line.rstrip(b"\r").decode("utf-8", "replace"))
             if event is not None:
@@ -281,7 +192,7 @@ class EventParser:
         """Drop a partial event: after a reconnect the daemon sends it again."""
         self._rest, self._type, self._seq, self._data = b"", "", "", []
 
-    def _line(self, line: str) -> wire.Event | None:
+    def _line(self, line: str) -> Event | None:
         """Process one line; an empty line completes an event."""
         if not line:
             return self._complete()
@@ -298,11 +209,13 @@ class EventParser:
                 pass  # a comment, or a field that is not part of an event
         return None
 
-    def _complete(self) -> wire.Event | None:
+    def _complete(self) -> Event | None:
         kind, seq, data = self._type, self._seq, "\n".join(self._data)
         self._type, self._seq, self._data = "", "", []
         if not data or not seq.isdigit():
             return None
         self.last = int(seq)
+        from reverie.wire.history import Event  # noqa: PLC0415 - most programs follow no events
+
         value: dict[str, Any] = orjson.loads(data)
-        return wire.Event(seq=self.last, type=kind, data=value)
+        return Event(seq=self.last, type=kind, data=value)

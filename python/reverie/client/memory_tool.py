@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
-from reverie.client import calls
-from reverie.client.http import Call
+from reverie.api.endpoint import Call
+from reverie.api.tools import Tools
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         BetaMemoryTool20250818ViewCommand,
     )
 
-    from reverie import wire
     from reverie.client.aio import AsyncClient
     from reverie.client.blocking import Client
+    from reverie.wire.tools import ToolAnswer
 
 Text = TypeVar("Text")  # a text, or one that is awaited
 
@@ -72,7 +72,7 @@ class _Commands(Generic[Text]):
         given = command.model_dump(mode="json", exclude_unset=True)  # as the model gave it
         return cast(
             "Text",
-            self._client.send(_text_of(calls.call_tool("memory", given, thread=self._thread))),
+            self._client.send(_text_of(Tools.call_tool.call("memory", given, thread=self._thread))),
         )
 
 
@@ -106,7 +106,7 @@ class AsyncMemoryTool(_Commands[Coroutine[Any, Any, str]], BetaAsyncAbstractMemo
         self._thread = thread
 
 
-def _text_of(call: Call[wire.ToolAnswer]) -> Call[str]:
+def _text_of(call: Call[ToolAnswer]) -> Call[str]:
     """Return the same call with the text of its answer as the result; an answer that is an error raises ToolError."""
 
     def decode(body: bytes) -> str:

@@ -17,7 +17,9 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
-from reverie.client import calls
+from reverie.api.contexts import Contexts
+from reverie.api.threads import Threads
+from reverie.api.tools import Tools
 from reverie.client.connection import run_to_end
 from reverie.client.optional import load
 from reverie.client.session_tools import Toolbox, failure, result_block
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from reverie import wire
+    from reverie.api.endpoint import Call
     from reverie.client.aio import AsyncClient
     from reverie.client.blocking import Client
-    from reverie.client.http import Call
     from reverie.client.session_tools import RunnableTool, Tool
 
 T = TypeVar("T")
@@ -122,12 +124,12 @@ class Loop:
     async def append(self, messages: Sequence[dict[str, Any]]) -> wire.Appended:
         """Append messages without asking the model."""
         await self._save()
-        return await self._face.send(calls.append(self._thread, messages, key=_key()))
+        return await self._face.send(Threads.append.call(self._thread, messages, key=_key()))
 
     async def assemble(self, query: str | None) -> dict[str, Any]:
         """Return the next request as `send` would send it."""
         await self._save()
-        context = await self._face.send(calls.context(self._thread, query=query))
+        context = await self._face.send(Contexts.context.call(self._thread, query=query))
         fragment = {name: context.request[name] for name in context.request.keys()}  # noqa: SIM118 - a struct
         settings = self._settings
         if settings.system is not None:
@@ -155,7 +157,7 @@ class Loop:
     async def _offered(self) -> tuple[list[dict[str, Any]], frozenset[str]]:
         """Return the definitions of all tools, and the names of those that the daemon runs."""
         if self._tools is None:
-            own = (await self._face.send(calls.tools())).items if self._settings.own_tools else []
+            own = (await self._face.send(Tools.tools.call())).items if self._settings.own_tools else []
             self._tools = self._toolbox.with_own(own)
         return self._tools
 
@@ -195,7 +197,7 @@ class Loop:
         try:
             if block.name in own:
                 answer = await self._face.send(
-                    calls.call_tool(block.name, block.input, thread=self._thread, key=_key())
+                    Tools.call_tool.call(block.name, block.input, thread=self._thread, key=_key())
                 )
                 return failure(block.id, answer.content) if answer.is_error else result_block(block.id, answer.content)
             if tool is None:
@@ -208,7 +210,7 @@ class Loop:
         """Append the results of a reply's calls; what the daemon never takes is replaced by the reason."""
         message = {"role": "user", "content": results}
         try:
-            size = len(calls.append(self._thread, [message]).body or b"")
+            size = len(Threads.append.call(self._thread, [message]).body or b"")
             # A daemon may end the connection in the middle of a body that is too large for it.
             if size <= RESULTS_MAX:
                 await self._keep(message)
@@ -222,7 +224,7 @@ class Loop:
 
     async def _keep(self, message: dict[str, Any], **fields: Any) -> None:
         """Append a message to the thread; where the daemon does not answer, its call stays in `unsaved`."""
-        self.unsaved.append(calls.append(self._thread, [message], key=_key(), **fields))
+        self.unsaved.append(Threads.append.call(self._thread, [message], key=_key(), **fields))
         await self._save()
 
     async def _save(self) -> None:

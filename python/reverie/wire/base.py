@@ -76,6 +76,12 @@ class WaitQuery(Request):
     wait: Annotated[bool, Meta(description="Wait for the result (200) instead of the job's id (202).")] = False
 
 
+class JobAccepted(Reply):
+    """202: the work runs as a job; `GET /v1/jobs/{job}` answers its progress."""
+
+    job: str
+
+
 _PURGE = "Remove it for good, also from the history, the archives and the store's free pages; no undo."
 
 

@@ -8,26 +8,6 @@ from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHA
 from reverie.wire.base import Id, Reply, Request, TokenBudget
 from reverie.wire.sessions import AgentClient
 
-__all__ = [
-    "TIERS",
-    "CompactConversation",
-    "Compaction",
-    "CompactionSource",
-    "ContextAnswer",
-    "ContextQuery",
-    "ContextText",
-    "ContextTokens",
-    "CreateNote",
-    "Dropped",
-    "Note",
-    "Placement",
-    "RequestFragment",
-    "SetWorkingState",
-    "StateSources",
-    "ThreadDigest",
-    "WorkingState",
-]
-
 CompactionSource = Literal["thread", "messages"]
 Placement = Literal["system", "late"]
 TIERS = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")

@@ -26,7 +26,7 @@ class MemoryQuery(ListQuery):
     `allProjects` asks for every memory whatever the two say, as a query without them does.
     """
 
-    type: MemoryKind | None = None
+    kind: MemoryKind | None = field(name="type", default=None)
     tag: Tag | None = None
     project: ProjectText | None = None
     folder: Folder | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.models import Json
-
-T = TypeVar("T")
+    from reverie.wire.base import T
 
 _LOCATION = lazy_regex(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _UNKNOWN = lazy_regex(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)

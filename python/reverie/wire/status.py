@@ -139,12 +139,6 @@ class BackupMade(Reply):
     counts: dict[str, int]
 
 
-class JobAccepted(Reply):
-    """202: the work runs as a job; `GET /v1/jobs/{job}` answers its progress."""
-
-    job: str
-
-
 class Job(Reply):
     """A job. `progress` is 0 to 1; `result` is what `?wait=true` would have answered; `error` an error envelope."""
 

@@ -36,7 +36,7 @@ OF_TOKENS = {("GET", "/v1/tokens"), ("POST", "/v1/tokens"), ("DELETE", "/v1/toke
 ENDLESS = {("GET", "/v1/events")}  # tests/integration/daemon/test_tokens.py
 RAW = {("PUT", "/v1/imports/{id}/chunks")}
 
-KINDS = sorted(routes().keys() - ENDLESS - RAW)
+KINDS = sorted({(row.method, row.path) for row in routes()} - ENDLESS - RAW)
 _ID = re.compile(r'"(?:id|archive|job|sha256)": ?"([^"]+)"')
 
 

@@ -54,7 +54,7 @@ class Case:
 
 
 PATIENT_S = 60.0  # the deadline of requests that are answered, far above what a busy machine needs
-NO_CONTENT: tuple[Any, ...] = (None, 7, "x", [])
+NO_CONTENT: tuple[object, ...] = (None, 7, "x", [])
 TRANSPORT: dict[str, list[Case]] = {
     "429_retry_after": [Case((status(429, {"retry-after": "3"}), WELL), None, 2)],
     "429_retry_after_date": [

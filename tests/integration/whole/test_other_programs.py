@@ -153,7 +153,7 @@ def test_a_bad_conversation_of_an_export_is_named(daemon: Daemon, tmp_path: Path
 def test_an_unknown_program_is_refused(client: Client) -> None:
     """The error names the programs that there are."""
     with pytest.raises(ValidationError, match="client"):
-        client.start_import("emacs", SESSION)  # type: ignore[arg-type]
+        client.start_import("emacs", SESSION)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def recalled(client: Client, query: str, **options: object) -> list[str]:
     """Return the contents of the hits, best first."""
-    return [hit.memory.content for hit in client.recall(query, **options).hits]  # type: ignore[arg-type]
+    return [hit.memory.content for hit in client.recall(query, **options).hits]  # type: ignore[call-overload]
 
 
 def index_files(home: Path) -> list[Path]:

@@ -59,7 +59,7 @@ def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> No
     assert after.current_task == "Please write the announcement for the new release"
     assert "tag it" in after.next_steps
 
-    replaced = client.set_working_state("set", open_files=["NEWS.md"], whole=True)
+    replaced = client.replace_working_state("set", open_files=["NEWS.md"])
     assert (replaced.current_task, replaced.next_steps, replaced.open_files) == ("", [], ["NEWS.md"])
 
 

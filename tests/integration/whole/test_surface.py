@@ -28,14 +28,14 @@ def test_the_description_names_every_call(daemon: Daemon) -> None:
         for method in calls
         if method.upper() in METHODS
     }
-    assert documented == {(method, path.replace(":path}", "}")) for method, path in routes()}
+    assert documented == {(row.method, row.path.replace(":path}", "}")) for row in routes()}
 
 
 def test_every_call_refuses_other_methods(daemon: Daemon) -> None:
     """A known path with another method is 405 with the allowed methods."""
     by_path: dict[str, set[str]] = {}
-    for method, path in routes():
-        by_path.setdefault(path, set()).add(method)
+    for row in routes():
+        by_path.setdefault(row.path, set()).add(row.method)
     for path, methods in by_path.items():
         concrete = path.replace("{path:path}", "facts/x.md").replace("{", "").replace("}", "")
         for method in set(METHODS) - methods:
@@ -56,9 +56,9 @@ def _serves(pattern: str, path: str) -> bool:
 
 def test_every_call_refuses_unknown_parameters(daemon: Daemon) -> None:
     """A misspelt query parameter is 400, names the nearest one and all that the call takes."""
-    for method, path in routes():
-        concrete = path.replace("{path:path}", "facts/x.md").replace("{", "").replace("}", "")
-        answer = daemon.ask(method, f"{concrete}?surprise=1", headers={"Reverie-Protocol": "1"})
+    for row in routes():
+        concrete = row.path.replace("{path:path}", "facts/x.md").replace("{", "").replace("}", "")
+        answer = daemon.ask(row.method, f"{concrete}?surprise=1", headers={"Reverie-Protocol": "1"})
         check_refused(answer, 400, "validation_error", "unknown")
         assert answer.json()["details"]["field"] == "surprise"
     answer = daemon.ask("GET", "/v1/threads?limt=3")

@@ -15,8 +15,8 @@ import pytest
 
 from reverie import client as client_package
 from reverie import errors, wire
+from reverie.api.endpoint import BadAnswer
 from reverie.client import AsyncClient, Client
-from reverie.client.http import BadAnswer
 from support.fake_daemon import HEALTH, Answer, Request, always, envelope, fake_daemon
 
 if TYPE_CHECKING:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reverie import errors, wire
-from reverie.client import AsyncClient, Client, calls
+from reverie.api import NOUNS
+from reverie.api.endpoint import Endpoint
+from reverie.client import Client
 from support.fake_daemon import always, envelope, fake_daemon
 
 if TYPE_CHECKING:
@@ -23,13 +25,14 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
     """Method, path, query and body of every call are those of the table."""
     table: list[tuple[str, tuple[Any, ...], dict[str, Any], str, dict[str, str], Any]] = [
         ("status", (), {}, "GET /v1/status", {}, None),
-        ("spaces", (), {}, "GET /v1/spaces", {"limit": "100"}, None),
+        ("spaces", (), {}, "GET /v1/spaces", {}, None),
         ("create_space", ("work",), {}, "POST /v1/spaces", {}, {"id": "work"}),
-        ("tokens", (), {"after": "tok_1"}, "GET /v1/tokens", {"after": "tok_1", "limit": "100"}, None),
+        ("tokens", (), {"after": "tok_1"}, "GET /v1/tokens", {"after": "tok_1"}, None),
         ("create_token", ("work",), {"agent": "mole"}, "POST /v1/tokens", {}, {"space": "work", "agent": "mole"}),
         ("create_token", (), {}, "POST /v1/tokens", {}, {}),
         ("revoke_token", ("tok_1",), {}, "DELETE /v1/tokens/tok_1", {}, None),
         ("backup", ("/b",), {}, "POST /v1/backups", {}, {"path": "/b"}),
+        ("jobs", (), {"limit": 5}, "GET /v1/jobs", {"limit": "5"}, None),
         ("job", ("j",), {}, "GET /v1/jobs/j", {}, None),
         ("cancel_job", ("j",), {}, "DELETE /v1/jobs/j", {}, None),
         ("openapi", (), {}, "GET /v1/openapi.json", {}, None),
@@ -72,7 +75,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"action": "edit", "text": "by gh"},
         ),
-        ("projects", (), {"of": "harbour"}, "GET /v1/projects", {"limit": "100", "of": "harbour"}, None),
+        ("projects", (), {"of": "harbour"}, "GET /v1/projects", {"of": "harbour"}, None),
         ("delete_thread", ("a",), {"confirm": "a"}, "DELETE /v1/threads/a", {"confirm": "a"}, None),
         (
             "append",
@@ -100,12 +103,12 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"currentTask": "x", "blockers": []},
         ),
-        ("set_working_state", ("a",), {"whole": True}, "PUT /v1/threads/a/working-state", {}, {}),
+        ("replace_working_state", ("a",), {}, "PUT /v1/threads/a/working-state", {}, {}),
         ("notes", ("a",), {}, "GET /v1/threads/a/notes", {}, None),
         ("add_note", ("a", "x", "task"), {}, "POST /v1/threads/a/notes", {}, {"content": "x", "category": "task"}),
         ("delete_note", ("a", "n"), {}, "DELETE /v1/threads/a/notes/n", {}, None),
         ("digest", ("a",), {}, "GET /v1/threads/a/digest", {}, None),
-        ("entries", ("a",), {"after": "3"}, "GET /v1/threads/a/entries", {"limit": "100", "after": "3"}, None),
+        ("entries", ("a",), {"after": "3"}, "GET /v1/threads/a/entries", {"after": "3"}, None),
         ("rewind", ("a", 3), {"expected_seq": 9}, "POST /v1/threads/a/rewind", {}, {"toSeq": 3, "expectedSeq": 9}),
         (
             "context_text",
@@ -126,7 +129,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             (),
             {"kind": "fact", "tag": "x"},
             "GET /v1/memories",
-            {"type": "fact", "tag": "x", "limit": "100"},
+            {"type": "fact", "tag": "x"},
             None,
         ),
         ("memory", ("m",), {}, "GET /v1/memories/m", {}, None),
@@ -148,7 +151,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"query": "q", "minScore": 0.0, "peek": True},
         ),
         ("start_run", (), {"agent": "mole", "title": "t"}, "POST /v1/runs", {}, {"agent": "mole", "title": "t"}),
-        ("runs", (), {"state": "running"}, "GET /v1/runs", {"state": "running", "limit": "100"}, None),
+        ("runs", (), {"state": "running"}, "GET /v1/runs", {"state": "running"}, None),
         ("run", ("r",), {}, "GET /v1/runs/r", {}, None),
         ("run_context", ("r",), {}, "GET /v1/runs/r/context", {}, None),
         ("run_file", ("r", "docs/a b.md"), {}, "GET /v1/runs/r/files/docs/a%20b.md", {}, None),
@@ -163,11 +166,11 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ),
         ("put_working_memory", ("r", {"a": 1}), {}, "PUT /v1/runs/r/working-memory", {}, {"entries": {"a": 1}}),
         ("complete_run", ("r",), {}, "POST /v1/runs/r/complete", {}, None),
-        ("candidates", (), {"state": "all"}, "GET /v1/candidates", {"state": "all", "limit": "100"}, None),
+        ("candidates", (), {"state": "all"}, "GET /v1/candidates", {"state": "all"}, None),
         ("candidate", ("c",), {}, "GET /v1/candidates/c", {}, None),
         ("accept_candidate", ("c",), {}, "POST /v1/candidates/c/accept", {}, None),
         ("reject_candidate", ("c",), {}, "POST /v1/candidates/c/reject", {}, None),
-        ("tools", (), {}, "GET /v1/tools", {"format": "anthropic"}, None),
+        ("tools", (), {}, "GET /v1/tools", {}, None),
         (
             "call_tool",
             ("note", {"content": "x"}),
@@ -176,7 +179,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"input": {"content": "x"}, "thread": "a"},
         ),
-        ("documents", (), {}, "GET /v1/documents", {"limit": "100"}, None),
+        ("documents", (), {}, "GET /v1/documents", {}, None),
         ("document", ("facts/us er.md",), {}, "GET /v1/documents/facts/us%20er.md", {}, None),
         (
             "put_document",
@@ -213,7 +216,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ("forget", ("m",), {"purge": True}, "DELETE /v1/memories/m", {"purge": "true"}, None),
         ("compact", (), {}, "POST /v1/compact", {}, None),
         ("check_distiller", (), {}, "POST /v1/distiller/check", {}, None),
-        ("conflicts", (), {}, "GET /v1/conflicts", {"limit": "100"}, None),
+        ("conflicts", (), {}, "GET /v1/conflicts", {}, None),
         ("conflict", ("c",), {}, "GET /v1/conflicts/c", {}, None),
         ("resolve", ("c", wire.Resolve(keep="file")), {}, "POST /v1/conflicts/c/resolve", {}, {"keep": "file"}),
         ("sync_status", (), {}, "GET /v1/sync", {}, None),
@@ -222,14 +225,14 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ("rollback", ("3",), {}, "POST /v1/rollback", {}, {"operation": "3"}),
         ("document_history", ("facts/a.md",), {}, "GET /v1/history/facts/a.md", {}, None),
         ("difference", ("3",), {"path": "a.md"}, "GET /v1/diff", {"from": "3", "path": "a.md"}, None),
-        ("operations", (), {}, "GET /v1/operations", {"limit": "100"}, None),
+        ("operations", (), {}, "GET /v1/operations", {}, None),
         ("operation", ("o",), {}, "GET /v1/operations/o", {}, None),
         ("undo", ("o",), {}, "POST /v1/operations/o/undo", {}, None),
-        ("archives", (), {}, "GET /v1/archives", {"limit": "100"}, None),
+        ("archives", (), {}, "GET /v1/archives", {}, None),
         ("archive", ("ab",), {}, "GET /v1/archives/ab", {}, None),
         ("dream", (), {"dry_run": True}, "POST /v1/dreams", {"wait": "true"}, {"dryRun": True}),
         ("start_dream", (), {"token_budget": 3}, "POST /v1/dreams", {}, {"tokenBudget": 3}),
-        ("dreams", (), {}, "GET /v1/dreams", {"limit": "100"}, None),
+        ("dreams", (), {}, "GET /v1/dreams", {}, None),
         ("dream_record", ("d",), {}, "GET /v1/dreams/d", {}, None),
         ("schedules", (), {}, "GET /v1/schedules", {}, None),
         (
@@ -272,12 +275,12 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             (),
             {"pid": 7, "open": True},
             "GET /v1/sessions",
-            {"pid": "7", "open": "true", "limit": "100"},
+            {"pid": "7", "open": "true"},
             None,
         ),
         ("privacy", (), {}, "GET /v1/privacy", {}, None),
         ("change_privacy", (wire.ChangePrivacy(paused=True),), {}, "PATCH /v1/privacy", {}, {"paused": True}),
-        ("redactions", (), {"project": "p"}, "GET /v1/redactions", {"project": "p", "limit": "100"}, None),
+        ("redactions", (), {"project": "p"}, "GET /v1/redactions", {"project": "p"}, None),
         ("allow_redactions", (), {"rule": "label"}, "POST /v1/redactions/allow", {}, {"rule": "label"}),
         ("disallow_redactions", (), {"like": "a*"}, "POST /v1/redactions/disallow", {}, {"like": "a*"}),
         (
@@ -285,11 +288,11 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             ("i", b"\x00{}\n"),
             {"offset": 4, "first_line": 2, "final": True},
             "PUT /v1/imports/i/chunks",
-            {"offset": "4", "firstLine": "2", "final": "1"},
+            {"offset": "4", "firstLine": "2", "final": "true"},
             b"\x00{}\n",
         ),
     ]
-    assert {row[0] for row in table} | {"health", "event_stream"} == set(calls.__all__)
+    assert {row[0] for row in table} | {"health"} == set(" ".join(NOUNS.values()).split())
     with fake_daemon(path, always(envelope("not_found", status=404))) as daemon:
         for name, args, kwargs, request, query, body in table:
             with pytest.raises(errors.NotFound):
@@ -307,9 +310,27 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
                     assert sent.headers["content-type"] == "application/json"
 
 
-def test_both_clients_offer_the_same_calls() -> None:
-    """Both clients have the same methods with the same signatures and docstrings."""
-    for name in calls.__all__:
-        if name != "event_stream":
-            assert inspect.signature(getattr(Client, name)) == inspect.signature(getattr(AsyncClient, name))
-            assert getattr(Client, name).__doc__ == getattr(calls, name).__doc__
+def test_methods_are_found_by_noun() -> None:
+    """The index of methods has exactly the endpoints of each noun, and a client no other method."""
+    for noun, names in NOUNS.items():
+        kind = getattr(import_module(f"reverie.api.{noun}"), noun.capitalize())
+        assert {name for name, row in vars(kind).items() if isinstance(row, Endpoint)} == set(names.split())
+    assert {"append", "recall", "send"} <= set(dir(Client()))
+    assert (Client().append.__name__, Client().append.__doc__) == ("append", "Appends messages.")  # type: ignore[attr-defined] # of a function
+    with pytest.raises(AttributeError, match="'Client' object has no attribute 'apend'"):
+        Client().apend  # type: ignore[attr-defined] # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("thread", {}, "thread lacks {id}"),
+        ("openapi", {"key": "k"}, "openapi takes no key"),
+        ("compact", {"etag": "*"}, "compact takes no etag"),
+        ("recall", {"limt": 1}, "limt"),
+    ],
+)
+def test_wrong_arguments_are_refused(ask: Ask, path: Path, name: str, given: dict[str, Any], says: str) -> None:
+    """What an operation does not take is a TypeError, and nothing is sent."""
+    with pytest.raises(TypeError, match=says):
+        ask(path, name, **given)

@@ -6,7 +6,7 @@ import asyncio
 import io
 import json
 import socket
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,13 +14,14 @@ import pytest
 import structlog
 
 from reverie import wire
+from reverie.api.endpoint import Endpoint, sent
 from reverie.errors import Busy, NotFound
 from reveried import log
 from reveried.http.limits import Admission, Limits
 from reveried.http.message import envelope_body, raw_response
 from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
-from reveried.http.route import Application, Route, Table, table
+from reveried.http.route import Application, Table
 from reveried.http.types import Call, Reply, Stream
 from reveried.routes import routes
 from reveried.server import Server, bind_unix
@@ -87,20 +88,22 @@ async def splitting(call: Call) -> Reply:
     return Reply({}, headers={"x-name": "a\r\nHTTP/1.1 200 OK"})
 
 
-ROUTES = (
-    Route("GET", "/v1/fine", fine, "Fine.", answer=Point),
-    Route("POST", "/v1/fine", fine, "Fine, with a body.", body=Point, answer=Point, query=wire.WaitQuery),
-    Route("POST", "/v1/raw", nothing, "Any bytes.", raw=True),
-    Route("GET", "/v1/fine/{id}", fine, "One."),
-    Route("GET", "/v1/fine/{id}/more/{path:path}", fine, "All below."),
-    Route("GET", "/v1/broken", broken, "Broken."),
-    Route("GET", "/v1/panicking", panicking, "Broken."),
-    Route("GET", "/v1/odd", odd, "Odd."),
-    Route("DELETE", "/v1/fine/{id}", nothing, "Gone."),
-    Route("GET", "/v1/stream", failing_stream, "Ends early."),
-    Route("GET", "/v1/large", large, "More than one write."),
-    Route("GET", "/v1/splitting", splitting, "A header value with a line end."),
-)
+TABLE = Table()
+for endpoint, handler in (
+    (Endpoint("GET /v1/fine", wire.NoQuery, Point, "Fine."), fine),
+    (Endpoint("POST /v1/fine", sent(Point), Point, "Fine, with a body.", query=wire.WaitQuery), fine),
+    (Endpoint("POST /v1/raw", wire.NoQuery, NoneType, "Any bytes.", raw=True), nothing),
+    (Endpoint("GET /v1/fine/{id}", wire.NoQuery, NoneType, "One."), fine),
+    (Endpoint("GET /v1/fine/{id}/more/{path:path}", wire.NoQuery, NoneType, "All below."), fine),
+    (Endpoint("GET /v1/broken", wire.NoQuery, NoneType, "Broken."), broken),
+    (Endpoint("GET /v1/panicking", wire.NoQuery, NoneType, "Broken."), panicking),
+    (Endpoint("GET /v1/odd", wire.NoQuery, NoneType, "Odd."), odd),
+    (Endpoint("DELETE /v1/fine/{id}", wire.NoQuery, NoneType, "Gone."), nothing),
+    (Endpoint("GET /v1/stream", wire.NoQuery, NoneType, "Ends early."), failing_stream),
+    (Endpoint("GET /v1/large", wire.NoQuery, NoneType, "More than one write."), large),
+    (Endpoint("GET /v1/splitting", wire.NoQuery, NoneType, "A header value with a line end."), splitting),
+):
+    TABLE.serves(endpoint)(handler)
 
 
 @pytest.fixture
@@ -120,7 +123,7 @@ def serve(work: Callable[[Path], Any], limits: Limits | None = None, *, ready: b
             server = Server(Admission(limits or Limits()))
             services: Any = SimpleNamespace(metrics=Metrics(), callers=lambda _: None)
             if ready:
-                server.handler = Application(table(ROUTES), services)
+                server.handler = Application(TABLE, services)
             server.listen(bind_unix(home / "s"))
             try:
                 return await asyncio.to_thread(work, home / "s")
@@ -142,8 +145,9 @@ def ask(path: Path, *requests: bytes) -> list[Answer]:
 
 def test_a_duplicate_route_fails_at_start() -> None:
     """Two routes with the same method and path raise ValueError."""
+    services: Any = SimpleNamespace(metrics=Metrics())
     with pytest.raises(ValueError, match="GET /v1/fine"):
-        table(ROUTES, ROUTES[:1])
+        Application(Table({**TABLE, Endpoint("GET /v1/fine", wire.NoQuery, Point, "Again."): fine}), services)
 
 
 def test_matching() -> None:
@@ -330,9 +334,9 @@ def test_the_gate_by_uid(logged: io.StringIO) -> None:
 
 def test_the_description_says_every_call() -> None:
     """openapi.json describes every route, and its operation ids are unique."""
-    for rows in (table(ROUTES), routes()):
+    for rows in (TABLE, routes()):
         check_description(rows)
-    made = openapi(table(ROUTES))
+    made = openapi(TABLE)
     posted = made["paths"]["/v1/fine"]["post"]
     assert posted["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Point"}
     wait = next(parameter for parameter in posted["parameters"] if parameter["name"] == "wait")
@@ -348,8 +352,8 @@ def check_description(rows: Table) -> None:
     assert len(said) == len(rows)
     identifiers = [operation["operationId"] for item in made["paths"].values() for operation in item.values()]
     assert len(set(identifiers)) == len(identifiers)
-    for route in rows.values():
-        assert route.summary.endswith(".")
+    for row in rows:
+        assert row.summary.endswith(".")
 
 
 def test_envelopes() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import orjson
 import pytest
 
 from reverie import wire
+from reverie.models import Dropped
 
+MODULES = [getattr(wire, name) for name in wire._MODULES]  # type: ignore[attr-defined] # only at run time
 USE = wire.ContextUse(tokens=10, window=100, fraction=0.1)
 THREAD = wire.Thread(
     id="thr_1",
@@ -53,11 +55,11 @@ def named(words: str) -> list[str]:
 
 def test_what_a_context_dropped_has_the_fields_that_apply() -> None:
     """An item of `dropped` has its tier and the fields that were set, a number of 0 included, in a fixed order."""
-    dropped = wire.Dropped("tail", why="trimmed", tokens=0, what="tool_result", seq=4)
+    dropped = Dropped("tail", why="trimmed", tokens=0, what="tool_result", seq=4)
 
-    check(wire.Dropped, dropped, "tier", "seq", "what", "tokens", "why")
+    check(Dropped, dropped, "tier", "seq", "what", "tokens", "why")
     assert msgspec.json.encode(dropped) == b'{"tier":"tail","seq":4,"what":"tool_result","tokens":0,"why":"trimmed"}'
-    check(wire.Dropped, wire.Dropped("excerpts"), "tier")
+    check(Dropped, Dropped("excerpts"), "tier")
 
 
 def test_thread() -> None:
@@ -164,8 +166,9 @@ def test_requests_leave_out_unset_options() -> None:
 
 def test_components_describe_every_named_type() -> None:
     """All structs have a JSON schema, and every schema that one of them refers to is defined."""
-    kinds = [value for value in vars(wire).values() if isinstance(value, type) and issubclass(value, msgspec.Struct)]
-    kinds = [kind for kind in kinds if kind not in (wire.Page, wire.Request, wire.Reply)]
+    named_values = {name: value for module in MODULES for name, value in vars(module).items() if name[0] != "_"}
+    kinds = [kind for kind in named_values.values() if isinstance(kind, type) and issubclass(kind, msgspec.Struct)]
+    kinds = [kind for kind in kinds if kind not in (wire.Page, wire.Request, wire.Reply, msgspec.Struct)]
     types = [*kinds, wire.Change, wire.Page[wire.Memory]]
     schemas, named = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     assert len(tuple(schemas)) == len(kinds) + 2
@@ -177,7 +180,11 @@ def test_components_describe_every_named_type() -> None:
     assert named["AppendMessages"]["additionalProperties"] is False
 
 
-def test_all_names_exist() -> None:
-    """Every name in `__all__` exists."""
-    for name in wire.__all__:
-        assert hasattr(wire, name)
+def test_a_name_stands_for_one_thing() -> None:
+    """`wire` finds each name of its modules, whichever was asked for first; a misspelt one is refused."""
+    for module in MODULES:
+        for name, value in vars(module).items():
+            if not name.startswith("_") and not isinstance(value, TypeVar):
+                assert getattr(wire, name) is value, (module, name)
+    with pytest.raises(AttributeError, match="has no attribute 'Memry'"):
+        wire.Memry  # type: ignore[attr-defined] # noqa: B018
