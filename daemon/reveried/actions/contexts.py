@@ -14,7 +14,7 @@ from reverie.errors import Conflict
 from reverie.models import WorkingState
 from reverie.usecases import contexts, threads, working_state
 from reveried.actions import projects
-from reveried.actions.documents import note_taken
+from reveried.drive import note_taken
 from reveried.execute import decide, read, retry_while_stale, stored_answer
 from reveried.locks import keyed_lock
 
@@ -51,7 +51,7 @@ async def add_note(
         idempotency=idempotency,
     )
     note = (await services.submit(write)).value
-    await note_taken(services, space, "thread", thread_id)
+    await note_taken(services, space, ("thread", thread_id))
     return replace(note, thread=note.thread or wire.ABSENT)
 
 
@@ -131,7 +131,7 @@ async def set_state(
         return (await services.submit(write)).value
 
     after = await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}"))
-    await note_taken(services, space, "thread", thread_id)
+    await note_taken(services, space, ("thread", thread_id))
     return working_state.state_answer(after)
 
 

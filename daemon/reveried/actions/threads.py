@@ -17,7 +17,7 @@ from reverie.usecases import rewind as rewinds
 from reverie.usecases.entries import entry_record
 from reveried.actions import projects
 from reveried.actions.distill import distill, start_distilling
-from reveried.actions.documents import note_taken, redacted
+from reveried.drive import note_taken
 from reveried.execute import read
 from reveried.log import logger
 from reveried.supervise import failures_logged
@@ -49,7 +49,7 @@ async def create(
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,
-        title=redacted(services, request.title),
+        title=None if request.title is None else services.redactor.text(request.title),
         model=request.model,
         context_window=request.context_window,
         index=index,
@@ -58,7 +58,7 @@ async def create(
         updated_at=at,
     )
     stored = (await services.submit(threads.create(space, who, thread, seed, idempotency=idempotency))).value
-    await note_taken(services, space, "thread", stored.id)
+    await note_taken(services, space, ("thread", stored.id))
     return threads.thread_answer(stored, services.config.context.window)
 
 
@@ -76,14 +76,14 @@ async def change(
     """Give a thread another title or project; what it was opened with stays. Raises NotFound."""
     fields: dict[str, str | None] = {}
     if request.title is not msgspec.UNSET:
-        fields["title"] = redacted(services, request.title)
+        fields["title"] = None if request.title is None else services.redactor.text(request.title)
     if request.project is not msgspec.UNSET:
         given = request.project
         fields["project"] = None if given is None else await projects.registered(services, space, given, who=who)
     if not fields:
         raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
     stored = (await services.submit(threads.change(space, who, thread_id, fields))).value
-    await note_taken(services, space, "thread", thread_id)
+    await note_taken(services, space, ("thread", thread_id))
     return threads.thread_answer(stored, services.config.context.window)
 
 

@@ -180,7 +180,7 @@ def commit(
         thread = threads.get(writer, plan.thread)
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation.commit(writer, plan.memories)
         archive, indexed = consolidation.save_archive(
             writer,
             plan.archive,

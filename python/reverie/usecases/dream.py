@@ -236,7 +236,7 @@ def commit(
         last = last_dream(writer)
         if (last.id if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
-        consolidation.commit(writer, plan.memories, at=plan.at)
+        consolidation.commit(writer, plan.memories)
         archive, indexed = consolidation.save_archive(
             writer,
             plan.archive,

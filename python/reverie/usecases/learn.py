@@ -219,7 +219,7 @@ def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges
         thread = threads.get(writer, plan.thread)
         if thread.extracted_seq != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation.commit(writer, plan.memories)
         after = replace(
             thread,
             extracted_seq=plan.last_seq,

@@ -266,7 +266,7 @@ def _commit_memories(writer: Writer, plan: SortPlan, moves: _Moves) -> None:
             before = memory_project(stored)
             moves.memories[before or None, project or plan.joined.get(before, before)] += 1
     changes = consolidation.MemoryPlan(plan.operation, 0, "", plan.memories, plan.known, plan.documents, [], [], {}, [])
-    consolidation.commit(writer, changes, at=writer.at)
+    consolidation.commit(writer, changes)
     for record in plan.memories:
         stored = writer.load(type(record), (record.id,))
         if stored is None:

@@ -306,7 +306,7 @@ def commit(plan: RunPlan, *, space: str, who: str, ended_by: wire.RunEnd) -> Wri
                 writer.save(replace(thread, extracted_seq=plan.last_seq), (thread.id,))
         for file in plan.files:
             writer.save(file, file_key(run.id, file.path))
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation.commit(writer, plan.memories)
         result = wire.RunResult(
             candidates=changes.proposed,
             changes=changes.changes,
