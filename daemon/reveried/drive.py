@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from reverie.errors import Conflict, ReverieError, unexpected
+from reverie.errors import Conflict, ReverieError
 from reverie.paths import existing_spelling
 from reverie.redact import current_log
-from reverie.store import DocumentRecord, Kind, OperationRecord
+from reverie.store import DocumentRecord, Done, Kind, OperationRecord
 from reverie.sync.redaction import has_marker
 from reverie.usecases import redactions, review
 from reverie.usecases.by import Files
 from reverie.usecases.forgotten_writes import HeldForPerson
 from reveried.execute import read, stored_answer
-from reveried.log import logger
+from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
-    from reverie.store import Done
     from reverie.usecases.by import By, Place, UseCase
     from reveried.services import Services
 
@@ -30,7 +29,12 @@ A = TypeVar("A")
 
 
 async def write(services: Services, do: UseCase[P, A], by: By, *args: P.args, **kwargs: P.kwargs) -> A:
-    """Commit a use case as one operation, and return its answer once its files are written.
+    """Commit a use case as `commit` does, and return its answer."""
+    return (await commit(services, do, by, *args, **kwargs)).value
+
+
+async def commit(services: Services, do: UseCase[P, A], by: By, *args: P.args, **kwargs: P.kwargs) -> Done[A]:
+    """Commit a use case as one operation, and return its answer and number once its files are written.
 
     With an idempotency key that was used before it is the stored answer. What an agent writes though a person forgot it
     waits for the person.
@@ -50,7 +54,7 @@ async def write(services: Services, do: UseCase[P, A], by: By, *args: P.args, **
             files = await _files(services, do, by, given)
         except ReverieError:  # such as of a document that the first call with this key has moved away
             if (replay := await stored_answer(services, by.space, by.key, do.answers)) is not None:
-                return replay
+                return Done(replay, None, replayed=True)
             raise
         await _prepare(services, by.space, files)
     try:
@@ -58,11 +62,15 @@ async def write(services: Services, do: UseCase[P, A], by: By, *args: P.args, **
     except HeldForPerson as held:
         await services.submit(review.hold.write(by, held))
         raise
-    try:
-        await _follow(services, do, by, done, files)
-    except Exception as error:  # noqa: BLE001 - the write is committed: an error would have the caller repeat it
-        logger("reveried.drive").error("what follows a write failed", why=do.why, problem=unexpected(error).code)
-    return done.value
+    with failures_logged("write", space=by.space):  # it is committed: an error would have the caller repeat it
+        if do.found is not None:
+            await note_taken(services, by.space, do.found(done.value, **given))
+        if do.projects:
+            await services.sync_service.write_all(by.space)
+        elif do.files is not None:
+            changed = _changed(services, by.space, done.operation)
+            await services.sync_service.write_documents(by.space, {*files.paths, *changed})
+    return done
 
 
 async def _files(services: Services, do: UseCase[Any, Any], by: By, given: dict[str, Any]) -> Files:
@@ -90,17 +98,6 @@ async def _prepare(services: Services, space: str, files: Files) -> None:
             )
     for path, text in files.deleted.items():
         await _check_secrets(services, space, path, text)
-
-
-async def _follow(services: Services, do: UseCase[Any, A], by: By, done: Done[A], files: Files) -> None:
-    """Record what was redacted, and write the files of the documents that the operation changed."""
-    if do.found is not None:
-        await note_taken(services, by.space, do.found(done.value))
-    if do.projects:
-        await services.sync_service.write_all(by.space)
-    elif do.files is not None:
-        changed = _changed(services, by.space, done.operation)
-        await services.sync_service.write_documents(by.space, {*files.paths, *changed})
 
 
 def _changed(services: Services, space: str, number: int | None) -> list[str]:

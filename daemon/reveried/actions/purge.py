@@ -183,7 +183,7 @@ async def _erase(services: Services, space: str, found: Sources, who: str) -> No
     """Remove the purged thread, memory or document itself, with all versions."""
     if found.thread is not None:
         while await _exists(services, space, found.thread):
-            await services.submit(threads.delete_step(space, who, found.thread))
+            await services.submit(threads.delete_step.write(By(space, who), found.thread))
     for step in purge_steps.erase(space, who, found):
         await _repeat(services, step)
 

@@ -19,7 +19,7 @@ from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
-from reverie.usecases import agent_writes, documents, working_state
+from reverie.usecases import agent_writes, documents, threads, working_state
 from reverie.usecases.agent_writes import ReadVersion
 from reverie.usecases.documents import writable_path
 from reveried.actions import contexts, memories, projects, search_tools
@@ -118,15 +118,7 @@ def _sentence(tool: Tool, error: ReverieError) -> str:
 
 
 async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
-    note = await contexts.add_note(
-        call.services,
-        call.space,
-        call.thread,
-        content=params.content,
-        category=params.category,
-        who=call.who,
-        idempotency=call.idempotency,
-    )
+    note = await write(call.services, threads.add_note, call.by, call.thread, params.content, params.category)
     return {"success": True, "id": note.id}
 
 
@@ -144,15 +136,7 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
     fields = contexts.given_fields(params)
     if not fields:
         raise ValidationError("nothing was given to set", hint="give currentTask, nextSteps or another field")
-    return await contexts.set_state(
-        call.services,
-        call.space,
-        call.thread,
-        fields,
-        replace_all=False,
-        who=call.who,
-        idempotency=call.idempotency,
-    )
+    return await contexts.set_state(call.services, call.by, call.thread, fields, replace_all=False)
 
 
 # Recall and memory files
