@@ -19,6 +19,7 @@ from reveried.models.spool import LEARNT_FROM, learn_from_answers
 if TYPE_CHECKING:
     from reverie.language_model.requests import Outcome, ReflectionBounds
     from reverie.store import Reader, Write
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 RANDOM_BYTES = 16
@@ -28,10 +29,9 @@ NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=
 
 async def learn(
     services: Services,
-    space: str,
+    by: By,
     thread: str,
     *,
-    who: str,
     reflect: bool = False,
     through: int | None = None,
     outcomes: dict[str, Outcome] | None = None,
@@ -55,19 +55,19 @@ async def learn(
     async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
         if services.models is not None:
             return job
-        return await _with_memories(services, space, job, nearest=next(attempts) < NEAREST_TRIES)
+        return await _with_memories(services, by.space, job, nearest=next(attempts) < NEAREST_TRIES)
 
     def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
         if plan.last_seq == plan.since:
             return changes_answer(plan.memories, operation=None)
-        return learn_case.commit(plan, space=space, who=who)
+        return learn_case.commit.write(by, plan)
 
     await write_accesses(services)
-    async with one_at_a_time(services, space):
-        LEARNT_FROM.set((space, thread))
+    async with one_at_a_time(services, by.space):
+        LEARNT_FROM.set((by.space, thread))
         answer = await execute(
             services,
-            space,
+            by,
             snapshot=snapshot,
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
             complete=complete,
@@ -80,7 +80,7 @@ async def learn(
             bulk_decide=True,
         )
     if answer.operation is not None:
-        await services.sync_service.write_all(space)
+        await services.sync_service.write_all(by.space)
     return answer
 
 
@@ -157,5 +157,5 @@ async def learn_from_spool(services: Services) -> None:
     if settings.kind == "spool":
         await learn_from_answers(
             settings.spool_folder,
-            lambda space, thread, reflects: learn(services, space, thread, who="distiller", reflect=reflects),
+            lambda space, thread, reflects: learn(services, services.by(space, "distiller"), thread, reflect=reflects),
         )

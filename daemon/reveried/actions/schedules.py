@@ -58,19 +58,16 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
             requests = await asked(services, "dream", job, dream_case.DreamPlan)
             sent, more = await _answered(services, batches, space, requests, known=outcomes, through={})
             entries, outcomes = [*entries, *sent], outcomes | more
-        await dream(services, space, who=WHO, trigger="schedule", token_budget=token_budget, outcomes=outcomes)
+        await dream(services, services.by(space, WHO), trigger="schedule", token_budget=token_budget, outcomes=outcomes)
         for entry in entries:
             assert batches is not None
             await batches.forget(entry)
     except BaseException as error:
-        failure = dream_case.commit_failure(
+        failure = dream_case.commit_failure.write(
+            services.by(space, WHO),
             failure_of(error),
-            space=space,
-            who=WHO,
-            dream_id=services.new_id("dream"),
             trigger="schedule",
             token_budget=token_budget or services.config.dream.max_token_budget,
-            at=services.clock(),
         )
         await services.submit(failure)
         raise
@@ -94,7 +91,7 @@ async def learn_from_all(services: Services, space: str) -> None:
     failed: ReverieError | None = None
     for thread, seq in through.items():
         try:
-            await learn(services, space, thread, who=WHO, through=seq, outcomes=dict(outcomes))
+            await learn(services, services.by(space, WHO), thread, through=seq, outcomes=dict(outcomes))
         except NotFound:
             continue  # it was deleted meanwhile
         except ReverieError as error:

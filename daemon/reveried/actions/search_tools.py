@@ -121,7 +121,7 @@ async def remember(call: ToolCall, params: tools.RememberInput) -> str:
     """
     given = _given(params.project)
     if given is not None and given.startswith("/"):
-        project = await projects.registered(call.services, call.space, given, who=call.who)
+        project = await projects.registered(call.services, call.by, given)
     else:
         project = await _searched(call, params.project) or PERSON
     kind = MemoryType(params.type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ async def create(services: Services, by: By, request: wire.CreateThread, *, agen
         Conflict: the id is taken.
     """
     at, given = services.clock(), request.project
-    project = None if given is None else await projects.registered(services, by.space, given, who=by.who)
+    project = None if given is None else await projects.registered(services, by, given)
     index, seed = await opened_with(services, by.space, agent=agent, project=project)
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
@@ -68,7 +69,7 @@ async def change(services: Services, by: By, thread_id: str, request: wire.Chang
         fields["title"] = None if request.title is None else services.redactor.text(request.title)
     if request.project is not msgspec.UNSET:
         given = request.project
-        fields["project"] = None if given is None else await projects.registered(services, by.space, given, who=by.who)
+        fields["project"] = None if given is None else await projects.registered(services, by, given)
     if not fields:
         raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
     stored = await write(services, threads.change, by, thread_id, fields)
@@ -110,13 +111,11 @@ async def append(
     told = answer
     with failures_logged("append", thread=thread_id):
         services.background_state.schedule(services, by.space, thread_id)
-        told = await _distilled_if_full(services, by.space, thread_id, answer, who=by.who)
+        told = await _distilled_if_full(services, dataclasses.replace(by, key=None), thread_id, answer)
     return told  # noqa: RET504 - after an error, which `with` logs, it is the first answer
 
 
-async def _distilled_if_full(
-    services: Services, space: str, thread_id: str, answer: wire.Appended, *, who: str
-) -> wire.Appended:
+async def _distilled_if_full(services: Services, by: By, thread_id: str, answer: wire.Appended) -> wire.Appended:
     """Return the answer of an append after distilling the thread, where it is full and its turn is complete.
 
     Within a turn no thread is distilled, however full it is: that waits for the reply that ends the turn. The messages
@@ -124,7 +123,7 @@ async def _distilled_if_full(
     model it is a job that the append does not wait for.
     """
     config = services.config.context
-    with services.store.reader(space) as reader:
+    with services.store.reader(by.space) as reader:
         is_full = window.is_full(
             threads.get(reader, thread_id),
             window=config.window,
@@ -135,15 +134,15 @@ async def _distilled_if_full(
             return answer
     distilled: wire.DistilledNow | None = None
     if services.models is not None:
-        return replace(answer, distilled=start_distilling(services, space, thread_id, who=who))
+        return replace(answer, distilled=start_distilling(services, by, thread_id))
     try:
-        distillation = await distill(services, space, thread_id, who=who)
+        distillation = await distill(services, by, thread_id)
         distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number)
     except Conflict:  # nothing is old enough, or another caller distills it
         pass
     except ReverieError as error:
         logger("reveried.append").warning("a full thread was not distilled", code=error.code)
-    with services.store.reader(space) as reader:
+    with services.store.reader(by.space) as reader:
         thread = threads.get(reader, thread_id)
     return replace(
         answer,

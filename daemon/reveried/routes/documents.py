@@ -95,7 +95,7 @@ async def put_document(call: Call) -> Reply:
     await _require_read(call)
     project = PERSON
     if body.project is not None:
-        project = await projects.registered(call.services, call.space, body.project, who=call.who)
+        project = await projects.registered(call.services, call.by, body.project)
     who = call.who if named is None else call.agent or agent_author(named)
     by = replace(_by(call), who=who, project=project)
     document = await write(call.services, usecase.put, by, call.params["path"], body.content, body.summary)

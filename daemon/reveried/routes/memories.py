@@ -77,9 +77,7 @@ async def create(call: Call) -> Reply:
         subject="user" if body.document == "facts/user.md" else "project",
         title=redacted["title"],
         fields=tuple(redacted["fields"].items()),
-        project=""
-        if body.project is None
-        else await projects.registered(call.services, call.space, body.project, who=call.who),
+        project="" if body.project is None else await projects.registered(call.services, call.by, body.project),
     )
     record = await write(call.services, usecase.remember, _by(call, body), candidate, body.document)
     # From the write and not from the store: another caller, or a person's save, may have deleted it again meanwhile.

@@ -222,7 +222,7 @@ async def begin_import(call: Call) -> Reply:
         session=request.session,
         source=request.source,
         again=request.again,
-        idempotency=call.idempotency,
+        key=call.idempotency,
     )
     return Reply(position)
 

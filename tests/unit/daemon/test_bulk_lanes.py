@@ -14,6 +14,7 @@ from reverie.places import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
+from reverie.usecases.by import By
 from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.projections import ProjectListings
 from reverie.usecases.recall import Recall
@@ -93,7 +94,7 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
 
 async def imported(services: Any, data: bytes, session: str) -> str:
     """Import a session as one chunk; return the id of its thread."""
-    place = await imports.begin(services, SPACE, client="test", session=session, source=None, idempotency=None)
+    place = await imports.begin(services, SPACE, client="test", session=session, source=None)
     await imports.take_chunk(services, SPACE, place.id, offset=0, first_line=1, data=data, final=True)
     return place.thread
 
@@ -114,11 +115,11 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
             }
             assert all(bulk for _, bulk in lanes)
             lanes.clear()
-            await learn.learn(services, SPACE, thread, who="test")
+            await learn.learn(services, By(SPACE, "test"), thread)
             decided = [("decide learn-candidates", True), ("decide learn", True)]
             assert lanes == [*decided, ("commit thread.learn", False)]
             lanes.clear()
-            await distill.distill(services, SPACE, thread, who="test")
+            await distill.distill(services, By(SPACE, "test"), thread)
             assert lanes == [("decide distill", False), ("commit thread.distill", False)]
             lanes.clear()
             await undo.prune(services)

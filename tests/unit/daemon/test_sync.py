@@ -8,6 +8,7 @@ import shutil
 import threading
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -199,9 +200,9 @@ def test_an_old_text_that_is_noticed_alone_waits_for_a_full_scan(tmp_path: Path,
 
     async def run() -> None:
         service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
-        for number, text in enumerate(texts):
-            memory_ids = (new_id("mem", number, bytes([n]) * 10) for n in range(255))
-            by = By("default", "agent", new_id=lambda _, ids=memory_ids: next(ids))
+        numbers = count()
+        by = By("default", "agent", new_id=lambda kind: new_id(kind, next(numbers), bytes(10)))
+        for text in texts:
             store.commit([documents.put.write(by, "facts/a.md", text)], at=AT)
             await service.sync("default", None, whole=True)
             shown.append(saved.read_text())

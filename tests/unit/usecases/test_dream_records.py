@@ -11,6 +11,7 @@ from reverie.errors import TokenBudgetExceeded
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, Kind, Store, Write
 from reverie.usecases import dream
+from reverie.usecases.by import By
 from reverie.usecases.redactions import RedactRules
 from support.stores import AT
 
@@ -51,9 +52,8 @@ def test_an_old_record_is_answered_with_its_proposals(tmp_path: Path) -> None:
 def test_a_failed_dream_is_not_the_last_one(tmp_path: Path) -> None:
     """A failed dream is stored with its error, and the dream before it remains the last dream."""
     error = TokenBudgetExceeded("too little", budget=1, minimum_required=7, hint="give 7")
-    failure = dream.commit_failure(
-        error, space="default", who="schedule", dream_id="dream_2", trigger="schedule", token_budget=1, at=AT
-    )
+    by = By("default", "schedule", new_id=lambda kind: f"{kind}_2")
+    failure = dream.commit_failure.write(by, error, trigger="schedule", token_budget=1)
 
     def body(writer: Writer) -> None:
         writer.put(Kind.DREAM, ("dream_1",), OLD)
