@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests import Outcome
     from reverie.store import Reader, Writer
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ TRIES = 5  # while holding the lock, after a first one without it
 
 async def execute(
     services: Services,
-    space: str,
+    by: By,
     *,
     snapshot: Callable[[Reader], S],
     job: str,
@@ -39,7 +40,6 @@ async def execute(
     commit: Callable[[P], Write[A] | A | Awaitable[Write[A]]],
     answers: type[A],
     lock: str,
-    idempotency: tuple[str, str] | None = None,
     skip: Callable[[S], A | None] = lambda _: None,
     complete: Callable[[S], Awaitable[S]] | None = None,
     outcomes: dict[str, Outcome] | None = None,
@@ -61,10 +61,10 @@ async def execute(
     """
 
     async def attempt() -> A:
-        replay = await stored_answer(services, space, idempotency, answers)
+        replay = await stored_answer(services, by.space, by.key, answers)
         if replay is not None:
             return replay
-        state = await read(services, space, snapshot)
+        state = await read(services, by.space, snapshot)
         if (answer := skip(state)) is not None:
             return answer
         if complete is not None:
@@ -84,7 +84,7 @@ async def execute(
         return outcome
 
     async with settlements() as opened:
-        return await retry_while_stale(attempt, keyed_lock(lock, space))
+        return await retry_while_stale(attempt, keyed_lock(lock, by.space))
 
 
 async def read(services: Services, space: str, snapshot: Callable[[Reader], T]) -> T:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from reverie.errors import Busy, NotFound, failure_of
 from reverie.importers import find
 from reverie.usecases import sessions
+from reverie.usecases.by import By
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import imports
 from reveried.actions.learn import learn
@@ -174,7 +175,9 @@ class Follower:
                 followed.unlearnt = False
                 await _learn(services, space, followed.record.thread)
             if ended or (followed.record.pid is None and quiet_s > IDLE_S):
-                write = sessions.end(space, followed.record.client, followed.record.session, at=services.clock())
+                write = sessions.end.write(
+                    By(space, f"session:{followed.record.client}"), followed.record.client, followed.record.session
+                )
                 await services.submit(write)
                 return
             try:
@@ -271,7 +274,7 @@ async def _open(services: Services, space: str, followed: _Followed, *, rewritte
     """Set the position from which a file is to be read: that of its import, or the start where it was rewritten."""
     record = followed.record
     import_position = await imports.begin(
-        services, space, client=record.client, session=record.session, source=str(followed.path), idempotency=None
+        services, space, client=record.client, session=record.session, source=str(followed.path)
     )
 
     def is_unchanged() -> bool:
@@ -337,7 +340,7 @@ def _is_alive(pid: int | None) -> bool:
 async def _learn(services: Services, space: str, thread: str) -> None:
     """Extract memories from the lines that were added."""
     try:
-        await learn(services, space, thread, who="follower")
+        await learn(services, services.by(space, "follower"), thread)
     except BaseException as error:  # noqa: BLE001 - its file is still followed
         failure = failure_of(error)
         logger("reveried.follower").info("a session was not learnt from", code=failure.code)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.agent_writes import ReadVersions
 from reverie.usecases.briefs import BriefCache
+from reverie.usecases.by import By
 from reverie.usecases.projections import ProjectListings
 from reverie.usecases.waiting import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
@@ -94,6 +95,10 @@ class Services:
     def redact_rules(self) -> RedactRules:
         """What makes a redactor in another process."""
         return self.keeper.rules
+
+    def by(self, space: str, who: str) -> By:
+        """Return `who` as the author of writes to a space, with an agent's trust."""
+        return By(space, who, new_id=self.new_id)
 
     def new_id(self, kind: str) -> str:
         """Return a new id such as `mem_…`, sortable by its time."""

@@ -17,6 +17,7 @@ import msgspec
 from reverie.distill import state_text
 from reverie.errors import Conflict, ModelFailed, failure_of
 from reverie.usecases import threads, working_state
+from reverie.usecases.by import By
 from reverie.usecases.entries import sealed_after, spoken_messages
 from reveried.actions.contexts import state as current_state
 from reveried.actions.pages import extend_outline
@@ -163,11 +164,11 @@ class BackgroundState:
         if refined is None:
             return
         space, thread = key
-        write = working_state.commit(
-            space, "distiller", thread, refined, seq=plan.seq, version=plan.version, why="working-state.refine"
+        refinement = working_state.refine.write(
+            By(space, "distiller"), thread, refined, seq=plan.seq, version=plan.version
         )
         try:
-            await services.submit(write, bulk=True)
+            await services.submit(refinement, bulk=True)
         except Conflict as conflict:
             # The agent stored a state of its own since `plan`: its words win.
             logger("reveried.background_state").info("an agent was faster than the distiller", code=conflict.code)

@@ -26,6 +26,7 @@ from reverie.models import MemoryType
 from reverie.redact import Redactor
 from reverie.store import Store, Write
 from reverie.usecases import projects
+from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.figure_table import print_table
@@ -85,7 +86,7 @@ def build(home: Path, size: int) -> list[str]:
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
         for number in range(PROJECTS):
             checkout = Checkout("", (f"{home}/project{number}",), is_repository=False)
-            store.commit([projects.register("default", "bench", checkout)], at=AT)
+            store.commit([projects.register.write(By("default", "bench"), checkout)], at=AT)
         for number in range(0, size, BULLETS):
             part = records[number : number + BULLETS]
             name = f"project-{number}" if number else "mistakes"
@@ -95,8 +96,8 @@ def build(home: Path, size: int) -> list[str]:
             path = f"facts/project{turn // 2 % PROJECTS}/{name}.md" if turn % 2 else f"facts/{name}.md"
 
             def body(writer: Writer, path: str = path, text: str = text) -> None:
-                new_id = lambda: f"mem_{next(ids):026d}"  # noqa: E731
-                put_texts(writer, {path: NewText(text)}, author="person", at=AT, new_id=new_id)
+                by = By("", "", "person", lambda kind: f"{kind}_{next(ids):026d}")
+                put_texts(writer, {path: NewText(text)}, by)
 
             store.commit([Write("default", "bench", "build", body)], at=AT)
     frequent = {word.lower() for word in words[:FREQUENT]}

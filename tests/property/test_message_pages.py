@@ -16,6 +16,7 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, seal
 from reverie.usecases import message_pages, thread_outline, threads
+from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
@@ -229,7 +230,7 @@ def test_deleting_a_thread_deletes_its_outline(tmp_path: Path) -> None:
         thread = GrowingThread(store, "thr_1")
         thread.append([said("user", f"old {number}") for number in range(20)])
         thread.extend()
-        while not write(store, threads.delete_step(SPACE, "agent", "thr_1").body).value.done:
+        while not write(store, threads.delete_step, By(SPACE, "agent"), "thr_1").value.done:
             pass
         with store.reader(SPACE) as reader:
             assert list(reader.keys(Kind.OUTLINE, ("thr_1",))) == []

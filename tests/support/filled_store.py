@@ -82,7 +82,7 @@ def plan_of_mixed_changes(store: Store, count: int, *, projects: int, seed: int)
 
 def commit_plan(store: Store, plan: MemoryPlan) -> wire.MemoryChanges:
     """Commit a plan as one operation, and return its answer."""
-    write = Write(SPACE, "engine", "consolidate", lambda writer: consolidation.commit(writer, plan, at=AT))
+    write = Write(SPACE, "engine", "consolidate", lambda writer: consolidation.commit(writer, plan))
     (outcome,) = store.commit([write], at=AT)
     if isinstance(outcome, Failed):
         raise outcome.error

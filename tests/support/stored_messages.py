@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, ThreadRecord, seal
 from reverie.usecases import threads
+from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from support.stores import AT, MASKING, SPACE, write
 
@@ -30,5 +31,5 @@ def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> 
 
 def delete(store: Store, thread: str) -> None:
     """Delete a thread with its messages."""
-    while not store.commit([threads.delete_step(SPACE, "agent", thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
+    while not store.commit([threads.delete_step.write(By(SPACE, "agent"), thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
         pass

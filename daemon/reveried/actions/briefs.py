@@ -7,22 +7,21 @@ first; so a brief has every session, and is ready in milliseconds where none has
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.errors import Conflict, NotFound, ReverieError
+from reverie.errors import NotFound, ReverieError
 from reverie.tokenizer import count
-from reverie.usecases import briefs, memories
+from reverie.usecases import briefs
 from reverie.usecases.usage import session_cost
-from reveried.actions.documents import redacted
 from reveried.actions.projects import known_project
+from reveried.drive import write
 from reveried.execute import decide, read, stored_answer
 from reveried.locks import keyed_lock
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie.store import MemoryRecord, Write
-    from reverie.usecases.memories import RememberedMemory
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 _LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
@@ -71,52 +70,15 @@ async def project_name(services: Services, space: str, project: str) -> str:
 
 
 async def change_line(
-    services: Services,
-    space: str,
-    project: str,
-    line: str,
-    request: wire.ChangeBriefLine,
-    *,
-    who: str,
-    author: Literal["person", "agent"],
-    idempotency: tuple[str, str] | None = None,
+    services: Services, by: By, project: str, line: str, request: wire.ChangeBriefLine
 ) -> wire.BriefLineChanged:
     """Drop a line of a project's brief, keep it as a memory, or correct it. Raises NotFound."""
     # What a repeated request asks for is done: the line is a memory now, or gone.
-    if (replay := await stored_answer(services, space, idempotency, wire.BriefLineChanged)) is not None:
+    if (replay := await stored_answer(services, by.space, by.key, wire.BriefLineChanged)) is not None:
         return replay
-    found = await _line(services, space, project, line)
-    chosen = found.line
-    text = redacted(services, request.text.strip()) if request.text is not None else chosen.text
-    assert text is not None
-    remembered: Write[RememberedMemory] | Write[MemoryRecord] | None = None
-    if request.action == "edit" and chosen.memory:
-        remembered = memories.change(space, chosen.memory, content=text, tags=None, who=who, author=author)
-    elif request.action != "drop" and not chosen.memory:
-        remembered = memories.remember(
-            space,
-            briefs.candidate_of(chosen, text, project),
-            who=who,
-            author=author,
-            new_id=partial(services.new_id, "mem"),
-        )
-    elif request.action == "keep":
-        raise Conflict(f"line {line} is a memory already", hint=f"it stays; reverie forget {chosen.memory} removes it")
-    is_replaced = request.action == "edit" and not chosen.memory and briefs.line_id(project, text) != found.id
-    write = briefs.change_line(
-        space,
-        project,
-        found,
-        remembered=remembered,
-        drops=request.action == "drop" or is_replaced,
-        who=who,
-        action=request.action,
-        idempotency=idempotency,
-    )
-    answer = (await services.submit(write)).value
-    if answer.memory is not None:
-        await services.sync_service.write_documents(space, {answer.memory.document})
-    return answer
+    found = await _line(services, by.space, project, line)
+    text = None if request.text is None else request.text.strip()
+    return await write(services, briefs.change_line, by, project, found, request.action, text=text)
 
 
 async def _line(services: Services, space: str, project: str, line: str) -> briefs.Line:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store import Kind, ThreadRecord
 from reverie.usecases.authors import ANY_AGENT, agent_author
+from reverie.usecases.by import By
 from reveried.actions import projects
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ class ToolCall:
     def project(self) -> str | None:
         """The project of the thread, else of the folder; None, for all, where neither has one."""
         return projects.thread_project(self.services, self.space, self.thread) or self.folder_project
+
+    @property
+    def by(self) -> By:
+        """Return whose writes this call makes."""
+        return By(self.space, self.who, new_id=self.services.new_id, origin=self.origin, key=self.idempotency)
 
     @property
     def origin(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Assemble contexts, read and set working states, write notes."""
+"""Assemble contexts, read and set working states."""
 
 from __future__ import annotations
 
@@ -12,47 +12,21 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict
 from reverie.models import WorkingState
-from reverie.usecases import contexts, threads, working_state
+from reverie.usecases import contexts, working_state
 from reveried.actions import projects
-from reveried.actions.documents import note_taken
+from reveried.drive import write
 from reveried.execute import decide, read, retry_while_stale, stored_answer
 from reveried.locks import keyed_lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.models import NoteCategory
     from reverie.store import Reader
+    from reverie.usecases.by import By
     from reverie.usecases.working_state import StateJob, StatePlan
     from reveried.services import Services
 
 RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
-
-
-async def add_note(
-    services: Services,
-    space: str,
-    thread_id: str,
-    *,
-    content: str,
-    category: NoteCategory,
-    who: str,
-    idempotency: tuple[str, str] | None,
-) -> wire.Note:
-    """Write a note into a thread; returned as stored. Raises NotFound."""
-    write = threads.add_note(
-        space,
-        who,
-        thread_id,
-        services.new_id("note"),
-        content=services.redactor.text(content),
-        category=category,
-        at=services.clock(),
-        idempotency=idempotency,
-    )
-    note = (await services.submit(write)).value
-    await note_taken(services, space, "thread", thread_id)
-    return replace(note, thread=note.thread or wire.ABSENT)
 
 
 async def state(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> StatePlan:
@@ -94,14 +68,7 @@ def given_fields(request: msgspec.Struct) -> dict[str, Any]:
 
 
 async def set_state(
-    services: Services,
-    space: str,
-    thread_id: str,
-    fields: Mapping[str, Any],
-    *,
-    replace_all: bool,
-    who: str,
-    idempotency: tuple[str, str] | None = None,
+    services: Services, by: By, thread_id: str, fields: Mapping[str, Any], *, replace_all: bool
 ) -> wire.WorkingState:
     """Set fields of the working state in the agent's words and return it; `replace_all` empties the others.
 
@@ -113,25 +80,14 @@ async def set_state(
     assert isinstance(given, dict)
 
     async def attempt() -> WorkingState:
-        replay = await stored_answer(services, space, idempotency, WorkingState)
+        replay = await stored_answer(services, by.space, by.key, WorkingState)
         if replay is not None:
             return replay
-        plan = await state(services, space, thread_id)
+        plan = await state(services, by.space, thread_id)
         after = working_state.with_fields(plan.state, given, seq=plan.seq, at=services.clock(), replace_all=replace_all)
-        write = working_state.commit(
-            space,
-            who,
-            thread_id,
-            after,
-            seq=plan.seq,
-            version=plan.version,
-            why="working-state.set",
-            idempotency=idempotency,
-        )
-        return (await services.submit(write)).value
+        return await write(services, working_state.put, by, thread_id, after, seq=plan.seq, version=plan.version)
 
-    after = await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}"))
-    await note_taken(services, space, "thread", thread_id)
+    after = await retry_while_stale(attempt, keyed_lock("state", f"{by.space}/{thread_id}"))
     return working_state.state_answer(after)
 
 

@@ -6,6 +6,7 @@ Distilling, learning and dreaming all write memories, so they share the lock "me
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
@@ -19,21 +20,14 @@ from reveried.locks import keyed_lock
 from reveried.models.ask import asked, one_at_a_time, prepared
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import ModelRequest, Outcome
-    from reverie.store import Reader, Write
+    from reverie.language_model.requests import ModelRequest
+    from reverie.store import Reader
+    from reverie.usecases.by import By
     from reveried.jobs import Progress
     from reveried.services import Services
 
 
-async def distill(
-    services: Services,
-    space: str,
-    thread: str,
-    *,
-    who: str,
-    token_budget: int | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> wire.DistillAnswer:
+async def distill(services: Services, by: By, thread: str, *, token_budget: int | None = None) -> wire.DistillAnswer:
     """Distill a thread and return the answer of the API; `token_budget` bounds the tokens read and written.
 
     A budget is at most the maximum that `/v1/status` advertises; without one, more may be read.
@@ -43,44 +37,35 @@ async def distill(
         Conflict: nothing is old enough to distill.
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
-
-    def snapshot(reader: Reader) -> distill_case.DistillJob:
-        return _distill_snapshot(services, reader, thread, token_budget)
-
-    def commit(plan: distill_case.DistillPlan) -> Write[wire.DistillAnswer]:
-        return distill_case.commit(plan, space=space, who=who, idempotency=idempotency)
-
-    outcomes: dict[str, Outcome] = {}
     await write_accesses(services)
-    async with one_at_a_time(services, space):
+    async with one_at_a_time(services, by.space):
         answer = await execute(
             services,
-            space,
-            snapshot=snapshot,
-            outcomes=outcomes,
+            by,
+            snapshot=lambda reader: _distill_snapshot(services, reader, thread, token_budget),
+            outcomes={},
             job="distill",
             plan=distill_case.DistillPlan,
-            commit=commit,
+            commit=partial(distill_case.commit.write, by),
             answers=wire.DistillAnswer,
             lock="memories",
-            idempotency=idempotency,
         )
-    await services.sync_service.write_all(space)
+    await services.sync_service.write_all(by.space)
     return answer
 
 
-def start_distilling(services: Services, space: str, thread_id: str, *, who: str) -> wire.DistilledNow | None:
+def start_distilling(services: Services, by: By, thread_id: str) -> wire.DistilledNow | None:
     """Start the job that distills a thread with a model, and return it; None where one runs already."""
-    lock = keyed_lock(f"distilling {thread_id}", space)
+    lock = keyed_lock(f"distilling {thread_id}", by.space)
     if lock.locked():
         return None
 
     async def work(_: Progress) -> wire.DistillAnswer:
         async with lock:
-            return await distill(services, space, thread_id, who=who)
+            return await distill(services, by, thread_id)
 
     try:
-        return wire.DistilledNow(job=services.jobs.start(space, "distill", work).id)
+        return wire.DistilledNow(job=services.jobs.start(by.space, "distill", work).id)
     except Busy:  # a later append tries again
         return None
 

@@ -14,18 +14,17 @@ from reveried.models.ask import one_at_a_time
 if TYPE_CHECKING:
     from reverie.language_model.requests import Outcome
     from reverie.store import Reader, Write
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 
 async def dream(
     services: Services,
-    space: str,
+    by: By,
     *,
-    who: str,
     trigger: str,
     token_budget: int | None = None,
     dry_run: bool = False,
-    idempotency: tuple[str, str] | None = None,
 ) -> wire.DreamAnswer:
     """Run a dream over what changed since the last one, and return its result; a dry run writes nothing.
 
@@ -35,43 +34,32 @@ async def dream(
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
 
-    def snapshot(reader: Reader) -> dream_case.DreamJob:
-        return dream_snapshot(services, reader, token_budget)
-
     def commit(plan: dream_case.DreamPlan) -> Write[wire.DreamAnswer] | wire.DreamAnswer:
         if dry_run or plan.archive is None:
             return dream_case.unwritten_answer(plan, dry_run=dry_run)
-        return dream_case.commit(
-            plan,
-            space=space,
-            who=who,
-            dream_id=services.new_id("dream"),
-            trigger=trigger,
-            idempotency=idempotency,
-        )
+        return dream_case.commit.write(by, plan, trigger=trigger)
 
     outcomes: dict[str, Outcome] = {}
 
     async def run() -> wire.DreamAnswer:
-        async with keyed_lock("dream", space), one_at_a_time(services, space):
+        async with keyed_lock("dream", by.space), one_at_a_time(services, by.space):
             await write_accesses(services)
             return await execute(
                 services,
-                space,
-                snapshot=snapshot,
+                by,
+                snapshot=lambda reader: dream_snapshot(services, reader, token_budget),
                 outcomes=outcomes,
                 job="dream",
                 plan=dream_case.DreamPlan,
                 commit=commit,
                 answers=wire.DreamAnswer,
                 lock="memories",
-                idempotency=idempotency,
             )
 
     # A dream that writes nothing has no commit that could store its answer under the key.
-    answer = await answer_once(services, space, idempotency, run, wire.DreamAnswer)
+    answer = await answer_once(services, by.space, by.key, run, wire.DreamAnswer)
     if answer.archive is not None and not dry_run:
-        await services.sync_service.write_all(space)
+        await services.sync_service.write_all(by.space)
     return answer
 
 

@@ -10,9 +10,11 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.usecases import imports, projects, threads
+from reverie.usecases.by import By
 from reveried.actions import briefs, trust
 from reveried.actions.projects import has_no_remote, known_project, registered
 from reveried.actions.threads import opened_with
+from reveried.drive import write
 from reveried.execute import answer_once, execute, read
 from reveried.supervise import failures_logged
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord, Write
     from reveried.services import Services
 
+WHO = "import:import"
 PIECE_BYTES = 512 * 1024  # of one commit while no agent writes
 PIECE_BESIDE_BYTES = 64 * 1024  # and when agents write: a write that shares the commit waits 1 or 2 ms for it
 
@@ -32,7 +35,7 @@ async def begin(
     session: str,
     source: str | None,
     again: bool = False,
-    idempotency: tuple[str, str] | None,
+    key: tuple[str, str] | None = None,
 ) -> wire.ImportPlace:
     """Open the import of a session, and return its position: 0, or as far as it was imported before.
 
@@ -41,11 +44,11 @@ async def begin(
     """
 
     async def work() -> wire.ImportPlace:
-        write = imports.begin(space, client, session, source, at=services.clock(), again=again)
-        import_id = (await services.submit(write, bulk=True)).value.id
-        return imports.position_answer(await read(services, space, partial(imports.position, import_id=import_id)))
+        by = By(space, f"import:{client}")
+        opened = await write(services, imports.begin, by, client, session, source, again=again)
+        return imports.position_answer(await read(services, space, partial(imports.position, import_id=opened.id)))
 
-    return await answer_once(services, space, idempotency, work, wire.ImportPlace)
+    return await answer_once(services, space, key, work, wire.ImportPlace)
 
 
 async def take_chunk(
@@ -103,7 +106,7 @@ async def _take(
     """Append one piece of a transcript; decide it again if another import of the same file has committed meanwhile."""
     return await execute(
         services,
-        space,
+        By(space, WHO),
         snapshot=partial(
             imports.snapshot,
             import_id=import_id,
@@ -144,23 +147,23 @@ async def _commit(
         project = projects.of_thread(thread)
         moves = False
         if plan.folder is not None:
-            who = f"import:{thread.agent}"
+            by = By(space, f"import:{thread.agent}")
             if project is None:
-                project = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
+                project = await registered(services, by, plan.folder, remote=plan.remote, bulk=True)
             elif (
                 plan.remote
                 and await has_no_remote(services, space, project)
                 # A session that is elsewhere by now shows the remote of that folder, and not of its own one.
                 and await known_project(services, space, plan.folder) == project
             ):
-                seen = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
+                seen = await registered(services, by, plan.folder, remote=plan.remote, bulk=True)
                 project, moves = seen, seen != project
         if thread.last_seq == 0:
             index, seed = await opened_with(services, space, agent=thread.agent, project=project)
             opening = imports.Opening(project, index=index, seed=seed)
         else:
             opening = imports.Opening(project, moves)
-    return imports.commit(space, import_id, offset, plan, opening=opening)
+    return imports.commit.write(By(space, WHO), import_id, offset, plan, opening=opening)
 
 
 def _piece_end(data: bytes, begin: int, size: int) -> int:

@@ -18,6 +18,7 @@ from reveried.models.ask import one_at_a_time, reflection_bounds
 if TYPE_CHECKING:
     from reverie.language_model.requests import Outcome, ReflectionBounds
     from reverie.store import Reader, Write
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 RANDOM_BYTES = 16
@@ -27,10 +28,9 @@ NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=
 
 async def learn(
     services: Services,
-    space: str,
+    by: By,
     thread: str,
     *,
-    who: str,
     reflect: bool = False,
 ) -> wire.MemoryChanges:
     """Learn memories from a thread's messages since it was last learnt from; return the changes of memories.
@@ -49,18 +49,18 @@ async def learn(
     async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
         if services.models is not None:
             return job
-        return await _with_memories(services, space, job, nearest=next(attempts) < NEAREST_TRIES)
+        return await _with_memories(services, by.space, job, nearest=next(attempts) < NEAREST_TRIES)
 
     def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
         if plan.last_seq == plan.since:
             return changes_answer(plan.memories, operation=None)
-        return learn_case.commit(plan, space=space, who=who)
+        return learn_case.commit.write(by, plan)
 
     await write_accesses(services)
-    async with one_at_a_time(services, space):
+    async with one_at_a_time(services, by.space):
         answer = await execute(
             services,
-            space,
+            by,
             snapshot=snapshot,
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
             complete=complete,
@@ -73,7 +73,7 @@ async def learn(
             bulk_decide=True,
         )
     if answer.operation is not None:
-        await services.sync_service.write_all(space)
+        await services.sync_service.write_all(by.space)
     return answer
 
 

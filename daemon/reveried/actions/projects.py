@@ -13,6 +13,7 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.git import locate
 from reverie.store import ThreadRecord
 from reverie.usecases import project_joins, projects
+from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.log import logger
 
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.git import Checkout
     from reverie.store import ProjectRecord, Reader
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 
-async def registered(
-    services: Services, space: str, text: str, *, who: str, remote: str = "", bulk: bool = False
-) -> str:
+async def registered(services: Services, by: By, text: str, *, remote: str = "", bulk: bool = False) -> str:
     """Return the name of the project that `text` names or is a folder of, an absolute path; a new one is registered.
 
     `remote` is the one that a transcript shows, for a folder that is no longer there, or never was on this machine.
@@ -37,7 +37,7 @@ async def registered(
     checkout = await _checkout(text)
     if checkout is not None and not checkout.exists and not checkout.remote:
         checkout = replace(checkout, remote=remote, is_repository=bool(remote))
-    stored = await read(services, space, projects.known)
+    stored = await read(services, by.space, projects.known)
     if checkout is None:
         project = projects.named(stored, text)
     else:
@@ -46,16 +46,16 @@ async def registered(
             project = None
     if project is not None:
         return project.name
-    paths = [document.path for document in await services.sync_service.documents(space)]
-    write = projects.register(space, who, checkout, name="" if checkout is not None else text, paths=paths)
-    name = (await services.submit(write, bulk=bulk)).value
+    paths = [document.path for document in await services.sync_service.documents(by.space)]
+    register = projects.register.write(by, checkout, name="" if checkout is not None else text, paths=paths)
+    name = (await services.submit(register, bulk=bulk)).value
     if checkout is not None and checkout.remote:
-        left = projects.left_without_folders(stored, await read(services, space, projects.known))
-        await _join_all(services, space, dict.fromkeys(left, name), who=who)
+        left = projects.left_without_folders(stored, await read(services, by.space, projects.known))
+        await _join_all(services, by, dict.fromkeys(left, name))
     return name
 
 
-async def _join_all(services: Services, space: str, joined: dict[str, str], *, who: str) -> None:
+async def _join_all(services: Services, by: By, joined: dict[str, str]) -> None:
     """Join projects that turned out to be the repository of another one; what fails is logged, and sorting repeats it.
 
     `joined` has the name of that one for each.
@@ -64,13 +64,13 @@ async def _join_all(services: Services, space: str, joined: dict[str, str], *, w
     for name, same in joined.items():
         threads_of = partial(project_joins.threads_of, names={name})
         try:
-            threads = dict.fromkeys(await read(services, space, threads_of), same)
-            answer = await _move(services, space, {name: same}, who=who, threads=threads)
+            threads = dict.fromkeys(await read(services, by.space, threads_of), same)
+            answer = await _move(services, by, {name: same}, threads)
         except ReverieError as error:
             log.warning("a project was not joined to its repository's", project=name, to=same, code=error.code)
             continue
-        threads = dict.fromkeys(await read(services, space, threads_of), same)  # that began meanwhile
-        await services.submit(project_joins.set_projects(space, who, threads))
+        threads = dict.fromkeys(await read(services, by.space, threads_of), same)  # that began meanwhile
+        await write(services, project_joins.set_projects, by, threads)
         undo = None if answer.operation is None else f"reverie undo {answer.operation}"
         log.info("a project is the repository of another one", project=name, to=same, undo=undo)
 
@@ -152,26 +152,26 @@ async def index_entries(services: Services, space: str, project: str | None) -> 
     return await read(services, space, lambda reader: services.project_listings.entries(reader, entries, project))
 
 
-async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSorted:
+async def sort(services: Services, by: By) -> wire.ProjectsSorted:
     """Give threads of older releases their folder's project, move their memories to it, and return the moves."""
     names: dict[str, str] = {}
     by_place: dict[tuple[str, str], str] = {}
-    places = await read(services, space, project_joins.folders)
-    stored = await read(services, space, projects.known)
+    places = await read(services, by.space, project_joins.folders)
+    stored = await read(services, by.space, projects.known)
     with_remote = {project.name for project in stored if project.remotes}
-    sorted_by_remote = await read(services, space, partial(project_joins.threads_of, names=with_remote))
+    sorted_by_remote = await read(services, by.space, partial(project_joins.threads_of, names=with_remote))
     for thread, (folder, remote) in places.items():
         # A folder that is gone and of no project says less than the remote by which the thread got its project.
         if thread in sorted_by_remote and not remote and await _is_unknown(folder, stored):
             continue
         if (folder, remote) not in by_place:
-            by_place[folder, remote] = await registered(services, space, folder, who=who, remote=remote)
+            by_place[folder, remote] = await registered(services, by, folder, remote=remote)
         names[thread] = by_place[folder, remote]
     folders_of = {thread: folder for thread, (folder, _) in places.items()}
     same = partial(project_joins.same_repositories, names=names, folders_of=folders_of)
-    joined = await read(services, space, same)
-    answer = await _move(services, space, joined, who=who, threads=names)
-    await services.sync_service.write_all(space)
+    joined = await read(services, by.space, same)
+    answer = await _move(services, by, joined, names)
+    await services.sync_service.write_all(by.space)
     return answer
 
 
@@ -181,9 +181,7 @@ async def _is_unknown(folder: str, stored: list[ProjectRecord]) -> bool:
     return checkout is not None and not checkout.exists and projects.find(stored, checkout) is None
 
 
-async def _move(
-    services: Services, space: str, joined: dict[str, str], *, who: str, threads: dict[str, str]
-) -> wire.ProjectsSorted:
+async def _move(services: Services, by: By, joined: dict[str, str], threads: dict[str, str]) -> wire.ProjectsSorted:
     """Move `threads`, the memories of older releases, and those of the `joined` projects, to their projects."""
 
     def snapshot(reader: Reader) -> project_joins.SortJob:
@@ -193,11 +191,11 @@ async def _move(
 
     return await execute(
         services,
-        space,
+        by,
         snapshot=snapshot,
         job="sort",
         plan=project_joins.SortPlan,
-        commit=lambda plan: project_joins.commit(plan, space=space, who=who, threads=threads),
+        commit=partial(project_joins.commit.write, by, threads=threads),
         answers=wire.ProjectsSorted,
         lock="memories",
         bulk_decide=True,

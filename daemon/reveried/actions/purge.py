@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
-from reverie.usecases import consolidation, purge_steps, restored, threads
+from reverie.usecases import consolidation, documents, memories, purge_steps, restored, threads
 from reverie.usecases import purge_targets as purging
+from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
-from reveried.actions import documents, memories
 from reveried.actions.compact import compact
+from reveried.drive import write
 from reveried.execute import read
 from reveried.locks import keyed_lock
 from reveried.log import logger
@@ -94,9 +95,9 @@ async def _delete_first(services: Services, space: str, target: PendingPurge, wh
         is_memory = target.kind == "memory" and reader.exists(Kind.MEMORY, (target.key,))
         is_document = target.kind == "document" and reader.exists(Kind.DOCUMENT, (target.key,))
     if is_memory:
-        await memories.forget(services, space, target.key, who=who, author="agent")
+        await write(services, memories.forget, By(space, who), target.key)
     if is_document and not _is_copy(services, space, target.key):
-        await documents.delete(services, space, target.key, who=who, if_match=None)
+        await write(services, documents.delete, By(space, who), target.key)
 
 
 def _is_copy(services: Services, space: str, path: str) -> bool:
@@ -183,9 +184,9 @@ async def _erase(services: Services, space: str, found: Sources, who: str) -> No
     """Remove the purged thread, memory or document itself, with all versions."""
     if found.thread is not None:
         while await _exists(services, space, found.thread):
-            await services.submit(threads.delete_step(space, who, found.thread))
-    for write in purge_steps.erase(space, who, found):
-        await _repeat(services, write)
+            await services.submit(threads.delete_step.write(By(space, who), found.thread))
+    for step in purge_steps.erase(space, who, found):
+        await _repeat(services, step)
 
 
 def clear_spool(services: Services, holds: Callable[[str], bool]) -> None:

@@ -18,6 +18,7 @@ from reverie.usecases import privacy, run_files, run_memories, runs
 from reveried.actions import projects
 from reveried.actions.accesses import write_accesses
 from reveried.clock import text_of
+from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
@@ -27,8 +28,8 @@ from reveried.supervise import failures_logged
 from reveried.written_files import written_since
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
-    from reverie.store import Reader, RunRecord, Write
+    from reverie.store import Reader, RunRecord
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 RANDOM_BYTES = 16
@@ -36,52 +37,34 @@ LOOK_EVERY_S = 5.0  # for runs that are due
 WHO = "reveried"
 
 
-async def begin(
-    services: Services,
-    space: str,
-    request: wire.CreateRun,
-    *,
-    agent: str | None,
-    who: str,
-    idempotency: tuple[str, str] | None,
-) -> RunRecord:
+async def begin(services: Services, by: By, request: wire.CreateRun, *, agent: str | None) -> RunRecord:
     """Begin a run and return its record. Raises NotFound for an unknown thread."""
-    project = None
-    if request.project is not None:
-        project = await projects.registered(services, space, request.project, who=who)
-    write = runs.begin(
-        space, services.new_id("run"), request, agent=agent, project=project, who=who, idempotency=idempotency
-    )
-    return (await services.submit(write)).value
+    project = None if request.project is None else await projects.registered(services, by, request.project)
+    return await write(services, runs.begin, by, request, agent=agent, project=project)
 
 
-async def complete(services: Services, space: str, run: str, *, who: str, ended_by: wire.RunEnd) -> wire.RunResult:
+async def complete(services: Services, by: By, run: str, *, ended_by: wire.RunEnd) -> wire.RunResult:
     """Complete a run (extract, consolidate, apply) and return its result; that of one which has ended is stored.
 
     Calls at the same time wait for the first, and then have its result too.
     """
-
-    def commit(plan: runs.RunPlan) -> Write[wire.RunResult]:
-        return runs.commit(plan, space=space, who=who, ended_by=ended_by)
-
-    outcomes: dict[str, Outcome] = {}
     await write_accesses(services)
-    async with keyed_lock(f"run {run}", space), one_at_a_time(services, space):
-        await _join_watched_files(services, space, run)
+    async with keyed_lock(f"run {run}", by.space), one_at_a_time(services, by.space):
+        await _join_watched_files(services, by.space, run)
         result = await execute(
             services,
-            space,
+            by,
             snapshot=lambda reader: _snapshot(services, reader, run),
             skip=_stored_result,
-            outcomes=outcomes,
+            outcomes={},
             job="run",
             plan=runs.RunPlan,
-            commit=commit,
+            commit=partial(runs.commit.write, by, ended_by=ended_by),
             answers=wire.RunResult,
             lock="memories",
             bulk_decide=True,
         )
-    await services.sync_service.write_all(space)
+    await services.sync_service.write_all(by.space)
     return result
 
 
@@ -105,7 +88,7 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
         look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=_text_of_seconds)
         seen = await asyncio.to_thread(look)
         files = [file for file in seen.files if not privacy.in_pause(file.at, watch.pauses)]
-        added = (await services.submit(run_files.join(space, run, files, who=WHO))).value if files else 0
+        added = await write(services, run_files.join, services.by(space, WHO), run, files) if files else 0
         if seen.why or seen.left_out:
             logger("reveried.runs").warning(
                 "a watched folder was not read whole",
@@ -169,6 +152,6 @@ async def complete_due(services: Services, *, every_s: float = LOOK_EVERY_S) -> 
 async def _complete_unattended(services: Services, space: str, run: str, ended_by: wire.RunEnd) -> None:
     with failures_logged("runs", space=space, run=run):  # the next run is completed all the same
         try:
-            await complete(services, space, run, who=WHO, ended_by=ended_by)
+            await complete(services, services.by(space, WHO), run, ended_by=ended_by)
         except ReverieError as error:
             logger("reveried.runs").warning("a run was not completed", space=space, run=run, code=error.code)

@@ -34,16 +34,13 @@ def register_scheduled_jobs(services: Services) -> None:
 async def dream_by_schedule(services: Services, space: str, token_budget: int | None) -> None:
     """Make a scheduled dream; a failed one is recorded among the dreams, since no caller waits for its answer."""
     try:
-        await dream(services, space, who=WHO, trigger="schedule", token_budget=token_budget)
+        await dream(services, services.by(space, WHO), trigger="schedule", token_budget=token_budget)
     except BaseException as error:
-        failure = dream_case.commit_failure(
+        failure = dream_case.commit_failure.write(
+            services.by(space, WHO),
             failure_of(error),
-            space=space,
-            who=WHO,
-            dream_id=services.new_id("dream"),
             trigger="schedule",
             token_budget=token_budget or services.config.dream.max_token_budget,
-            at=services.clock(),
         )
         await services.submit(failure)
         raise
@@ -54,7 +51,7 @@ async def learn_from_all(services: Services, space: str) -> None:
     failed: ReverieError | None = None
     for thread in await read(services, space, _unlearnt):
         try:
-            await learn(services, space, thread, who=WHO)
+            await learn(services, services.by(space, WHO), thread)
         except NotFound:
             continue  # it was deleted meanwhile
         except ReverieError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -13,9 +14,11 @@ from reverie.errors import NotFound, ValidationError
 from reverie.models import Candidate, MemoryType
 from reverie.store import to_ms
 from reverie.usecases import agent_search
+from reverie.usecases import memories as usecase_memories
 from reveried.actions import memories as action_memories
 from reveried.actions import projects
 from reveried.actions.search import search_space, time_ms
+from reveried.drive import write
 from reveried.execute import read
 
 if TYPE_CHECKING:
@@ -118,7 +121,7 @@ async def remember(call: ToolCall, params: tools.RememberInput) -> str:
     """
     given = _given(params.project)
     if given is not None and given.startswith("/"):
-        project = await projects.registered(call.services, call.space, given, who=call.who)
+        project = await projects.registered(call.services, call.by, given)
     else:
         project = await _searched(call, params.project) or PERSON
     kind = MemoryType(params.type)
@@ -128,15 +131,7 @@ async def remember(call: ToolCall, params: tools.RememberInput) -> str:
         subject="project",
         project=project,
     )
-    record = await action_memories.remember(
-        call.services,
-        call.space,
-        candidate,
-        who=call.who,
-        author="agent",
-        document=None,
-        idempotency=call.idempotency,
-    )
+    record = await write(call.services, usecase_memories.remember, replace(call.by, origin={}), candidate)
     whose = f"of {project}" if project else "for every project"
     return f"{'Known already' if record.existed else 'Remembered'}: a {kind.value} {whose}, in {record.document}."
 

@@ -7,21 +7,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
-
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.store import SessionRecord, ThreadRecord, Write
+from reverie.store import SessionRecord, ThreadRecord
 from reverie.usecases import imported as imported_threads
-from reverie.usecases import privacy, projects, sessions, threads
+from reverie.usecases import privacy, projects, sessions
+from reverie.usecases.by import By
 from reveried.actions import imports
 from reveried.actions.projects import registered
+from reveried.drive import write
 from reveried.execute import read
 from reveried.follower import is_own_file
 
 if TYPE_CHECKING:
-    from reverie.store import PrivacyCursor, Reader, Writer
+    from reverie.store import PrivacyCursor, Reader
     from reveried.services import Services
 
 _FOLLOWED_CLIENTS: Final = frozenset({"claude-code", "codex"})  # whose transcripts the import reads
@@ -56,9 +56,10 @@ async def begin(
     of_session = partial(imported_threads.is_forgotten, client=request.client, session=request.session)
     if await read(services, space, of_session):
         return wire.Session(request.client, request.session, at, at)
-    project = await registered(services, space, request.project, who=f"session:{request.client}")
+    by = By(space, f"session:{request.client}")
+    project = await registered(services, by, request.project)
     import_position = await imports.begin(
-        services, space, client=request.client, session=request.session, source=transcript, idempotency=None
+        services, space, client=request.client, session=request.session, source=transcript
     )
     record = SessionRecord(
         client=request.client,
@@ -70,8 +71,14 @@ async def begin(
         started_at=at,
         updated_at=at,
     )
-    stored = (await services.submit(sessions.begin(space, record, cleared=request.source == "clear"))).value
-    await _set_project(services, space, stored)
+    stored = await write(services, sessions.begin, by, record, cleared=request.source == "clear")
+
+    def lacks_project(reader: Reader) -> bool:
+        thread = reader.load(ThreadRecord, (stored.thread,))
+        return thread is not None and projects.of_thread(thread) is None
+
+    if await read(services, space, lacks_project):
+        await write(services, sessions.set_project, by, stored.thread, stored.project)
     if stored.before is not None:
         services.follower.end((space, stored.client, stored.before))
     if stored.client in _FOLLOWED_CLIENTS:
@@ -111,25 +118,9 @@ def real_folder(folder: str) -> str:
     return os.path.realpath(folder)
 
 
-async def _set_project(services: Services, space: str, session: SessionRecord) -> None:
-    """Give the session's thread its project, before it has any line that names a folder."""
-
-    def body(writer: Writer) -> None:
-        thread = threads.get(writer, session.thread)
-        if projects.of_thread(thread) is None:
-            writer.save(replace(thread, project=session.project), (thread.id,))
-
-    def lacks_project(reader: Reader) -> bool:
-        thread = reader.load(ThreadRecord, (session.thread,))
-        return thread is not None and projects.of_thread(thread) is None
-
-    if await read(services, space, lacks_project):
-        await services.submit(Write(space, f"session:{session.client}", "session.project", body))
-
-
 async def end(services: Services, space: str, client: str, session: str) -> wire.Session:
     """Record the end of a session, and stop following its transcript once it is read. Raises NotFound."""
-    stored = (await services.submit(sessions.end(space, client, session, at=services.clock()))).value
+    stored = await write(services, sessions.end, By(space, f"session:{client}"), client, session)
     if stored is None:
         raise NotFound(f"{client} has no session {session[:100]!r} here", hint="begin one with POST /v1/sessions")
     if client in _FOLLOWED_CLIENTS and not services.follower.follows((space, client, session)):
@@ -159,20 +150,19 @@ async def resume_following(services: Services, spaces: list[str]) -> None:
                 services.follower.follow(services, space, session)
 
 
-async def change_privacy(services: Services, space: str, request: wire.ChangePrivacy, *, who: str) -> wire.Privacy:
+async def change_privacy(services: Services, by: By, request: wire.ChangePrivacy) -> wire.Privacy:
     """Pause or resume the recording of sessions, or change the ignored folders; return the settings.
 
     Before a pause begins, and before one ends, the followed files are read: a line is judged by the time at which it
     was written, and one without a time by that at which it is read.
     """
     if request.paused is not None:
-        await services.follower.catch_up_all(services, space)
-        change = privacy.pause if request.paused else privacy.resume
-        await services.submit(change(space, who, at=services.clock()))
+        await services.follower.catch_up_all(services, by.space)
+        await write(services, privacy.pause if request.paused else privacy.resume, by)
     for path, remove in ((request.ignore, False), (request.unignore, True)):
         if path is not None:
-            await services.submit(privacy.change_ignored(space, who, real_folder(path), remove=remove))
-    return await read(services, space, lambda reader: privacy_answer(privacy.settings(reader)))
+            await write(services, privacy.change_ignored, by, real_folder(path), remove=remove)
+    return await read(services, by.space, lambda reader: privacy_answer(privacy.settings(reader)))
 
 
 def privacy_answer(settings: PrivacyCursor) -> wire.Privacy:

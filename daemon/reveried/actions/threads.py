@@ -1,8 +1,9 @@
-"""Create, change and rewind threads, and append messages to them."""
+"""Create and change threads, and append messages to them."""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,43 +14,35 @@ from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import inherited_notes, projections, threads, window
-from reverie.usecases import rewind as rewinds
 from reverie.usecases.entries import entry_record
 from reveried.actions import projects
 from reveried.actions.distill import distill, start_distilling
-from reveried.actions.documents import note_taken, redacted
+from reveried.drive import commit, write
 from reveried.execute import read
 from reveried.log import logger
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
+    from reverie.usecases.by import By
     from reverie.usecases.inherited_notes import Seed
     from reveried.services import Services
 
 INLINE_BYTES = 64 * 1024  # a larger body's tokens are counted in a thread: the event loop must answer others meanwhile
 
 
-async def create(
-    services: Services,
-    space: str,
-    request: wire.CreateThread,
-    *,
-    agent: str | None,
-    who: str,
-    idempotency: tuple[str, str] | None,
-) -> wire.Thread:
+async def create(services: Services, by: By, request: wire.CreateThread, *, agent: str | None) -> wire.Thread:
     """Create a thread with what it inherits: the memory index of today, the agent's last notes and digest.
 
     Raises:
         Conflict: the id is taken.
     """
     at, given = services.clock(), request.project
-    project = None if given is None else await projects.registered(services, space, given, who=who)
-    index, seed = await opened_with(services, space, agent=agent, project=project)
+    project = None if given is None else await projects.registered(services, by, given)
+    index, seed = await opened_with(services, by.space, agent=agent, project=project)
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,
-        title=redacted(services, request.title),
+        title=None if request.title is None else services.redactor.text(request.title),
         model=request.model,
         context_window=request.context_window,
         index=index,
@@ -57,8 +50,7 @@ async def create(
         created_at=at,
         updated_at=at,
     )
-    stored = (await services.submit(threads.create(space, who, thread, seed, idempotency=idempotency))).value
-    await note_taken(services, space, "thread", stored.id)
+    stored = await write(services, threads.create, by, thread, seed)
     return threads.thread_answer(stored, services.config.context.window)
 
 
@@ -70,32 +62,22 @@ async def opened_with(
     return index, await read(services, space, partial(inherited_notes.snapshot, agent=agent, project=project))
 
 
-async def change(
-    services: Services, space: str, thread_id: str, request: wire.ChangeThread, *, who: str
-) -> wire.Thread:
+async def change(services: Services, by: By, thread_id: str, request: wire.ChangeThread) -> wire.Thread:
     """Give a thread another title or project; what it was opened with stays. Raises NotFound."""
     fields: dict[str, str | None] = {}
     if request.title is not msgspec.UNSET:
-        fields["title"] = redacted(services, request.title)
+        fields["title"] = None if request.title is None else services.redactor.text(request.title)
     if request.project is not msgspec.UNSET:
         given = request.project
-        fields["project"] = None if given is None else await projects.registered(services, space, given, who=who)
+        fields["project"] = None if given is None else await projects.registered(services, by, given)
     if not fields:
         raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
-    stored = (await services.submit(threads.change(space, who, thread_id, fields))).value
-    await note_taken(services, space, "thread", thread_id)
+    stored = await write(services, threads.change, by, thread_id, fields)
     return threads.thread_answer(stored, services.config.context.window)
 
 
 async def append(
-    services: Services,
-    space: str,
-    thread_id: str,
-    request: wire.AppendMessages,
-    *,
-    size: int,
-    who: str,
-    idempotency: tuple[str, str] | None,
+    services: Services, by: By, thread_id: str, request: wire.AppendMessages, *, size: int
 ) -> wire.Appended:
     """Append messages, distill a thread that is full, and return the entries' numbers; `size` is the body's in bytes.
 
@@ -106,26 +88,21 @@ async def append(
         ValidationError: a message without content, or with a time that is none.
         Conflict: `expected_seq` was given, and another writer appended first.
     """
-    at = services.clock()
     messages = [(message.role, message.content) for message in request.messages]
     said_at = [message.at for message in request.messages]
-    if size <= INLINE_BYTES:
-        entries = threads.entries_of(messages, request.usage, at, said_at)
-    else:
-        entries = await asyncio.to_thread(threads.entries_of, messages, request.usage, at, said_at)
-    write = threads.append(
-        space,
-        who,
+    entries_of = partial(threads.entries_of, messages, request.usage, services.clock(), said_at)
+    entries = entries_of() if size <= INLINE_BYTES else await asyncio.to_thread(entries_of)
+    done = await commit(
+        services,
+        threads.append,
+        by,
         thread_id,
         entries,
         [seal(entry_record(entry), services.redactor) for entry in entries],
-        at=at,
         window=services.config.context.window,
         edits=request.applied_edits,
         expected_seq=request.expected_seq,
-        idempotency=idempotency,
     )
-    done = await services.submit(write)
     # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
     answer = replace(done.value, applied=window.edit_names(request.applied_edits))
     if done.replayed:
@@ -133,39 +110,12 @@ async def append(
     # The messages are committed: an error from here on would have the caller send them again.
     told = answer
     with failures_logged("append", thread=thread_id):
-        services.background_state.schedule(services, space, thread_id)
-        told = await _distilled_if_full(services, space, thread_id, answer, who=who)
+        services.background_state.schedule(services, by.space, thread_id)
+        told = await _distilled_if_full(services, dataclasses.replace(by, key=None), thread_id, answer)
     return told  # noqa: RET504 - after an error, which `with` logs, it is the first answer
 
 
-async def rewind(
-    services: Services,
-    space: str,
-    thread_id: str,
-    request: wire.RewindThread,
-    *,
-    who: str,
-    idempotency: tuple[str, str] | None,
-) -> wire.Rewound:
-    """Take a thread back to an earlier entry. Raises NotFound, ValidationError and Conflict."""
-    write = rewinds.rewind(
-        space,
-        who,
-        thread_id,
-        request.to_seq,
-        redactor=services.redactor,
-        window=services.config.context.window,
-        expected_seq=request.expected_seq,
-        idempotency=idempotency,
-    )
-    answer = (await services.submit(write)).value
-    services.background_state.schedule(services, space, thread_id)
-    return answer
-
-
-async def _distilled_if_full(
-    services: Services, space: str, thread_id: str, answer: wire.Appended, *, who: str
-) -> wire.Appended:
+async def _distilled_if_full(services: Services, by: By, thread_id: str, answer: wire.Appended) -> wire.Appended:
     """Return the answer of an append after distilling the thread, where it is full and its turn is complete.
 
     Within a turn no thread is distilled, however full it is: that waits for the reply that ends the turn. The messages
@@ -173,7 +123,7 @@ async def _distilled_if_full(
     model it is a job that the append does not wait for.
     """
     config = services.config.context
-    with services.store.reader(space) as reader:
+    with services.store.reader(by.space) as reader:
         is_full = window.is_full(
             threads.get(reader, thread_id),
             window=config.window,
@@ -184,15 +134,15 @@ async def _distilled_if_full(
             return answer
     distilled: wire.DistilledNow | None = None
     if services.models is not None:
-        return replace(answer, distilled=start_distilling(services, space, thread_id, who=who))
+        return replace(answer, distilled=start_distilling(services, by, thread_id))
     try:
-        distillation = await distill(services, space, thread_id, who=who)
+        distillation = await distill(services, by, thread_id)
         distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number)
     except Conflict:  # nothing is old enough, or another caller distills it
         pass
     except ReverieError as error:
         logger("reveried.append").warning("a full thread was not distilled", code=error.code)
-    with services.store.reader(space) as reader:
+    with services.store.reader(by.space) as reader:
         thread = threads.get(reader, thread_id)
     return replace(
         answer,

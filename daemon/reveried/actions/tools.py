@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -18,11 +19,12 @@ from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
-from reverie.usecases import agent_writes, working_state
+from reverie.usecases import agent_writes, documents, threads, working_state
 from reverie.usecases.agent_writes import ReadVersion
 from reverie.usecases.documents import writable_path
-from reveried.actions import contexts, documents, memories, projects, search_tools
+from reveried.actions import contexts, memories, projects, search_tools
 from reveried.actions.tool_notes import note_about_write
+from reveried.drive import write
 from reveried.execute import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import MemoryRecord
     from reverie.tools import Tool
+    from reverie.usecases.by import By
     from reveried.actions.caller import ToolCall
     from reveried.actions.tool_notes import Way
 
@@ -115,15 +118,7 @@ def _sentence(tool: Tool, error: ReverieError) -> str:
 
 
 async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
-    note = await contexts.add_note(
-        call.services,
-        call.space,
-        call.thread,
-        content=params.content,
-        category=params.category,
-        who=call.who,
-        idempotency=call.idempotency,
-    )
+    note = await write(call.services, threads.add_note, call.by, call.thread, params.content, params.category)
     return {"success": True, "id": note.id}
 
 
@@ -141,15 +136,7 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
     fields = contexts.given_fields(params)
     if not fields:
         raise ValidationError("nothing was given to set", hint="give currentTask, nextSteps or another field")
-    return await contexts.set_state(
-        call.services,
-        call.space,
-        call.thread,
-        fields,
-        replace_all=False,
-        who=call.who,
-        idempotency=call.idempotency,
-    )
+    return await contexts.set_state(call.services, call.by, call.thread, fields, replace_all=False)
 
 
 # Recall and memory files
@@ -211,18 +198,8 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     async def attempt() -> DocumentRecord:
         document = await _current(call, path)
         text = await asyncio.to_thread(_text_to_write, call, path, content, document)
-        stored = await documents.put(
-            call.services,
-            call.space,
-            path,
-            text,
-            who=call.who,
-            summary=None,
-            if_match="" if document is None else document.sha256,
-            idempotency=call.idempotency,
-            project=project_of(call, path),
-            origin=call.origin,
-        )
+        by = replace(_by(call, path), if_match="" if document is None else document.sha256)
+        stored = await write(call.services, documents.put, by, path, text)
         # After a merge the agent knows no stored version: it has not read what was merged in.
         version = stored.version if text == content else 0
         call.services.read_versions.put(_key(call, path), ReadVersion(version, content))
@@ -238,6 +215,10 @@ def project_of(call: ToolCall, path: str) -> str:
     """Return the project of a file that an agent writes: PERSON for files about the person, else its thread's."""
     about_person = path == "facts/user.md" or type_of_blocks(path) is MemoryType.PREFERENCE
     return PERSON if about_person else call.project or PERSON
+
+
+def _by(call: ToolCall, path: str) -> By:
+    return replace(call.by, project=project_of(call, path))
 
 
 def _written(call: ToolCall, stored: DocumentRecord, *, way: Way, made: int = 0) -> dict[str, Json]:
@@ -290,17 +271,9 @@ def _remember_own_change(call: ToolCall, stored: DocumentRecord) -> None:
 
 
 async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
-    stored = await documents.patch(
-        call.services,
-        call.space,
-        params.path,
-        [(replacement.old_text, replacement.new_text) for replacement in params.patches],
-        who=call.who,
-        if_match=None,
-        idempotency=call.idempotency,
-        project=project_of(call, params.path),
-        origin=call.origin,
-    )
+    patches = [(one.old_text, one.new_text) for one in params.patches]
+    sent = [old for old, _ in patches]
+    stored = await write(call.services, documents.patch, _by(call, params.path), params.path, patches, sent)
     _remember_own_change(call, stored)
     return {**_written(call, stored, way="patch"), "appliedCount": stored.applied_count}
 
@@ -310,18 +283,8 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
     path = writable_path(params.path)
     document = await _current(call, path)
     entry, made = _entry_to_append(path, document, params.entry)
-    stored = await documents.append(
-        call.services,
-        call.space,
-        path,
-        entry,
-        who=call.who,
-        summary=None if isinstance(params.summary, UnsetType) else params.summary,
-        if_match=None,
-        idempotency=call.idempotency,
-        project=project_of(call, path),
-        origin=call.origin,
-    )
+    summary = None if isinstance(params.summary, UnsetType) else params.summary
+    stored = await write(call.services, documents.append, _by(call, path), path, entry, summary)
     _remember_own_change(call, stored)
     return _written(call, stored, way="append", made=made)
 
@@ -329,7 +292,7 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
 async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:
     """Delete a file with its memories; undo brings both back."""
     path = writable_path(params.path)
-    deleted = await documents.delete(call.services, call.space, path, who=call.who, if_match=None, origin=call.origin)
+    deleted = await write(call.services, documents.delete, call.by, path)
     return {"success": True, "operation": deleted.operation}
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError
-from reverie.usecases import history
-from reverie.usecases import undo as undo_usecase
+from reverie.usecases import history, undo
 from reveried.actions.compact import compact_if_sparse
-from reveried.actions.documents import submit_or_hold
+from reveried.drive import write
 from reveried.locks import keyed_lock
 from reveried.log import logger
 from reveried.stored import spaces_of
 
 if TYPE_CHECKING:
     from reverie import wire
-    from reverie.models import Json
+    from reverie.usecases.by import By
     from reveried.services import Services
 
 FIRST_AFTER_S = 300.0  # the first minutes after a start belong to callers and to the first scans of the folders
@@ -25,51 +23,16 @@ EVERY_S = 24 * 3600.0
 STEPS_LOGGED = 400  # steps of the work on old versions between two lines of the log: some 10,000 versions
 
 
-async def undo(services: Services, space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None) -> Json:
-    """Revert one operation, and write the documents that changed to disk; return `wire.UndoAnswer` as JSON."""
-    write = undo_usecase.undo(
-        space,
-        seq,
-        who=who,
-        author="agent",
-        new_id=partial(services.new_id, "mem"),
-        redactor=services.redactor,
-        idempotency=idempotency,
-    )
-    answer = await submit_or_hold(services, space, write)
-    await services.sync_service.write_all(space)
-    return answer
-
-
 async def rollback(
-    services: Services,
-    space: str,
-    seq: int,
-    *,
-    who: str,
-    path: str | None,
-    memory: str | None,
-    idempotency: tuple[str, str] | None,
+    services: Services, by: By, seq: int, *, path: str | None, memory: str | None
 ) -> wire.RollbackAnswer:
     """Roll back to an operation. All saves of people are committed before, so that their texts stay in the history.
 
     The lock keeps consolidations out, whose plans a rollback would make stale one after the other.
     """
-    async with keyed_lock("memories", space):
-        await services.sync_service.sync(space, None, whole=True)
-        write = undo_usecase.rollback(
-            space,
-            seq,
-            who=who,
-            author="agent",
-            new_id=partial(services.new_id, "mem"),
-            path=path,
-            memory=memory,
-            idempotency=idempotency,
-        )
-        answer = await submit_or_hold(services, space, write)
-        await services.sync_service.write_all(space)
-    return answer
+    async with keyed_lock("memories", by.space):
+        await services.sync_service.sync(by.space, None, whole=True)
+        return await write(services, undo.rollback, by, seq, path=path, memory=memory)
 
 
 async def prune_daily(services: Services, *, first_after_s: float = FIRST_AFTER_S, every_s: float = EVERY_S) -> None:

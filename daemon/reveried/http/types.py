@@ -12,6 +12,7 @@ import orjson
 from reverie import wire
 from reverie.canonical_json import check_json
 from reverie.errors import Forbidden, ValidationError
+from reverie.usecases.by import By
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -131,6 +132,12 @@ class Call:
         if not isinstance(self.query, kind):
             raise TypeError(f"the query of {self.path} is no {kind.__name__}")
         return self.query
+
+    @property
+    def by(self) -> By:
+        """Return whose writes this request makes; a POST with an `Idempotency-Key` makes them once."""
+        key = self.idempotency if self.method == "POST" else None
+        return By(self.space, self.who, new_id=self.services.new_id, key=key)
 
     @property
     def idempotency(self) -> tuple[str, str] | None:

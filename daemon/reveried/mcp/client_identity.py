@@ -171,8 +171,8 @@ async def create_thread(call: Call, client: Client, thread: str) -> None:
     agent = call.agent or client.name
     body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
     with suppress(Conflict):  # another call of the client created it meanwhile
-        who = author_of(call, client)
-        await threads.create(call.services, call.space, body, agent=agent, who=who, idempotency=None)
+        by = replace(call.by, who=author_of(call, client), key=None)
+        await threads.create(call.services, by, body, agent=agent)
 
 
 def author_of(call: Call, client: Client) -> str:

@@ -125,7 +125,7 @@ async def _project_for(tool: Tool, call: Call, client: Client, thread: str) -> s
     project = projects.thread_project(call.services, call.space, thread)
     is_write = not (tool.read_only or tool.of_thread or tool.deletes)
     if project is None and client.folder is not None and is_write:
-        return await projects.registered(call.services, call.space, client.folder, who=call.who)
+        return await projects.registered(call.services, call.by, client.folder)
     return project or await project_of(call, client, thread)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -38,12 +39,9 @@ async def change_line(call: Call) -> Reply:
     project = await briefs.project_name(call.services, call.space, call.params["project"])
     answer = await briefs.change_line(
         call.services,
-        call.space,
+        dataclasses.replace(call.by, author="agent" if call.agent is not None else "person"),
         project,
         call.params["id"],
         request,
-        who=call.who,
-        author="agent" if call.agent is not None else "person",
-        idempotency=call.idempotency,
     )
     return Reply(answer)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from reverie import tokenizer, wire
 from reverie.api.contexts import Contexts
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
 from reveried.actions import contexts as actions
+from reveried.drive import write
 from reveried.http.openapi import TEXT
 from reveried.http.route import serves
 from reveried.http.types import Reply
@@ -58,10 +61,8 @@ async def get_state(call: Call) -> Reply:
 async def set_state(call: Call) -> Reply:
     """Set the working state in the agent's own words; PUT empties the fields that are left out, PATCH keeps them."""
     fields = actions.given_fields(call.into(wire.SetWorkingState))
-    state = await actions.set_state(
-        call.services, call.space, call.params["id"], fields, replace_all=call.method == "PUT", who=call.who
-    )
-    return Reply(state)
+    whole = call.method == "PUT"
+    return Reply(await actions.set_state(call.services, call.by, call.params["id"], fields, replace_all=whole))
 
 
 @serves(Contexts.digest)
@@ -83,16 +84,8 @@ async def digest(call: Call) -> Reply:
 async def add_note(call: Call) -> Reply:
     """Write a note that stays in the thread's context."""
     request = call.into(wire.CreateNote)
-    note = await actions.add_note(
-        call.services,
-        call.space,
-        call.params["id"],
-        content=request.content,
-        category=request.category,
-        who=call.who,
-        idempotency=call.idempotency,
-    )
-    return Reply(note, status=201)
+    note = await write(call.services, threads.add_note, call.by, call.params["id"], request.content, request.category)
+    return Reply(replace(note, thread=note.thread or wire.ABSENT), status=201)
 
 
 @serves(Contexts.notes)
@@ -105,5 +98,5 @@ async def list_notes(call: Call) -> Reply:
 @serves(Contexts.delete_note)
 async def delete_note(call: Call) -> Reply:
     """Delete a note; undo brings it back."""
-    await call.services.submit(threads.delete_note(call.space, call.who, call.params["id"], call.params["note"]))
+    await write(call.services, threads.delete_note, call.by, call.params["id"], call.params["note"])
     return Reply(status=204)

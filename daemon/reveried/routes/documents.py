@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,15 @@ from reverie.usecases import history
 from reverie.usecases.agent_writes import has_words_of_person
 from reverie.usecases.authors import agent_author
 from reverie.usecases.projections import index_answer
-from reveried.actions import documents, projects
+from reveried.actions import projects
+from reveried.drive import write
 from reveried.execute import read
 from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.routes.purge import purge
 
 if TYPE_CHECKING:
+    from reverie.usecases.by import By
     from reveried.http.types import Call
 
 _ETAG = lazy_regex(r'"([0-9a-f]{64})"|(\*)')
@@ -43,6 +46,10 @@ def _if_match(call: Call) -> str | None:
     if etag is None:
         raise ValidationError("`If-Match` is not an ETag of a document.", hint='Send If-Match: "<etag>", or *.')
     return etag[1] or etag[2]
+
+
+def _by(call: Call) -> By:
+    return replace(call.by, if_match=_if_match(call))
 
 
 def _etag(document: DocumentRecord) -> dict[str, str]:
@@ -92,17 +99,10 @@ async def put_document(call: Call) -> Reply:
     await _require_read(call)
     project = PERSON
     if body.project is not None:
-        project = await projects.registered(call.services, call.space, body.project, who=call.who)
-    document = await documents.put(
-        call.services,
-        call.space,
-        call.params["path"],
-        body.content,
-        summary=body.summary,
-        who=call.who if named is None else call.agent or agent_author(named),
-        if_match=_if_match(call),
-        project=project,
-    )
+        project = await projects.registered(call.services, call.by, body.project)
+    who = call.who if named is None else call.agent or agent_author(named)
+    by = replace(_by(call), who=who, project=project)
+    document = await write(call.services, usecase.put, by, call.params["path"], body.content, body.summary)
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
@@ -110,15 +110,9 @@ async def put_document(call: Call) -> Reply:
 async def patch_document(call: Call) -> Reply:
     """Replace exact texts, all or none."""
     body = call.into(wire.PatchDocument)
-    document = await documents.patch(
-        call.services,
-        call.space,
-        call.params["path"],
-        [(replacement.old_text, replacement.new_text) for replacement in body.patches],
-        who=call.who,
-        if_match=_if_match(call),
-        idempotency=call.idempotency,
-    )
+    patches = [(one.old_text, one.new_text) for one in body.patches]
+    sent = [old for old, _ in patches]
+    document = await write(call.services, usecase.patch, _by(call), call.params["path"], patches, sent)
     answer = wire.PatchAnswer(applied_count=document.applied_count, etag=document.sha256, version=document.version)
     return Reply(answer, headers=_etag(document))
 
@@ -127,16 +121,7 @@ async def patch_document(call: Call) -> Reply:
 async def append_entry(call: Call) -> Reply:
     """Append an entry to a document."""
     body = call.into(wire.AppendEntry)
-    document = await documents.append(
-        call.services,
-        call.space,
-        call.params["path"],
-        body.entry,
-        summary=body.summary,
-        who=call.who,
-        if_match=_if_match(call),
-        idempotency=call.idempotency,
-    )
+    document = await write(call.services, usecase.append, _by(call), call.params["path"], body.entry, body.summary)
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
@@ -144,16 +129,7 @@ async def append_entry(call: Call) -> Reply:
 async def insert_lines(call: Call) -> Reply:
     """Insert lines after a line of a document."""
     body = call.into(wire.InsertLines)
-    document = await documents.insert(
-        call.services,
-        call.space,
-        call.params["path"],
-        body.line,
-        body.text,
-        who=call.who,
-        if_match=_if_match(call),
-        idempotency=call.idempotency,
-    )
+    document = await write(call.services, usecase.insert, _by(call), call.params["path"], body.line, body.text)
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
@@ -161,7 +137,7 @@ async def insert_lines(call: Call) -> Reply:
 async def move_document(call: Call) -> Reply:
     """Move a document, or a folder with every document below it; memories keep their ids."""
     path, to = call.params["path"], call.into(wire.MoveDocument).to
-    return Reply(await documents.move(call.services, call.space, path, to, who=call.who, idempotency=call.idempotency))
+    return Reply(await write(call.services, usecase.move, call.by, path, to))
 
 
 @serves(Documents.delete_document)
@@ -175,16 +151,12 @@ async def delete_document(call: Call) -> Reply:
                 hint="leave `purge` and If-Match out, or delete its documents one by one",
                 field="folder",
             )
-        return Reply(await documents.delete_folder(call.services, call.space, call.params["path"], who=call.who))
+        return Reply(await write(call.services, usecase.delete_folder, call.by, call.params["path"]))
     try:
         if query.purge:
             return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
         await _require_read(call)
-        return Reply(
-            await documents.delete(
-                call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call)
-            )
-        )
+        return Reply(await write(call.services, usecase.delete, _by(call), call.params["path"]))
     except ValidationError as error:
         if error.details.get("reason") != "suffix":
             raise

@@ -24,17 +24,15 @@ if TYPE_CHECKING:
 @serves(Dreams.dream)
 async def start(call: Call) -> Reply:
     """Dream about what changed since the last dream; a dry run decides and writes nothing."""
-    request, idempotency = call.into(wire.StartDream), call.idempotency
+    request, by = call.into(wire.StartDream), call.by
 
     async def work(_: Progress) -> wire.DreamAnswer:
         return await action_dream.dream(
             call.services,
-            call.space,
-            who=call.who,
+            by,
             trigger="manual",
             token_budget=request.token_budget,
             dry_run=request.dry_run,
-            idempotency=idempotency,
         )
 
     return await jobs.start_job(call, "dream", work)

@@ -12,7 +12,9 @@ from reverie.errors import CursorExpired, Forbidden, ValidationError
 from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases import history as usecase
+from reverie.usecases import undo as undoing
 from reveried.actions import undo as action_undo
+from reveried.drive import write
 from reveried.execute import read
 from reveried.http.route import serves
 from reveried.http.types import Reply, Stream
@@ -54,7 +56,7 @@ async def undo(call: Call) -> Reply:
                 f"operation {seq} is by {operation.who}, and an agent's token undoes its own operations alone",
                 hint=f"a person undoes it: reverie undo {seq}, without the agent's token",
             )
-    return Reply(await action_undo.undo(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
+    return Reply(await write(call.services, undoing.undo, call.by, seq, call.services.redactor))
 
 
 @serves(History.rollback)
@@ -66,16 +68,9 @@ async def rollback(call: Call) -> Reply:
             hint="a person rolls back: reverie rollback, without the agent's token",
         )
     body = call.into(wire.Rollback)
-    answer = await action_undo.rollback(
-        call.services,
-        call.space,
-        usecase.operation_number(body.operation),
-        who=call.who,
-        path=None if body.path is None else documents.readable_path(body.path),
-        memory=body.memory,
-        idempotency=call.idempotency,
-    )
-    return Reply(answer)
+    path = None if body.path is None else documents.readable_path(body.path)
+    seq = usecase.operation_number(body.operation)
+    return Reply(await action_undo.rollback(call.services, call.by, seq, path=path, memory=body.memory))
 
 
 @serves(History.document_history)

@@ -52,18 +52,11 @@ async def summaries(call: Call) -> Reply:
 @serves(Threads.distill)
 async def distill_thread(call: Call) -> Reply:
     """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
-    request, idempotency = call.into(wire.DistillRequest), call.idempotency
+    request, by = call.into(wire.DistillRequest), call.by
     require_thread(call)
 
     async def work(_: Progress) -> wire.DistillAnswer:
-        return await distill_actions.distill(
-            call.services,
-            call.space,
-            call.params["id"],
-            who=call.who,
-            token_budget=request.token_budget,
-            idempotency=idempotency,
-        )
+        return await distill_actions.distill(call.services, by, call.params["id"], token_budget=request.token_budget)
 
     return await jobs.start_job(call, "distill", work)
 
@@ -103,7 +96,7 @@ async def learn(call: Call) -> Reply:
             call.services,
             call.space,
             idempotency,
-            lambda: learn_actions.learn(call.services, call.space, call.params["id"], who=call.who),
+            lambda: learn_actions.learn(call.services, call.by, call.params["id"]),
             wire.MemoryChanges,
         )
 
@@ -122,7 +115,7 @@ async def reflect(call: Call) -> Reply:
             call.services,
             call.space,
             idempotency,
-            lambda: learn_actions.learn(call.services, call.space, call.params["id"], who=call.who, reflect=True),
+            lambda: learn_actions.learn(call.services, call.by, call.params["id"], reflect=True),
             wire.MemoryChanges,
         )
 

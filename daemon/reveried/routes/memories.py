@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
@@ -22,6 +23,7 @@ from reverie.usecases import review
 from reverie.usecases.authors import ANY_AGENT
 from reveried.actions import memories, projects
 from reveried.actions.search import search_space
+from reveried.drive import write
 from reveried.execute import answer_once, read
 from reveried.http.route import serves
 from reveried.http.types import Reply
@@ -29,7 +31,8 @@ from reveried.routes.pagination import record_page
 from reveried.routes.purge import purge
 
 if TYPE_CHECKING:
-    from reverie.store import Reader, Write
+    from reverie.store import Reader
+    from reverie.usecases.by import By, UseCase
     from reveried.http.types import Call
 
 T = TypeVar("T")
@@ -79,19 +82,9 @@ async def create(call: Call) -> Reply:
         subject="user" if body.document == "facts/user.md" else "project",
         title=redacted["title"],
         fields=tuple(redacted["fields"].items()),
-        project=""
-        if body.project is None
-        else await projects.registered(call.services, call.space, body.project, who=call.who),
+        project="" if body.project is None else await projects.registered(call.services, call.by, body.project),
     )
-    record = await memories.remember(
-        call.services,
-        call.space,
-        candidate,
-        who=_author(call, body),
-        author="agent" if call.agent is not None else body.author,
-        document=body.document,
-        idempotency=call.idempotency,
-    )
+    record = await write(call.services, usecase.remember, _by(call, body), candidate, body.document)
     # From the write and not from the store: another caller, or a person's save, may have deleted it again meanwhile.
     answer = wire.RememberedMemory(**asdict(usecase.memory_answer(record)), existed=record.existed)
     return Reply(
@@ -99,9 +92,11 @@ async def create(call: Call) -> Reply:
     )
 
 
-def _author(call: Call, body: wire.CreateMemory | wire.ChangeMemory) -> str:
-    """Return the author of a memory's write: a person, unless the token or the request says that it is an agent's."""
-    return call.who if call.agent is not None or body.author == "person" else ANY_AGENT
+def _by(call: Call, body: wire.CreateMemory | wire.ChangeMemory) -> By:
+    """Return whose write of a memory it is: a person's, unless the token or the request says that it is an agent's."""
+    if call.agent is not None:
+        return call.by
+    return replace(call.by, who=call.who if body.author == "person" else ANY_AGENT, author=body.author)
 
 
 def _type_of(body: wire.CreateMemory) -> MemoryType:
@@ -114,14 +109,8 @@ def _type_of(body: wire.CreateMemory) -> MemoryType:
 async def change(call: Call) -> Reply:
     """Change the content or the tags of a memory; of its document nothing else changes but summary and day."""
     body = call.into(wire.ChangeMemory)
-    record = await memories.change(
-        call.services,
-        call.space,
-        call.params["id"],
-        content=body.content,
-        tags=body.tags,
-        who=_author(call, body),
-        author="agent" if call.agent is not None else body.author,
+    record = await write(
+        call.services, usecase.change, _by(call, body), call.params["id"], content=body.content, tags=body.tags
     )
     with call.services.store.reader(call.space) as reader:
         return Reply(usecase.memory_answer(call.services.accesses.with_access(reader, record)))
@@ -132,7 +121,7 @@ async def forget(call: Call) -> Reply:
     """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
     memory_id = call.params["id"]
     if not call.query_as(wire.PurgeQuery).purge:
-        return Reply(await memories.forget(call.services, call.space, memory_id, who=call.who, author="agent"))
+        return Reply(await write(call.services, usecase.forget, call.by, memory_id))
     document = await read(call.services, call.space, lambda reader: purging.document_of(reader, memory_id))
     purged = await purge(call, PendingPurge("memory", memory_id))
     return Reply(wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged))
@@ -209,32 +198,17 @@ async def get_candidate(call: Call) -> Reply:
 @serves(Memories.accept_candidate)
 async def accept(call: Call) -> Reply:
     """Accept a candidate: make its changes, and write the documents to disk."""
-    return await _decide(
-        call,
-        review.accept(
-            call.space,
-            call.params["id"],
-            who=call.who,
-            new_id=partial(call.services.new_id, "mem"),
-            idempotency=call.idempotency,
-        ),
-    )
+    return await _decide(call, review.accept)
 
 
 @serves(Memories.reject_candidate)
 async def reject(call: Call) -> Reply:
     """Reject a candidate: none of its changes is made, and the same change is not proposed again."""
-    return await _decide(call, review.reject(call.space, call.params["id"], who=call.who, idempotency=call.idempotency))
+    return await _decide(call, review.reject)
 
 
-async def _decide(call: Call, write: Write[T]) -> Reply:
-    """Commit a decision; saves of people at its documents are committed first, so that it is compared with them."""
+async def _decide(call: Call, decision: UseCase[[str], wire.CandidateDecided]) -> Reply:
     if call.agent is not None:
         # Text that came from outside could otherwise ask the agent that reads it to accept it.
         raise Forbidden("candidates are decided by a person, not by an agent", hint="reverie review, without a token")
-    services, space = call.services, call.space
-    paths = await read(services, space, lambda reader: review.paths_of(reader, call.params["id"]))
-    await services.sync_service.read_saves(space, paths)
-    answer = (await services.submit(write)).value
-    await services.sync_service.write_all(space)
-    return Reply(answer)
+    return Reply(await write(call.services, decision, call.by, call.params["id"]))

@@ -13,6 +13,7 @@ from reverie.errors import ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import runs
+from reveried.drive import write
 from reveried.execute import answer_once, read
 from reveried.http.route import serves
 from reveried.http.types import Reply
@@ -26,14 +27,7 @@ if TYPE_CHECKING:
 async def begin(call: Call) -> Reply:
     """Begin a run of an agent."""
     request = call.into(wire.CreateRun)
-    record = await runs.begin(
-        call.services,
-        call.space,
-        request,
-        agent=call.agent_of(request.agent),
-        who=call.who,
-        idempotency=call.idempotency,
-    )
+    record = await runs.begin(call.services, call.by, request, agent=call.agent_of(request.agent))
     return Reply(await _answer(call, record.id), status=201, headers={"location": f"/v1/runs/{record.id}"})
 
 
@@ -69,7 +63,7 @@ async def put_file(call: Call) -> Reply:
     record = usecase.file_record(
         call.params["path"], _bytes(body), agent=call.agent, source="api", at=call.services.clock()
     )
-    stored = (await call.services.submit(usecase.put_file(call.space, call.params["id"], record, who=call.who))).value
+    stored = await write(call.services, usecase.put_file, call.by, call.params["id"], record)
     return Reply(wire.RunFile(**usecase.shown(stored)))
 
 
@@ -103,8 +97,7 @@ async def put_working_memory(call: Call) -> Reply:
         key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
         for key, value in body.entries.items()
     }
-    write = usecase.put_working_memory(call.space, call.params["id"], entries, who=call.who)
-    await call.services.submit(write)
+    await write(call.services, usecase.put_working_memory, call.by, call.params["id"], entries)
     return Reply(await _answer(call, call.params["id"]))
 
 
@@ -113,7 +106,7 @@ async def complete(call: Call) -> Reply:
     """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
 
     async def work() -> wire.RunResult:
-        return await runs.complete(call.services, call.space, call.params["id"], who=call.who, ended_by="call")
+        return await runs.complete(call.services, call.by, call.params["id"], ended_by="call")
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult))
 

@@ -112,7 +112,7 @@ async def change_privacy(call: Call) -> Reply:
         raise Forbidden("An agent may not change what a person keeps out.", hint="Ask the person to run the command.")
     if request == wire.ChangePrivacy():
         raise ValidationError("nothing is to be changed", hint="give `paused`, `ignore` or `unignore`")
-    return Reply(await actions.change_privacy(call.services, call.space, request, who=call.who))
+    return Reply(await actions.change_privacy(call.services, call.by, request))
 
 
 @serves(Doors.hook)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from reverie.store import SYSTEM_SPACE
 from reverie.usecases import projects as usecase_projects
 from reverie.usecases import spaces
 from reveried.actions.projects import known_project, sort
+from reveried.drive import commit, write
 from reveried.execute import answer_once, read
 from reveried.http.auth import token_hash
 from reveried.http.route import serves
@@ -22,6 +24,7 @@ from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reverie.store import Reader
+    from reverie.usecases.by import By
     from reveried.http.types import Call
     from reveried.services import Services
 
@@ -47,8 +50,7 @@ async def create_space(call: Call) -> Reply:
     """Create a space; its folder is made with its first document, and followed from now on."""
     _require_owner(call, "create spaces")
     body = call.into(wire.CreateSpace)
-    write = spaces.create_space(body.id, who=call.who, idempotency=call.idempotency)
-    name = (await call.services.submit(write)).value
+    name = await write(call.services, spaces.create_space, _by(call), body.id)
     call.services.sync_service.folder(name)
     return Reply(_space(call.services, name), status=201, headers={"location": "/v1/spaces"})
 
@@ -70,10 +72,8 @@ async def create_token(call: Call) -> Reply:
     _require_owner(call, "create tokens")
     body = call.into(wire.CreateToken)
     secret = TOKEN_PREFIX + base64.urlsafe_b64encode(call.services.random(TOKEN_BYTES)).rstrip(b"=").decode()
-    write = spaces.create_token(
-        token_hash(secret), space=body.space, agent=body.agent, who=call.who, idempotency=call.idempotency
-    )
-    done = await call.services.submit(write)
+    hashed = token_hash(secret)
+    done = await commit(call.services, spaces.create_token, _by(call), hashed, space=body.space, agent=body.agent)
     token = replace(done.value, token=wire.ABSENT if done.replayed else secret)
     return Reply(token, status=201, headers={"location": f"/v1/tokens/{token.id}"})
 
@@ -82,8 +82,12 @@ async def create_token(call: Call) -> Reply:
 async def revoke_token(call: Call) -> Reply:
     """Revoke a token: from this answer on every request with it is refused, and its event streams have ended."""
     _require_owner(call, "revoke tokens")
-    await call.services.submit(spaces.revoke_token(call.params["id"], who=call.who))
+    await write(call.services, spaces.revoke_token, _by(call), call.params["id"])
     return Reply(status=204)
+
+
+def _by(call: Call) -> By:
+    return dataclasses.replace(call.by, space=SYSTEM_SPACE)
 
 
 def _require_owner(call: Call, what: str) -> None:
@@ -130,5 +134,5 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
 @serves(Spaces.sort_projects)
 async def sort_projects(call: Call) -> Reply:
     """Sort the threads and memories of older releases into projects."""
-    work = partial(sort, call.services, call.space, who=call.who)
+    work = partial(sort, call.services, call.by)
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted))

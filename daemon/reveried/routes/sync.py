@@ -3,62 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.api.documents import Documents
 from reverie.errors import ValidationError
-from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
-from reveried.actions.documents import submit_or_hold
+from reveried.drive import write
 from reveried.execute import answer_once
 from reveried.http.route import serves
 from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reverie.sync.inputs import Answer
-    from reverie.usecases.conflicts import Keep
-    from reverie.usecases.put import Author
     from reveried.http.types import Call
     from reveried.services import Services
-
-
-async def _resolve_conflict(
-    services: Services,
-    space: str,
-    conflict_id: str,
-    *,
-    keep: Keep | None,
-    content: str | None,
-    who: str,
-    author: Author,
-    idempotency: tuple[str, str] | None,
-) -> wire.Resolved:
-    """Resolve a conflict, and write its files to disk.
-
-    The texts are read before saves of people are committed: the caller cannot have read what was saved only now, so
-    the write is refused if that changes one of them.
-    """
-    with services.store.reader(space) as reader:
-        conflict = reader.load(ConflictRecord, (conflict_id,))
-        read_texts = None if conflict is None else conflicts.both_texts(reader, conflict)
-    paths = {conflict.path, conflict.copy} if conflict is not None else set()
-    await services.sync_service.read_saves(space, paths)
-    write = conflicts.resolve(
-        space,
-        conflict_id,
-        keep=keep,
-        content=None if content is None else services.redactor.text(content),
-        who=who,
-        author=author,
-        read_texts=read_texts,
-        new_id=partial(services.new_id, "mem"),
-        idempotency=idempotency,
-    )
-    answer = await submit_or_hold(services, space, write)
-    await services.sync_service.write_documents(space, paths)
-    return answer
 
 
 def _answer_of(body: wire.SyncNow) -> Answer | None:
@@ -123,17 +83,10 @@ async def get_conflict(call: Call) -> Reply:
 async def resolve(call: Call) -> Reply:
     """Resolve a conflict."""
     body = call.into(wire.Resolve)
-    answer = await _resolve_conflict(
-        call.services,
-        call.space,
-        call.params["id"],
-        keep=body.keep,
-        content=body.content,
-        who=call.who,
-        author="person" if call.agent is None else "agent",
-        idempotency=call.idempotency,
+    by = replace(call.by, author="person" if call.agent is None else "agent")
+    return Reply(
+        await write(call.services, conflicts.resolve, by, call.params["id"], keep=body.keep, content=body.content)
     )
-    return Reply(answer)
 
 
 @serves(Documents.sync_status)

@@ -9,9 +9,11 @@ from reverie import wire
 from reverie.api.threads import Threads
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
+from reverie.usecases import rewind as rewinds
 from reverie.usecases import threads
 from reveried.actions import imports, pages, projects, trust
 from reveried.actions import threads as actions
+from reveried.drive import commit, write
 from reveried.execute import read
 from reveried.http.route import serves
 from reveried.http.types import Reply
@@ -28,11 +30,9 @@ async def create(call: Call) -> Reply:
     request = call.into(wire.CreateThread)
     thread = await actions.create(
         call.services,
-        call.space,
+        call.by,
         request,
         agent=call.agent_of(request.agent),
-        who=call.who,
-        idempotency=call.idempotency,
     )
     return Reply(thread, status=201, headers={"location": f"/v1/threads/{thread.id}"})
 
@@ -63,7 +63,7 @@ async def get_thread(call: Call) -> Reply:
 async def change_thread(call: Call) -> Reply:
     """Change a thread's title or project; what it was opened with stays."""
     request = call.into(wire.ChangeThread)
-    return Reply(await actions.change(call.services, call.space, call.params["id"], request, who=call.who))
+    return Reply(await actions.change(call.services, call.by, call.params["id"], request))
 
 
 @serves(Threads.delete_thread)
@@ -85,7 +85,7 @@ async def delete_thread(call: Call) -> Reply:
         _forget(call, thread_id, int(answer.operation or 0))
         return Reply(answer)
     while True:
-        step = await call.services.submit(threads.delete_step(call.space, call.who, thread_id))
+        step = await commit(call.services, threads.delete_step, call.by, thread_id)
         if step.value.done:
             break
     _forget(call, thread_id, step.operation or 0)
@@ -113,15 +113,7 @@ async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
 async def append(call: Call) -> Reply:
     """Append messages; a thread that has grown past its threshold is distilled at once."""
     thread, request = call.params["id"], call.into(wire.AppendMessages)
-    answer = await actions.append(
-        call.services,
-        call.space,
-        thread,
-        request,
-        size=len(call.body),
-        who=call.who,
-        idempotency=call.idempotency,
-    )
+    answer = await actions.append(call.services, call.by, thread, request, size=len(call.body))
     said = ((message.content, message.at) for message in request.messages)
     with failures_logged("attribution", thread=thread):  # the messages are committed
         await trust.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
@@ -156,16 +148,19 @@ async def entries(call: Call) -> Reply:
 @serves(Threads.rewind)
 async def rewind(call: Call) -> Reply:
     """Rewind the thread to an earlier entry; later entries leave the main line, and undo brings them back."""
-    return Reply(
-        await actions.rewind(
-            call.services,
-            call.space,
-            call.params["id"],
-            call.into(wire.RewindThread),
-            who=call.who,
-            idempotency=call.idempotency,
-        )
+    services, thread, request = call.services, call.params["id"], call.into(wire.RewindThread)
+    answer = await write(
+        services,
+        rewinds.rewind,
+        call.by,
+        thread,
+        request.to_seq,
+        redactor=services.redactor,
+        window=services.config.context.window,
+        expected_seq=request.expected_seq,
     )
+    services.background_state.schedule(services, call.space, thread)
+    return Reply(answer)
 
 
 @serves(Threads.start_import)
@@ -181,7 +176,7 @@ async def begin_import(call: Call) -> Reply:
         session=request.session,
         source=request.source,
         again=request.again,
-        idempotency=call.idempotency,
+        key=call.idempotency,
     )
     return Reply(position)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reverie import tools, wire
 from reverie.api.tools import Tools
+from reverie.documents.project_paths import PERSON
 from reverie.errors import Conflict, NotFound, ReverieError, TooLarge, ValidationError
 from reverie.store import DocumentRecord
 from reverie.tools import memory
 from reverie.tools.memory import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View
+from reverie.usecases import documents
 from reverie.usecases.documents import writable_path
-from reveried.actions import documents
 from reveried.actions.caller import ToolCall, agent_of
 from reveried.actions.tools import project_of, run
+from reveried.drive import write
 from reveried.execute import answer_once
 from reveried.http.route import serves
 from reveried.http.types import Call, Reply
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reverie.tools.memory import MemoryCommand
+    from reverie.usecases.by import By
 
 TRIES = 5  # of a change while others change the same file
 SERVER_ERROR = 500  # statuses from here on are errors of the daemon, which no other command would avoid
@@ -109,9 +113,9 @@ async def _delete(command: Delete, call: ToolCall) -> str:
         raise MemoryToolError(f"Cannot delete the {memory.ROOT} directory itself")
     try:
         if await _document(call, name) is not None:
-            await documents.delete(call.services, call.space, name, who=call.who, if_match=None, origin=call.origin)
+            await write(call.services, documents.delete, _by(call), name)
         else:
-            await documents.delete_folder(call.services, call.space, name, who=call.who, origin=call.origin)
+            await write(call.services, documents.delete_folder, _by(call), name)
     except NotFound:
         raise MemoryToolError(f"The path {command.path} does not exist") from None
     return f"Successfully deleted {command.path}"
@@ -128,7 +132,7 @@ async def _rename(command: Rename, call: ToolCall) -> str:
     if new in sizes or memory.is_folder(new, sizes):
         raise MemoryToolError(f"The destination {command.new_path} already exists")
     try:
-        await documents.move(call.services, call.space, old, new, who=call.who, origin=call.origin)
+        await write(call.services, documents.move, _by(call), old, new)
     except NotFound:
         raise MemoryToolError(f"The path {command.old_path} does not exist") from None
     return f"Successfully renamed {command.old_path} to {command.new_path}"
@@ -138,19 +142,15 @@ async def _put(call: ToolCall, name: str, text: str, document: DocumentRecord | 
     """Write a whole file in the place of the version that was read. Raises Conflict where there is another one."""
     try:
         path = writable_path(name)
-        await documents.put(
-            call.services,
-            call.space,
-            path,
-            text,
-            who=call.who,
-            summary=None,
-            if_match="" if document is None else document.sha256,
-            project=project_of(call, path),
-            origin=call.origin,
-        )
+        read = "" if document is None else document.sha256
+        await write(call.services, documents.put, _by(call, project_of(call, path), read), path, text)
     except (TooLarge, ValidationError) as error:
         raise MemoryToolError(f"{error.message}; {error.hint}") from None
+
+
+def _by(call: ToolCall, project: str = PERSON, if_match: str | None = None) -> By:
+    """Return whose writes a command makes, without the key: the answer of the whole command is stored under it."""
+    return replace(call.by, key=None, project=project, if_match=if_match)
 
 
 async def _document(call: ToolCall, name: str) -> DocumentRecord | None:

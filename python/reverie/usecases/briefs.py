@@ -21,7 +21,7 @@ from reverie.context.text import neutralize_markup
 from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
 from reverie.documents.project_paths import PERSON, memory_project
 from reverie.doubts import doubt_note
-from reverie.errors import NotFound
+from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, ThreadBrief
 from reverie.store import (
@@ -35,15 +35,14 @@ from reverie.store import (
     Write,
 )
 from reverie.tokenizer import TOKENIZER, count
-from reverie.usecases import projects, threads
+from reverie.usecases import memories, projects, threads
+from reverie.usecases.by import By, Files, writes
 from reverie.usecases.entries import SealedEntry, sealed_after, spoken_messages
-from reverie.usecases.memories import memory_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.store import Reader, Writer
-    from reverie.usecases.memories import RememberedMemory
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -440,37 +439,31 @@ def find_line(brief: Brief, line: str) -> Line:
     return match
 
 
-def candidate_of(line: ChosenLine, text: str, project: str) -> Candidate:
-    """Return what is remembered when a person keeps a line, or corrects it to `text`."""
-    return Candidate(type=_TYPE.get(line.section, MemoryType.FACT), content=text, tags=(), project=project)
-
-
+@writes(
+    lambda action, **_: f"brief.{action}",
+    answers=wire.BriefLineChanged,
+    texts=("text",),
+    files=lambda *_, **__: Files(),
+)
 def change_line(
-    space: str,
-    project: str,
-    line: Line,
-    *,
-    remembered: Write[RememberedMemory] | Write[MemoryRecord] | None,
-    drops: bool,
-    who: str,
-    action: Literal["keep", "drop", "edit"],
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.BriefLineChanged]:
-    """Return the write that remembers a line, drops it, or both, in one operation that undo reverts."""
-
-    def body(writer: Writer) -> wire.BriefLineChanged:
-        record = None if remembered is None else remembered.body(writer)
-        if drops:
-            writer.save(DroppedLineRecord(project=project, by=who, at=writer.at), (line.id,))
-        memory = None if record is None else memory_answer(record)
-        operation = str(writer.number) if drops or remembered is not None else None
-        return wire.BriefLineChanged(line.id, action, memory, operation)
-
-    return Write(
-        space=space,
-        who=who,
-        why=f"brief.{action}",
-        body=body,
-        idempotency=idempotency,
-        answers=wire.BriefLineChanged,
-    )
+    to: Writer, by: By, project: str, line: Line, action: Literal["keep", "drop", "edit"], *, text: str | None
+) -> wire.BriefLineChanged:
+    """Remember a line, correct it to `text`, or drop it, in one operation that undo reverts."""
+    chosen, record = line.line, None
+    words = chosen.text if text is None else text
+    if action == "edit" and chosen.memory:
+        record = memories.change(to, by, chosen.memory, content=words)
+    elif action != "drop" and not chosen.memory:
+        kind = _TYPE.get(chosen.section, MemoryType.FACT)
+        record = memories.remember(to, by, Candidate(type=kind, content=words, tags=(), project=project))
+    elif action == "keep":
+        raise Conflict(
+            f"line {line.id} is a memory already", hint=f"it stays; reverie forget {chosen.memory} removes it"
+        )
+    is_replaced = action == "edit" and not chosen.memory and line_id(project, words) != line.id
+    drops = action == "drop" or is_replaced
+    if drops:
+        to.save(DroppedLineRecord(project=project, by=by.who, at=to.at), (line.id,))
+    memory = None if record is None else memories.memory_answer(record)
+    operation = str(to.number) if drops or record is not None else None
+    return wire.BriefLineChanged(line.id, action, memory, operation)

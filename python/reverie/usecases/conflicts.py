@@ -6,7 +6,7 @@ A conflict has two texts: the document (the person's words are in place) and its
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec.structs import asdict, replace
 
@@ -14,12 +14,13 @@ from reverie import wire
 from reverie.documents import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
-from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord, Write
+from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord
+from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten_writes import hold_forgotten
-from reverie.usecases.put import Author, NewText, put_texts
+from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from reverie.store import OperationRecord, Reader, Writer
     from reverie.sync.plan import ConflictCopy
@@ -201,54 +202,43 @@ def _summary(conflict: ConflictRecord) -> wire.Conflict:
 # Resolving
 
 
-def resolve(
-    space: str,
-    conflict_id: str,
-    *,
-    keep: Keep | None,
-    content: str | None,
-    who: str,
-    author: Author,
-    read_texts: tuple[str, str] | None = None,
-    new_id: Callable[[], str],
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.Resolved]:
-    """Return the write that resolves a conflict: keep the file's or the store's words, both, or write `content`.
+def _conflict_files(reader: Reader, conflict_id: str, **_: Any) -> Files:
+    """Return the files of a conflict, with the texts as they are before saves of people are committed."""
+    conflict = reader.load(ConflictRecord, (conflict_id,))
+    if conflict is None:
+        return Files()
+    return Files({conflict.path, conflict.copy}, seen=both_texts(reader, conflict))
 
-    Later changes of the document elsewhere stay. `read_texts` are the texts that the caller can have read. The body
-    raises Conflict if a text has changed since, or if the choice and a later change overlap, and HeldForPerson where
-    an agent's choice says what a person forgot.
+
+@writes("conflict.resolve", answers=wire.Resolved, texts=("content",), files=_conflict_files)
+def resolve(
+    to: Writer, by: By, conflict_id: str, *, keep: Keep | None = None, content: str | None = None
+) -> wire.Resolved:
+    """Resolve a conflict: keep the file's or the store's words, both, or write `content`.
+
+    Later changes of the document elsewhere stay. Raises Conflict if a text is not what the caller can have read, or if
+    the choice and a later change overlap, and HeldForPerson where an agent's choice says what a person forgot.
     """
     if (keep is None) == (content is None):
         raise ValidationError(
             "say either which side to keep or the text", hint='give {"keep": "file"|"store"|"both"} or {"content": …}'
         )
-
-    def body(writer: Writer) -> wire.Resolved:
-        conflict = get(writer, conflict_id)
-        if read_texts is not None and read_texts != both_texts(writer, conflict):
-            raise Conflict("one of the texts was changed just now", hint="read both again, then decide")
-        texts: dict[str, NewText | None] = {}
-        if content is not None:
-            texts[conflict.path] = NewText(content)
-        elif keep is not None and keep != "file":
-            texts[conflict.path] = NewText(_resolved_text(writer, conflict, keep))
-        if writer.load(DocumentRecord, (conflict.copy,)) is not None:
-            texts[conflict.copy] = None
-        put_texts(writer, texts, author=author, at=writer.at, new_id=new_id, provenance={"by": who})
-        _close(writer, conflict)
-        document = writer.load(DocumentRecord, (conflict.path,))
-        hold_forgotten(writer, document, who=who)
-        return wire.Resolved(
-            id=conflict_id,
-            path=conflict.path,
-            etag=None if document is None else document.sha256,
-            operation=str(writer.number),
-        )
-
-    return Write(
-        space=space, who=who, why="conflict.resolve", body=body, idempotency=idempotency, answers=wire.Resolved
-    )
+    conflict = get(to, conflict_id)
+    if by.seen is not None and by.seen != both_texts(to, conflict):
+        raise Conflict("one of the texts was changed just now", hint="read both again, then decide")
+    texts: dict[str, NewText | None] = {}
+    if content is not None:
+        texts[conflict.path] = NewText(content)
+    elif keep is not None and keep != "file":
+        texts[conflict.path] = NewText(_resolved_text(to, conflict, keep))
+    if to.load(DocumentRecord, (conflict.copy,)) is not None:
+        texts[conflict.copy] = None
+    put_texts(to, texts, by)
+    _close(to, conflict)
+    document = to.load(DocumentRecord, (conflict.path,))
+    hold_forgotten(to, document, who=by.who)
+    etag = None if document is None else document.sha256
+    return wire.Resolved(id=conflict_id, path=conflict.path, etag=etag, operation=str(to.number))
 
 
 def _resolved_text(reader: Reader, conflict: ConflictRecord, keep: Keep) -> str:

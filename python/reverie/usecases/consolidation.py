@@ -36,8 +36,9 @@ from reverie.store import (
     PurgesCursor,
 )
 from reverie.usecases import doubts, projects, review, sources
+from reverie.usecases.by import ENGINE
 from reverie.usecases.forgotten_records import forgotten_statement
-from reverie.usecases.put import NewText, no_new_ids, put_texts
+from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -230,7 +231,7 @@ def empty_plan(snapshot: MemorySnapshot) -> MemoryPlan:
     return MemoryPlan(snapshot.operation, 0, "", [], [], {}, [], [], {}, [])
 
 
-def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
+def commit(writer: Writer, plan: MemoryPlan) -> wire.MemoryChanges:
     """Write the plan's memories and documents, with their events; return the answer about the changes.
 
     Raises Conflict with `details["stale"]` if a memory, or any byte of a document, changed since the snapshot: the
@@ -246,9 +247,7 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
     put_texts(
         writer,
         {path: None if new.text is None else NewText(new.text, new.ids) for path, new in plan.documents.items()},
-        author="engine",
-        at=at,
-        new_id=no_new_ids,
+        ENGINE,
         records={record.id: record for record in plan.put},
     )
     # Memories whose block is in no document, so that no text was edited for them.

@@ -15,8 +15,9 @@ from reverie import tokenizer, wire
 from reverie.errors import Conflict
 from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
-from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord, Write
+from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord
 from reverie.usecases import consolidation, procedures, projects, threads, working_state
+from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.procedures import CommandCounts
@@ -167,63 +168,56 @@ def last_own(reader: Reader, thread_id: str) -> DistillationRecord | None:
     return None
 
 
-def commit(
-    plan: DistillPlan, *, space: str, who: str, idempotency: tuple[str, str] | None = None
-) -> Write[wire.DistillAnswer]:
-    """Return the write that commits a distillation in one operation.
+@writes("thread.distill", answers=wire.DistillAnswer)
+def commit(to: Writer, _: By, plan: DistillPlan) -> wire.DistillAnswer:
+    """Commit a distillation in one operation.
 
-    Its body raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was
-    distilled, its working state stored, or a memory changed since the snapshot.
+    Raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was distilled, its
+    working state stored, or a memory changed since the snapshot.
     """
-
-    def body(writer: Writer) -> wire.DistillAnswer:
-        thread = threads.get(writer, plan.thread)
-        if thread.distillations != plan.number - 1:
-            raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
-        archive, indexed = consolidation.save_archive(
-            writer,
-            plan.archive,
-            kind="thread",
-            ref=f"thread:{plan.thread}",
-            entries=plan.source_count,
-            at=plan.at,
-        )
-        stored = distillation_record(
-            plan.distillation,
-            text=plan.summary_text,
-            archive=archive.sha256,
-            last_seq=plan.last_seq,
-            tokens_after=plan.tokens_after,
-            at=plan.at,
-            learnt=LearntRecord(thread.extracted_seq, plan.learnt_seq, thread.commands, plan.counts.own),
-            by_model=plan.by_model,
-        )
-        writer.save(stored, (plan.thread, plan.number))
-        if writer.version(Kind.STATE, (plan.thread,)) != plan.state_version:
-            raise Conflict("the working state was set meanwhile", hint="try again", stale=True)
-        state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
-        writer.save(state, (plan.thread,))
-        writer.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
-        record_use(writer, kind="thread", ref=plan.thread, tokens_used=plan.tokens_used, at=plan.at)
-        after = replace(
-            thread,
-            distillations=plan.number,
-            through_seq=plan.through_seq,
-            extracted_seq=plan.learnt_seq,
-            commands=plan.counts.own,
-            model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
-            # Messages that were appended since the snapshot are part of the context beside the plan's.
-            live_tokens=plan.tokens_after + max(0, thread.tokens - plan.tokens_seen),
-            usage=None,
-        )
-        writer.save(after, (plan.thread,))
-        _announce(writer, plan, archive, indexed=indexed)
-        return _distill_answer(plan, archive, changes, writer.number)
-
-    return Write(
-        space=space, who=who, why="thread.distill", body=body, idempotency=idempotency, answers=wire.DistillAnswer
+    thread = threads.get(to, plan.thread)
+    if thread.distillations != plan.number - 1:
+        raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
+    changes = consolidation.commit(to, plan.memories)
+    archive, indexed = consolidation.save_archive(
+        to,
+        plan.archive,
+        kind="thread",
+        ref=f"thread:{plan.thread}",
+        entries=plan.source_count,
+        at=plan.at,
     )
+    stored = distillation_record(
+        plan.distillation,
+        text=plan.summary_text,
+        archive=archive.sha256,
+        last_seq=plan.last_seq,
+        tokens_after=plan.tokens_after,
+        at=plan.at,
+        learnt=LearntRecord(thread.extracted_seq, plan.learnt_seq, thread.commands, plan.counts.own),
+        by_model=plan.by_model,
+    )
+    to.save(stored, (plan.thread, plan.number))
+    if to.version(Kind.STATE, (plan.thread,)) != plan.state_version:
+        raise Conflict("the working state was set meanwhile", hint="try again", stale=True)
+    state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
+    to.save(state, (plan.thread,))
+    to.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
+    record_use(to, kind="thread", ref=plan.thread, tokens_used=plan.tokens_used, at=plan.at)
+    after = replace(
+        thread,
+        distillations=plan.number,
+        through_seq=plan.through_seq,
+        extracted_seq=plan.learnt_seq,
+        commands=plan.counts.own,
+        model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
+        # Messages that were appended since the snapshot are part of the context beside the plan's.
+        live_tokens=plan.tokens_after + max(0, thread.tokens - plan.tokens_seen),
+        usage=None,
+    )
+    to.save(after, (plan.thread,))
+    _announce(to, plan, archive, indexed=indexed)
+    return _distill_answer(plan, archive, changes, to.number)
 
 
 def _distill_answer(

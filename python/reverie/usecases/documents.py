@@ -1,9 +1,9 @@
-"""Documents as callers read and change them: safe paths, optimistic locking by ETag, exact patches, appends."""
+"""Documents as callers read, write, patch, move and delete them: safe paths, optimistic locking by ETag."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
@@ -12,19 +12,21 @@ from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.edit import append_entry
 from reverie.documents.header import patch_text, refresh_header
 from reverie.documents.parse import parse_source
-from reverie.documents.project_paths import PERSON
 from reverie.documents.summary import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
-from reverie.paths import is_reserved, safe_relative
-from reverie.store import DocumentRecord, Write
+from reverie.paths import existing_spelling, is_reserved, safe_relative
+from reverie.store import DocumentRecord
+from reverie.usecases.authors import is_agent
+from reverie.usecases.by import By, Files, Place, writes
 from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.forgotten_writes import hold_forgotten
-from reverie.usecases.put import Author, NewText, no_new_ids, put_texts
+from reverie.usecases.projections import LIST
+from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from reverie.store import Reader, Version, Writer
 
@@ -123,183 +125,226 @@ def text_answer(record: DocumentRecord) -> wire.DocumentText:
 # Writing
 
 
-def put(
-    space: str,
-    path: str,
-    text: str,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    if_match: str | None = None,
-    summary: str | None = None,
-    idempotency: tuple[str, str] | None = None,
-    project: str = PERSON,
-    origin: Mapping[str, str] | None = None,
-) -> Write[DocumentRecord]:
-    """Return the write that stores the whole text of a document, with its summary line and day updated.
-
-    `text` has passed the redactor. New memories are of `project`, unless the document is another one's. `if_match` is
-    the ETag of the version that the caller has read, `*` any version, empty no document. The body returns the record
-    as stored, and raises Conflict if the document has another version.
-    """
+def _at_path(_: Reader, path: str, **__: Any) -> Files:
     path = writable_path(path)
-
-    def body(writer: Writer) -> DocumentRecord:
-        _check_version(path, writer.load(DocumentRecord, (path,)), if_match)
-        return write_text(
-            writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project, origin=origin
-        )
-
-    return Write(space=space, who=who, why="document.write", body=body, idempotency=idempotency, answers=DocumentRecord)
+    return Files({path}, {path})
 
 
-def patched(
-    space: str,
-    path: str,
-    patches: Sequence[tuple[str, str]],
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    sent: Sequence[str] = (),
-    if_match: str | None = None,
-    idempotency: tuple[str, str] | None = None,
-    project: str = PERSON,
-    origin: Mapping[str, str] | None = None,
-) -> Write[PatchedDocument]:
-    """Return the write that replaces exact texts of a document, all or none; `pairs` have passed the redactor.
+def _at_named_path(reader: Reader, path: str, **_: Any) -> Files:
+    return _at_path(reader, path)._replace(named=path)
+
+
+def _deleted(reader: Reader, path: str, **_: Any) -> Files:
+    return _at_path(reader, path)._replace(deleted={path: ""})
+
+
+def _moved(reader: Reader, path: str, to_path: str) -> Files:
+    moved = moved_paths(reader, path, to_path)
+    return Files({*moved, *moved.values()}, moved.values(), deleted=dict.fromkeys(moved, ""))
+
+
+def _folder_deleted(reader: Reader, path: str) -> Files:
+    paths = [record.path for record in below(reader, path)]
+    return Files(paths, deleted=dict.fromkeys(paths, ""))
+
+
+def place(document: DocumentRecord | wire.DocumentDeleted, **_: Any) -> Place:
+    """Return a document as the place of what was redacted in it."""
+    return "document", document.path
+
+
+@writes("document.write", answers=DocumentRecord, texts=("text", "summary"), files=_at_named_path, found=place)
+def put(to: Writer, by: By, path: str, text: str, summary: str | None = None) -> DocumentRecord:
+    """Store the whole text of a document, with its summary line and day updated; return the record as stored.
+
+    New memories are of the caller's project, unless the document is another one's.
+    """
+    require_version(to, path, by.if_match)
+    return _write(to, by, path, text, summary)
+
+
+@writes("document.patch", answers=PatchedDocument, texts=("patches",), files=_at_path, found=place)
+def patch(
+    to: Writer, by: By, path: str, patches: Sequence[tuple[str, str]], sent: Sequence[str] = ()
+) -> PatchedDocument:
+    """Replace exact texts of a document, all or none, and return the document and their number.
 
     `sent` are the old texts as they were sent: a document that was stored before a secret of it was known has it still.
-    The body raises Conflict, naming the lines, if a text does not occur or occurs more than once.
-    """
-    path = writable_path(path)
 
-    def body(writer: Writer) -> PatchedDocument:
-        document = get(writer, path)
-        _check_version(path, document, if_match)
-        text_patches = [
-            (plain if old not in document.content and plain in document.content else old, new)
-            for (old, new), plain in zip(patches, sent or [old for old, _ in patches], strict=True)
-        ]
-        text, count = _patched_text(path, document.content, text_patches)
-        summary = _patched_summary(path, document.content, text)
-        record = write_text(
-            writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project, origin=origin
+    Raises:
+        Conflict: a text does not occur, or more than once; names the lines.
+    """
+    document = get(to, path)
+    require_version(to, path, by.if_match)
+    found = [
+        (plain if old not in document.content and plain in document.content else old, new)
+        for (old, new), plain in zip(patches, sent or [old for old, _ in patches], strict=True)
+    ]
+    text, count = _patched_text(path, document.content, found)
+    record = _write(to, by, path, text, _patched_summary(path, document.content, text))
+    if record.content == document.content and text != document.content:
+        raise ValidationError(
+            f"the patch changes nothing of {path} but lines that Reverie writes itself, such as its day",
+            hint="change the memories: the lines about them follow",
+            field="patches",
+            reason="generated",
         )
-        if record.content == document.content and text != document.content:
-            raise ValidationError(
-                f"the patch changes nothing of {path} but lines that Reverie writes itself, such as its day",
-                hint="change the memories: the lines about them follow",
-                field="patches",
-                reason="generated",
-            )
-        return PatchedDocument(**asdict(record), applied_count=count)
-
-    return Write(
-        space=space, who=who, why="document.patch", body=body, idempotency=idempotency, answers=PatchedDocument
-    )
+    return PatchedDocument(**asdict(record), applied_count=count)
 
 
-def append(
-    space: str,
-    path: str,
-    entry: str,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    summary: str | None = None,
-    if_match: str | None = None,
-    idempotency: tuple[str, str] | None = None,
-    project: str = PERSON,
-    origin: Mapping[str, str] | None = None,
-) -> Write[DocumentRecord]:
-    """Return the write that appends markdown to a document, or creates it; `summary` is its new summary line.
-
-    The body returns the record as stored.
-    """
-    path = writable_path(path)
+@writes("document.append", answers=DocumentRecord, texts=("entry", "summary"), files=_at_named_path, found=place)
+def append(to: Writer, by: By, path: str, entry: str, summary: str | None = None) -> DocumentRecord:
+    """Append markdown to a document, or create it; `summary` is its new summary line. Return the record as stored."""
     if not entry.strip():
         raise ValidationError("the entry is empty", hint="give the markdown of one entry", field="entry")
+    require_version(to, path, by.if_match)
+    document = to.load(DocumentRecord, (path,))
+    return _write(to, by, path, append_entry(path, None if document is None else document.content, entry), summary)
 
-    def body(writer: Writer) -> DocumentRecord:
-        document = writer.load(DocumentRecord, (path,))
-        _check_version(path, document, if_match)
-        text = append_entry(path, None if document is None else document.content, entry)
-        return write_text(
-            writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project, origin=origin
+
+@writes("document.insert", answers=DocumentRecord, texts=("text",), files=_at_path, found=place)
+def insert(to: Writer, by: By, path: str, line: int, text: str) -> DocumentRecord:
+    """Insert lines after line `line` of a document (0: at its beginning); return the record as stored."""
+    require_version(to, path, by.if_match)
+    document = get(to, path)
+    lines = document.content.removesuffix("\n").split("\n") if document.content else []
+    if line > len(lines):
+        raise ValidationError(
+            f"{path} has {len(lines)} lines, and none after which line {line + 1} could come",
+            hint=f"give a line from 0 to {len(lines)}",
+            field="line",
+            reason="out_of_range",
+            lines=len(lines),
         )
+    lines.insert(line, text.rstrip("\n"))
+    after = "\n".join(lines)
+    return _write(to, by, path, after if after.endswith("\n") else f"{after}\n")
 
-    return Write(
-        space=space, who=who, why="document.append", body=body, idempotency=idempotency, answers=DocumentRecord
-    )
+
+@writes("document.delete", files=_deleted, found=place)
+def delete(to: Writer, by: By, path: str) -> wire.DocumentDeleted:
+    """Delete a document with its memories; its versions stay, and `undo` restores both."""
+    document = get(to, path)
+    if path == LIST and is_agent(by.who):
+        raise Forbidden(f"{LIST} lists the memory files, and is written again", hint="delete the files that are to go")
+    require_version(to, path, by.if_match)
+    _delete(to, by, [document])
+    return wire.DocumentDeleted(path=path, operation=str(to.number), memories=len(document.ids))
 
 
-def delete(
-    space: str,
-    path: str,
-    *,
-    who: str,
-    author: Author,
-    if_match: str | None = None,
-    origin: Mapping[str, str] | None = None,
-) -> Write[wire.DocumentDeleted]:
-    """Return the write that deletes a document with its memories; its versions stay, and `undo` restores both."""
-    path = writable_path(path)
+@writes("document.delete", files=_folder_deleted, scans=True)
+def delete_folder(to: Writer, by: By, path: str) -> wire.DocumentDeleted:
+    """Delete every document below a folder with its memories; `undo` restores them."""
+    records = below(to, path)
+    _delete(to, by, records)
+    memories = sum(len(record.ids) for record in records)
+    return wire.DocumentDeleted(path=path, operation=str(to.number), memories=memories, documents=len(records))
 
-    def body(writer: Writer) -> wire.DocumentDeleted:
-        document = get(writer, path)
-        _check_version(path, document, if_match)
-        if any(conflict.copy == path for conflict in open_conflicts(writer)):
-            raise Forbidden(f"{path} is the other text of an open conflict", hint="reverie sync resolve settles it")
-        by, gone = {"by": who, **(origin or {})}, {path: None}
-        put_texts(writer, gone, author=author, at=writer.at, new_id=no_new_ids, provenance=by, forgotten_by=who)
-        return wire.DocumentDeleted(path=path, operation=str(writer.number), memories=len(document.ids))
 
-    return Write(space=space, who=who, why="document.delete", body=body)
+@writes("document.move", answers=wire.DocumentsMoved, files=_moved, scans=True)
+def move(to: Writer, by: By, path: str, to_path: str) -> wire.DocumentsMoved:
+    """Move a document, or a folder with its documents, in one operation; memories keep ids and history.
+
+    A text that becomes memories at its new path is written there: HeldForPerson is raised where an agent moves what a
+    person forgot, and what an agent makes memories in this way has an agent's trust.
+    """
+    moved = moved_paths(to, path, to_path)
+    in_conflict = {name for conflict in open_conflicts(to) for name in (conflict.path, conflict.copy)}
+    if old := next((old for old in moved if old in in_conflict), None):
+        raise Forbidden(f"{old} has an open conflict", hint="reverie sync resolve settles it")
+    texts: dict[str, NewText | None] = {}
+    for old, new in moved.items():
+        text = get(to, old).content
+        check_storable(new, text)
+        texts |= {old: None, new: NewText(text)} if old != new else {}
+    put_texts(to, texts, by)
+    for new in moved.values():
+        hold_forgotten(to, get(to, new), who=by.who)
+    return wire.DocumentsMoved(path=path, to=to_path, operation=str(to.number), documents=sorted(moved.values()))
+
+
+def below(reader: Reader, folder: str) -> list[DocumentRecord]:
+    """Return the documents below a folder, by path.
+
+    Raises:
+        NotFound: there is none.
+    """
+    prefix = folder.strip("/") + "/"
+    records = [record for _, record in reader.records(DocumentRecord) if record.path.startswith(prefix)]
+    if not records:
+        raise NotFound(
+            f"there is no document below {prefix!r}", hint="GET /v1/documents?prefix= lists those that begin so"
+        )
+    return records
+
+
+def moved_paths(reader: Reader, path: str, to: str) -> dict[str, str]:
+    """Return the new path of each document that a move of `path` (a document or a folder) moves, by its old one.
+
+    Raises:
+        NotFound: there is neither a document nor a folder at `path`.
+        Conflict: a document is at a new path, or one that is the same name on other systems.
+        ValidationError: a new path is no name for a document, or is inside the folder that is moved.
+    """
+    path, to = path.strip("/"), to.strip("/")
+    if reader.load(DocumentRecord, (path,)) is not None:
+        moved = {path: writable_path(to)}
+    else:
+        records = below(reader, path)
+        if f"{to}/".startswith(f"{path}/"):
+            raise ValidationError(f"{to} is inside {path}", hint="move it to another folder", field="to")
+        moved = {record.path: writable_path(to + record.path[len(path) :]) for record in records}
+    others = [record.path for _, record in reader.records(DocumentRecord) if record.path not in moved]
+    for new in moved.values():
+        if new in others or existing_spelling(new, others) is not None:
+            raise Conflict(
+                f"there is a document {existing_spelling(new, others) or new!r} already",
+                hint="choose another path, or delete that document first",
+                reason="exists",
+            )
+    return moved
 
 
 def require_version(reader: Reader, path: str, if_match: str | None) -> None:
-    """Raise Conflict unless the document has the version that the caller has read, if it names one."""
-    _check_version(path, reader.load(DocumentRecord, (path,)), if_match)
+    """Raise Conflict unless the document has the version that the caller has read (RFC 9110, 13.1.1), if it names one.
 
-
-def write_text(
-    writer: Writer,
-    path: str,
-    text: str,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    summary: str | None,
-    project: str,
-    origin: Mapping[str, str] | None = None,
-) -> DocumentRecord:
-    """Write a text with its summary and day updated; return the record as stored. New memories are of `project`.
-
-    An equal text is not updated: a repeated call would else become an operation. `origin` is the tool and thread of an
-    agent's write. Memories whose lines `who` removed are forgotten. Raises HeldForPerson where an agent wrote what a
-    person forgot.
+    `if_match` is its ETag, `*` for any version, empty for no document.
     """
-    check_storable(path, text)
-    document = writer.load(DocumentRecord, (path,))
-    if document is None or document.content != text or summary is not None:
-        text = refresh_header(path, text, day=writer.at[:10], summary=summary)
-    put_texts(
-        writer,
-        {path: NewText(text)},
-        author=author,
-        at=writer.at,
-        new_id=new_id,
-        provenance={"by": who, **(origin or {})},
-        project=project,
-        forgotten_by=who,
+    if if_match is None:
+        return
+    document = reader.load(DocumentRecord, (path,))
+    current = None if document is None else document.sha256
+    if if_match == current or (if_match == "*" and document is not None) or (if_match == "" and document is None):
+        return
+    raise Conflict(
+        f"{path} has changed since it was read" if document is not None else f"there is no document {path!r}",
+        hint="read it again, and write with the ETag that it has now",
+        currentVersion=current,
     )
-    record = get(writer, path)
-    hold_forgotten(writer, record, who=who)
+
+
+def _write(to: Writer, by: By, path: str, text: str, summary: str | None = None) -> DocumentRecord:
+    """Write a text with its summary and day updated; return the record as stored.
+
+    An equal text is not updated: a repeated call would else become an operation. Memories whose lines the caller
+    removed are forgotten. Raises HeldForPerson where an agent wrote what a person forgot.
+    """
+    path = writable_path(path)
+    check_storable(path, text)
+    document = to.load(DocumentRecord, (path,))
+    if document is None or document.content != text or summary is not None:
+        text = refresh_header(path, text, day=to.at[:10], summary=summary)
+    put_texts(to, {path: NewText(text)}, by, forgets=True)
+    record = get(to, path)
+    hold_forgotten(to, record, who=by.who)
     return record
+
+
+def _delete(to: Writer, by: By, documents: Sequence[DocumentRecord]) -> None:
+    paths = [document.path for document in documents]
+    if copies := {conflict.copy for conflict in open_conflicts(to)}.intersection(paths):
+        raise Forbidden(f"{min(copies)} is the other text of an open conflict", hint="reverie sync resolve settles it")
+    put_texts(to, dict.fromkeys(paths), by, forgets=True)
 
 
 def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
@@ -343,20 +388,6 @@ def _patched_summary(path: str, before: str, after: str) -> str | None:
             reason="long_summary",
         )
     return new
-
-
-def _check_version(path: str, document: DocumentRecord | None, if_match: str | None) -> None:
-    """Raise Conflict unless the document has the version that the caller has read (RFC 9110, 13.1.1)."""
-    if if_match is None:
-        return
-    current = None if document is None else document.sha256
-    if if_match == current or (if_match == "*" and document is not None) or (if_match == "" and document is None):
-        return
-    raise Conflict(
-        f"{path} has changed since it was read" if document is not None else f"there is no document {path!r}",
-        hint="read it again, and write with the ETag that it has now",
-        currentVersion=current,
-    )
 
 
 def check_storable(path: str, text: str) -> None:

@@ -16,8 +16,9 @@ from reverie.decode import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.models import Delete, Update
-from reverie.store import DreamRecord, FailureRecord, Kind, Write
+from reverie.store import DreamRecord, FailureRecord, Kind
 from reverie.usecases import consolidation
+from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import memory_of
 from reverie.usecases.redactions import RedactRules
@@ -216,85 +217,70 @@ def last_dream(reader: Reader) -> DreamRecord | None:
     return next((dream for dream in dreams if dream is not None and dream.failure is None), None)
 
 
-def commit(
-    plan: DreamPlan,
-    *,
-    space: str,
-    who: str,
-    dream_id: str,
-    trigger: str,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.DreamAnswer]:
-    """Return the write that commits a dream: memories, documents, archive, index, ledger and events in one operation.
+@writes("dream", answers=wire.DreamAnswer)
+def commit(to: Writer, by: By, plan: DreamPlan, *, trigger: str) -> wire.DreamAnswer:
+    """Commit a dream: memories, documents, archive, index, ledger and events in one operation.
 
-    Its body raises Conflict with `details["stale"]` where another dream was committed, or a memory changed, since the
-    snapshot.
+    Raises Conflict with `details["stale"]` where another dream was committed, or a memory changed, since the snapshot.
     """
-
-    def body(writer: Writer) -> wire.DreamAnswer:
-        assert plan.archive is not None
-        last = last_dream(writer)
-        if (last.id if last else None) != plan.last:
-            raise Conflict("another dream was faster", hint="try again", stale=True)
-        consolidation.commit(writer, plan.memories, at=plan.at)
-        archive, indexed = consolidation.save_archive(
-            writer,
-            plan.archive,
-            kind="dream",
-            ref=f"space:{space}",
-            entries=len(plan.sources),
-            at=plan.at,
-        )
-        record_use(writer, kind="dream", ref=dream_id, tokens_used=plan.tokens_used, at=plan.at)
-        record = DreamRecord(
-            id=dream_id,
-            at=plan.at,
-            archive=archive.sha256,
-            tokens_used=plan.tokens_used,
-            token_budget=plan.budget,
-            trigger=trigger,
-            counts=plan.memories.counts,
-            operation=str(writer.number),
-            proposals=msgspec.to_builtins(plan.memories.proposals),
-            through=writer.number if plan.through is None else plan.through[0],
-            through_memory=None if plan.through is None else plan.through[1],
-            waiting=plan.waiting,
-            oversized=plan.oversized,
-        )
-        writer.save(record, (dream_id,))
-        _announce(writer, plan, archive, indexed=indexed)
-        return msgspec.structs.replace(
-            unwritten_answer(plan, dry_run=False),
-            id=dream_id,
-            archive=archive.sha256,
-            operation=str(writer.number),
-            index_updated=indexed,
-        )
-
-    return Write(space=space, who=who, why="dream", body=body, idempotency=idempotency, answers=wire.DreamAnswer)
+    assert plan.archive is not None
+    dream_id = by.new_id("dream")
+    last = last_dream(to)
+    if (last.id if last else None) != plan.last:
+        raise Conflict("another dream was faster", hint="try again", stale=True)
+    consolidation.commit(to, plan.memories)
+    archive, indexed = consolidation.save_archive(
+        to,
+        plan.archive,
+        kind="dream",
+        ref=f"space:{by.space}",
+        entries=len(plan.sources),
+        at=plan.at,
+    )
+    record_use(to, kind="dream", ref=dream_id, tokens_used=plan.tokens_used, at=plan.at)
+    record = DreamRecord(
+        id=dream_id,
+        at=plan.at,
+        archive=archive.sha256,
+        tokens_used=plan.tokens_used,
+        token_budget=plan.budget,
+        trigger=trigger,
+        counts=plan.memories.counts,
+        operation=str(to.number),
+        proposals=msgspec.to_builtins(plan.memories.proposals),
+        through=to.number if plan.through is None else plan.through[0],
+        through_memory=None if plan.through is None else plan.through[1],
+        waiting=plan.waiting,
+        oversized=plan.oversized,
+    )
+    to.save(record, (dream_id,))
+    _announce(to, plan, archive, indexed=indexed)
+    return msgspec.structs.replace(
+        unwritten_answer(plan, dry_run=False),
+        id=dream_id,
+        archive=archive.sha256,
+        operation=str(to.number),
+        index_updated=indexed,
+    )
 
 
-def commit_failure(
-    error: ReverieError, *, space: str, who: str, dream_id: str, trigger: str, token_budget: int, at: str
-) -> Write[None]:
-    """Return the write that records why a dream failed; it does not count as the last dream."""
-
-    def body(writer: Writer) -> None:
-        last = last_dream(writer)
-        record = DreamRecord(
-            id=dream_id,
-            at=at,
-            archive=None,
-            tokens_used=0,
-            token_budget=token_budget,
-            trigger=trigger,
-            operation=str(writer.number),
-            through=last.through if last else 0,
-            failure=FailureRecord(error.code, error.message, error.hint),
-        )
-        writer.save(record, (dream_id,))
-
-    return Write(space=space, who=who, why="dream failed", body=body)
+@writes("dream failed")
+def commit_failure(to: Writer, by: By, error: ReverieError, *, trigger: str, token_budget: int) -> None:
+    """Record why a dream failed; it does not count as the last dream."""
+    last = last_dream(to)
+    dream_id = by.new_id("dream")
+    record = DreamRecord(
+        id=dream_id,
+        at=to.at,
+        archive=None,
+        tokens_used=0,
+        token_budget=token_budget,
+        trigger=trigger,
+        operation=str(to.number),
+        through=last.through if last else 0,
+        failure=FailureRecord(error.code, error.message, error.hint),
+    )
+    to.save(record, (dream_id,))
 
 
 def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:

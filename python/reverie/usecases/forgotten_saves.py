@@ -11,6 +11,7 @@ from reverie.documents import session_of
 from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
 from reverie.usecases import memories as memory_changes
 from reverie.usecases import review
+from reverie.usecases.by import ENGINE
 from reverie.usecases.forgotten_writes import HeldForPerson, forgotten_again
 
 if TYPE_CHECKING:
@@ -53,4 +54,4 @@ def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]
     for memory, candidate in held:
         waiting = review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
         review.keep_waiting(writer, [waiting])
-        memory_changes.remove(writer, memory, author="engine")
+        memory_changes.remove(writer, ENGINE, memory)

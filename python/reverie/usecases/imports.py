@@ -18,12 +18,13 @@ from reverie.importers.chunks import PartialLine, plan_chunk, why_not
 from reverie.importers.detect import bad_entry, folder_of, is_of_subagent, model_named_in, request_tokens_of
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor, Taken
-from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
+from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, seal
 from reverie.store.codec import verified_sealed
 from reverie.usecases import imported as imported_threads
 from reverie.usecases import inherited_notes as inherited
 from reverie.usecases import privacy, redactions, threads
 from reverie.usecases import window as context_usage
+from reverie.usecases.by import By, writes
 from reverie.usecases.entries import ENTRY_NAMES, entry_record
 from reverie.usecases.git_remote import remote_of
 
@@ -143,37 +144,32 @@ class ChunkPlan(msgspec.Struct):
         )
 
 
-def begin(
-    space: str, client: str, session: str, source: str | None, *, at: str, again: bool = False
-) -> Write[ImportRecord]:
-    """Return the write that opens the import of `session`: a new thread the first time, its position afterwards.
+@writes("import.begin", bulk=True)
+def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, again: bool = False) -> ImportRecord:
+    """Open the import of `session`: a new thread the first time, its position afterwards.
 
-    Ids are derived from client and session, so every caller that imports the session reaches the same thread. For one
-    that a person deleted the body raises Conflict; with `again` it is created anew, and its import starts over.
+    Ids are derived from client and session, so every caller that imports the session reaches the same thread. Raises
+    Conflict for one that a person deleted; with `again` it is created anew, and its import starts over.
     """
     import_id = imported_threads.import_id(client, session)
     thread = imported_threads.thread_id(client, session)
-
-    def body(writer: Writer) -> ImportRecord:
-        here = writer.load(ImportRecord, (import_id,))
-        if here is not None and here.forgotten is not None:
-            if not again:
-                raise imported_threads.refusal()
-            here = None
-        is_new = not writer.exists(Kind.THREAD, (thread,))
-        if here is not None and not is_new:
-            return here
-        if is_new:
-            subagent = True if client == "claude-code" and "/" in session else None
-            opened = ThreadRecord(
-                id=thread, agent=client, source=source or session, created_at=at, updated_at=at, subagent=subagent
-            )
-            writer.save(opened, (thread,))
-        start = ImportRecord(id=import_id, source=import_id, client=client, session=session, thread=thread)
-        writer.save(start, (import_id,))
-        return position(writer, import_id)
-
-    return Write(space=space, who=f"import:{client}", why="import.begin", body=body)
+    here = to.load(ImportRecord, (import_id,))
+    if here is not None and here.forgotten is not None:
+        if not again:
+            raise imported_threads.refusal()
+        here = None
+    is_new = not to.exists(Kind.THREAD, (thread,))
+    if here is not None and not is_new:
+        return here
+    if is_new:
+        subagent = True if client == "claude-code" and "/" in session else None
+        opened = ThreadRecord(
+            id=thread, agent=client, source=source or session, created_at=to.at, updated_at=to.at, subagent=subagent
+        )
+        to.save(opened, (thread,))
+    start = ImportRecord(id=import_id, source=import_id, client=client, session=session, thread=thread)
+    to.save(start, (import_id,))
+    return position(to, import_id)
 
 
 def position(reader: Reader, import_id: str) -> ImportRecord:
@@ -356,53 +352,44 @@ def _stored_identity(record: dict[str, Any], redactor: Redactor) -> str:
     return line_identity(record) if isinstance(record.get("id"), str) else line_identity(redactor.value(record)[0])
 
 
+@writes("import.chunk")
 def commit(
-    space: str,
-    import_id: str,
-    offset: int,
-    plan: ChunkPlan,
-    *,
-    opening: Opening | None = None,
-    client: str = "import",
-) -> Write[wire.ChunkAnswer]:
-    """Return the write that appends a decided chunk, which began at byte `offset` of its file.
+    to: Writer, _: By, import_id: str, offset: int, plan: ChunkPlan, *, opening: Opening | None = None
+) -> wire.ChunkAnswer:
+    """Append a decided chunk, which began at byte `offset` of its file.
 
     `opening` is for a thread without messages, and its project for one without a project.
 
-    Its body raises NotFound where the import is gone, Conflict where the chunk would leave bytes out, and Conflict with
+    Raises NotFound where the import is gone, Conflict where the chunk would leave bytes out, and Conflict with
     `details["stale"]` where another caller moved the position since the snapshot: the lines that the thread has by now
     must then be read again.
     """
-
-    def body(writer: Writer) -> wire.ChunkAnswer:
-        here = position(writer, import_id)
-        if offset > here.offset:
-            raise Conflict(
-                f"the import is at byte {here.offset}, not {offset}",
-                hint="continue from the offset that POST /v1/imports answers",
-                currentVersion=here.offset,
-            )
-        # A chunk of duplicates alone adds nothing, whatever was committed since.
-        if plan.sealed and here.offset != plan.position:
-            raise Conflict("another import of the same file was faster", hint="try again", stale=True)
-        _append(writer, here.thread, plan, opening or Opening())
-        moved = replace(
-            here,
-            lines=plan.lines,
-            check_from=offset,
-            offset=offset + plan.consumed,
-            sha256=plan.sha256,
-            inside=plan.inside,
-            reply=plan.reply,
-            mixed=here.mixed or offset < here.offset,
-            folder=plan.last_folder,
+    here = position(to, import_id)
+    if offset > here.offset:
+        raise Conflict(
+            f"the import is at byte {here.offset}, not {offset}",
+            hint="continue from the offset that POST /v1/imports answers",
+            currentVersion=here.offset,
         )
-        # A caller that sends only duplicates again does not move the position back under an import that is further on.
-        if plan.consumed and (plan.sealed or plan.final or moved.offset > here.offset):
-            writer.save(moved, (import_id,))
-        return plan.answer(moved.offset)
-
-    return Write(space=space, who=f"import:{client}", why="import.chunk", body=body)
+    # A chunk of duplicates alone adds nothing, whatever was committed since.
+    if plan.sealed and here.offset != plan.position:
+        raise Conflict("another import of the same file was faster", hint="try again", stale=True)
+    _append(to, here.thread, plan, opening or Opening())
+    moved = replace(
+        here,
+        lines=plan.lines,
+        check_from=offset,
+        offset=offset + plan.consumed,
+        sha256=plan.sha256,
+        inside=plan.inside,
+        reply=plan.reply,
+        mixed=here.mixed or offset < here.offset,
+        folder=plan.last_folder,
+    )
+    # A caller that sends only duplicates again does not move the position back under an import that is further on.
+    if plan.consumed and (plan.sealed or plan.final or moved.offset > here.offset):
+        to.save(moved, (import_id,))
+    return plan.answer(moved.offset)
 
 
 def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -> None:

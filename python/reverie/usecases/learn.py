@@ -11,8 +11,8 @@ from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds, tokens_used
 from reverie.models import Candidate
-from reverie.store import Write
 from reverie.usecases import consolidation, doubts, procedures, projects, threads
+from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
 from reverie.usecases.procedures import CommandCounts
@@ -205,25 +205,22 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     )
 
 
-def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges]:
-    """Return the write that commits the learnt memories.
+@writes("thread.learn")
+def commit(to: Writer, _: By, plan: LearnPlan) -> wire.MemoryChanges:
+    """Commit the learnt memories.
 
-    Its body raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was learnt
-    from, or a memory changed, since the snapshot.
+    Raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was learnt from, or
+    a memory changed, since the snapshot.
     """
-
-    def body(writer: Writer) -> wire.MemoryChanges:
-        thread = threads.get(writer, plan.thread)
-        if thread.extracted_seq != plan.since:
-            raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
-        after = replace(
-            thread,
-            extracted_seq=plan.last_seq,
-            commands=plan.counts.own,
-            model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
-        )
-        writer.save(after, (plan.thread,))
-        return changes
-
-    return Write(space=space, who=who, why="thread.learn", body=body)
+    thread = threads.get(to, plan.thread)
+    if thread.extracted_seq != plan.since:
+        raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
+    changes = consolidation.commit(to, plan.memories)
+    after = replace(
+        thread,
+        extracted_seq=plan.last_seq,
+        commands=plan.counts.own,
+        model_tokens=(thread.model_tokens or 0) + plan.model_tokens or None,
+    )
+    to.save(after, (plan.thread,))
+    return changes

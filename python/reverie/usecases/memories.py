@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,20 +14,21 @@ from reverie.documents import items_by_id, parse_document
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.project_paths import PERSON, memory_project
+from reverie.documents.project_paths import memory_project
 from reverie.doubts import doubted_at
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
-from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
+from reverie.store import DocumentRecord, MemoryRecord, OperationRecord
 from reverie.usecases import documents
+from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten_records import recall_to_mind
 from reverie.usecases.forgotten_writes import hold_if_forgotten
 from reverie.usecases.parts import part_index
-from reverie.usecases.put import Author, NewText, no_new_ids, put_texts
+from reverie.usecases.put import NewText, put_texts
 from reverie.words import copy_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from reverie.store import Reader, Writer
     from reverie.text_recall import Hit
@@ -156,49 +158,49 @@ def _not_found(memory_id: str) -> NotFound:
 # Writing
 
 
-def remember(
-    space: str,
-    candidate: Candidate,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    document: str | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[RememberedMemory]:
-    """Return the write that creates a memory in a document, which is created if there is none; it returns the record.
+def _named(_: Reader, document: str | None = None, **__: Any) -> Files:
+    path = None if document is None else documents.writable_path(document)
+    return Files(written=[] if path is None else [path], named=path)
 
-    Where the document, or another part of it, has a near copy of the words, the body returns that memory and adds none:
+
+def _of_memory(reader: Reader, memory_id: str, **_: Any) -> Files:
+    """Return the memory's file; the caller has read it without a person's save that is not committed yet."""
+    memory = get(reader, memory_id)
+    return Files({memory.document}, {memory.document}, seen=memory)
+
+
+def _forgotten(reader: Reader, memory_id: str) -> Files:
+    files = _of_memory(reader, memory_id)
+    return files._replace(deleted={files.seen.document: files.seen.content})
+
+
+@writes("memory.add", answers=RememberedMemory, files=_named, found=lambda memory, **_: ("memory", memory.id))
+def remember(to: Writer, by: By, candidate: Candidate, document: str | None = None) -> RememberedMemory:
+    """Create a memory in a document, which is created if there is none; return its record.
+
+    Where the document, or another part of it, has a near copy of the words, that memory is returned and none is added:
     it gets the tags that it has not, unless an agent would change a person's line for that. The words have passed the
     redactor. Without a `document` it is the one for its type; of one that is full, the next part (`documents.parts`).
     With a `project` in the candidate it belongs to that, wherever it is written. Raises ValidationError for a document
     that has no memories, or memories of another type, and HeldForPerson where an agent remembers what a person forgot.
     """
-    path = None if document is None else documents.writable_path(document)
-
-    def body(writer: Writer) -> RememberedMemory:
-        at = writer.at
-        target = path or document_of(candidate, at=at)
-        _check_type(target, candidate, at)
-        words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
-        index = part_index(writer)
-        similar, room = index.with_line(writer, target, words), index.with_room(writer, target)
-        index.keep(writer)
-        for part in similar:
-            existing = _same_memory(writer, part, words, at[:10])
-            if existing is not None:
-                record = _with_tags(writer, *existing, author=author, who=who)
-                return RememberedMemory(**msgspec.structs.asdict(record), existed=True)
-        memory_id = new_id()
-        edit_block(
-            writer, room, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
-        )
-        record = get(writer, memory_id)
-        hold_if_forgotten(writer, record, who=who)
-        recall_to_mind(writer, record, who=who)
-        return RememberedMemory(**msgspec.structs.asdict(record))
-
-    return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=RememberedMemory)
+    day = to.at[:10]
+    target = document_of(candidate, at=to.at) if document is None else documents.writable_path(document)
+    _check_type(target, candidate, to.at)
+    words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, day)
+    index = part_index(to)
+    similar, room = index.with_line(to, target, words), index.with_room(to, target)
+    index.keep(to)
+    for part in similar:
+        existing = _same_memory(to, part, words, day)
+        if existing is not None:
+            return RememberedMemory(**msgspec.structs.asdict(_with_tags(to, by, *existing)), existed=True)
+    memory_id = by.new_id("mem")
+    edit_block(to, replace(by, project=candidate.project), room, Add(memory_id, words))
+    record = get(to, memory_id)
+    hold_if_forgotten(to, record, who=by.who)
+    recall_to_mind(to, record, who=by.who)
+    return RememberedMemory(**msgspec.structs.asdict(record))
 
 
 def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:
@@ -216,115 +218,80 @@ def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[s
     return None
 
 
-def _with_tags(writer: Writer, memory_id: str, tags: tuple[str, ...], *, author: Author, who: str) -> MemoryRecord:
+def _with_tags(to: Writer, by: By, memory_id: str, tags: tuple[str, ...]) -> MemoryRecord:
     """Add tags to a memory and return it; a person's line stays as it is for an agent."""
-    memory = get(writer, memory_id)
+    memory = get(to, memory_id)
     joined = tuple(dict.fromkeys((*memory.tags, *tags)))
-    if joined == memory.tags or (memory.trust == "person" and author != "person"):
+    if joined == memory.tags or (memory.trust == "person" and by.author != "person"):
         return memory
     words = Wording(memory.content, joined, memory.title, memory.fields)
-    edit_block(writer, memory.document, Update(memory_id, words), author=author, provenance={"by": who})
-    return get(writer, memory_id)
+    edit_block(to, by, memory.document, Update(memory_id, words))
+    return get(to, memory_id)
 
 
+@writes("memory.change", texts=("content",), files=_of_memory, found=lambda memory, **_: ("document", memory.document))
 def change(
-    space: str,
-    memory_id: str,
-    *,
-    content: str | None,
-    tags: Sequence[str] | None,
-    who: str,
-    author: Author,
-    read: MemoryRecord | None = None,
-) -> Write[MemoryRecord]:
-    """Return the write that changes a memory's content or tags, editing its block alone; it returns the record.
+    to: Writer, by: By, memory_id: str, *, content: str | None = None, tags: Sequence[str] | None = None
+) -> MemoryRecord:
+    """Change a memory's content or tags, editing its block alone; return its record.
 
-    `read` is the version that the caller can have read: the body raises Conflict if the words have changed since.
+    Raises:
+        Conflict: the words are no longer those that the caller can have read.
     """
     if content is None and tags is None:
         raise ValidationError("nothing is to be changed", hint="give `content`, `tags` or both")
-
-    def body(writer: Writer) -> MemoryRecord:
-        memory = _unchanged(writer, memory_id, read)
-        words = Wording(
-            memory.content if content is None else content,
-            memory.tags if tags is None else tuple(tags),
-            memory.title,
-            memory.fields,
-        )
-        _document_with(writer, memory)
-        edit_block(writer, memory.document, Update(memory_id, words), author=author, provenance={"by": who})
-        changed = get(writer, memory_id)
-        hold_if_forgotten(writer, changed, who=who)
-        return changed
-
-    return Write(space=space, who=who, why="memory.change", body=body)
+    memory = _unchanged(to, memory_id, by.seen)
+    words = Wording(
+        memory.content if content is None else content,
+        memory.tags if tags is None else tuple(tags),
+        memory.title,
+        memory.fields,
+    )
+    _document_with(to, memory)
+    edit_block(to, by, memory.document, Update(memory_id, words))
+    changed = get(to, memory_id)
+    hold_if_forgotten(to, changed, who=by.who)
+    return changed
 
 
-def forget(
-    space: str,
-    memory_id: str,
-    *,
-    who: str,
-    author: Author,
-    read: MemoryRecord | None = None,
-) -> Write[wire.MemoryDeleted]:
-    """Return the write that deletes a memory's block from its document; `undo` restores it. `read` as in `change`.
+@writes("memory.forget", files=_forgotten, found=lambda memory, **_: ("document", memory.document))
+def forget(to: Writer, by: By, memory_id: str) -> wire.MemoryDeleted:
+    """Delete a memory's block from its document; `undo` restores it. Raises Conflict as `change` does.
 
     Sessions that say the same again do not bring it back, until somebody writes or remembers it.
     """
-
-    def body(writer: Writer) -> wire.MemoryDeleted:
-        memory = _unchanged(writer, memory_id, read)
-        remove(writer, memory, author=author, forgotten_by=who)
-        return wire.MemoryDeleted(id=memory_id, document=memory.document, operation=str(writer.number))
-
-    return Write(space=space, who=who, why="memory.forget", body=body)
+    memory = _unchanged(to, memory_id, by.seen)
+    remove(to, by, memory, forgets=True)
+    return wire.MemoryDeleted(id=memory_id, document=memory.document, operation=str(to.number))
 
 
-def remove(writer: Writer, memory: MemoryRecord, *, author: Author, forgotten_by: str | None = None) -> None:
-    """Delete a memory's block, or its document if that is the memory; with `forgotten_by` it is not learnt again."""
-    document = _document_with(writer, memory)
+def remove(to: Writer, by: By, memory: MemoryRecord, *, forgets: bool = False) -> None:
+    """Delete a memory's block, or its document if that is the memory; if it `forgets`, it is not learnt again."""
+    document = _document_with(to, memory)
     if kind_of(memory.document, document.content) is DocumentKind.WHOLE:  # the memory is the whole document
-        texts: dict[str, NewText | None] = {memory.document: None}
-        put_texts(writer, texts, author=author, at=writer.at, new_id=no_new_ids, forgotten_by=forgotten_by)
+        put_texts(to, {memory.document: None}, by, forgets=forgets)
     else:
-        edit_block(writer, memory.document, Delete(memory.id), author=author, forgotten_by=forgotten_by)
+        edit_block(to, by, memory.document, Delete(memory.id), forgets=forgets)
 
 
 def edit_block(
-    writer: Writer,
+    to: Writer,
+    by: By,
     path: str,
     change: Change,
     *,
-    author: Author,
-    provenance: dict[str, str] | None = None,
     records: dict[str, MemoryRecord] | None = None,
-    project: str = PERSON,
-    forgotten_by: str | None = None,
+    forgets: bool = False,
 ) -> list[str]:
-    """Edit one block of a document, or create it, update its summary and day, and return the paths that changed.
-
-    Returns the paths that changed. `project` is that of a new memory.
-    """
-    document = writer.load(DocumentRecord, (path,))
-    day = writer.at[:10]
+    """Edit one block of a document, or create it, update its summary and day, and return the paths that changed."""
+    document = to.load(DocumentRecord, (path,))
+    day = to.at[:10]
     if document is not None:
         edited = apply_changes(path, document.content, document.ids, [change], day=day)
     else:
         edited = new_document(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
-    return put_texts(
-        writer,
-        {path: None if edited.text is None else NewText(edited.text, edited.ids)},
-        author=author,
-        at=writer.at,
-        new_id=no_new_ids,
-        records=records,
-        provenance=provenance,
-        project=project,
-        forgotten_by=forgotten_by,
-        before={path: document},
-    )
+    text = None if edited.text is None else NewText(edited.text, edited.ids)
+    return put_texts(to, {path: text}, by, records=records, before={path: document}, forgets=forgets)
 
 
 def _unchanged(reader: Reader, memory_id: str, read: MemoryRecord | None) -> MemoryRecord:

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.detect import folder_of
-from reverie.store import PrivacyCursor, Write
+from reverie.store import PrivacyCursor
+from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -69,46 +70,37 @@ def in_pause(at: str, pauses: Sequence[tuple[str, str | None]]) -> bool:
     return any(begin <= at and (end is None or at < end) for begin, end in pauses)
 
 
-def pause(space: str, who: str, *, at: str) -> Write[PrivacyCursor]:
-    """Return the write that pauses the recording of sessions. Its body raises Conflict where it is paused already."""
-
-    def body(writer: Writer) -> PrivacyCursor:
-        here = settings(writer)
-        if is_paused(here.pauses):
-            raise Conflict("recording is paused already", hint="reverie resume goes on")
-        return _saved(writer, replace(here, pauses=[*here.pauses, (at, None)][-PAUSES_MAX:]))
-
-    return Write(space=space, who=who, why="privacy.pause", body=body)
+@writes("privacy.pause")
+def pause(to: Writer, _: By) -> PrivacyCursor:
+    """Pause the recording of sessions. Raises Conflict where it is paused already."""
+    here = settings(to)
+    if is_paused(here.pauses):
+        raise Conflict("recording is paused already", hint="reverie resume goes on")
+    return _saved(to, replace(here, pauses=[*here.pauses, (to.at, None)][-PAUSES_MAX:]))
 
 
-def resume(space: str, who: str, *, at: str) -> Write[PrivacyCursor]:
-    """Return the write that ends a pause. Its body raises Conflict where recording is not paused."""
-
-    def body(writer: Writer) -> PrivacyCursor:
-        here = settings(writer)
-        if not is_paused(here.pauses):
-            raise Conflict("recording is not paused", hint="reverie pause stops it")
-        return _saved(writer, replace(here, pauses=[*here.pauses[:-1], (here.pauses[-1][0], at)]))
-
-    return Write(space=space, who=who, why="privacy.resume", body=body)
+@writes("privacy.resume")
+def resume(to: Writer, _: By) -> PrivacyCursor:
+    """End a pause. Raises Conflict where recording is not paused."""
+    here = settings(to)
+    if not is_paused(here.pauses):
+        raise Conflict("recording is not paused", hint="reverie pause stops it")
+    return _saved(to, replace(here, pauses=[*here.pauses[:-1], (here.pauses[-1][0], to.at)]))
 
 
-def change_ignored(space: str, who: str, path: str, *, remove: bool) -> Write[PrivacyCursor]:
-    """Return the write that ignores the folder at an absolute path, or no longer.
+@writes("privacy.ignore")
+def change_ignored(to: Writer, _: By, path: str, *, remove: bool) -> PrivacyCursor:
+    """Ignore the folder at an absolute path, or no longer.
 
-    Its body raises NotFound for the removal of a folder that is not ignored, ValidationError for one too many.
+    Raises NotFound for the removal of a folder that is not ignored, ValidationError for one too many.
     """
-
-    def body(writer: Writer) -> PrivacyCursor:
-        here = settings(writer)
-        if remove and path not in here.ignored:
-            raise NotFound(f"{path} is not ignored", hint="reverie ignore lists the folders that are")
-        if len(here.ignored) >= IGNORED_MAX and not remove:
-            raise ValidationError(f"{IGNORED_MAX} folders are ignored already", hint="ignore a folder above them")
-        ignored = [folder for folder in here.ignored if folder != path] + ([] if remove else [path])
-        return _saved(writer, replace(here, ignored=ignored))
-
-    return Write(space=space, who=who, why="privacy.ignore", body=body)
+    here = settings(to)
+    if remove and path not in here.ignored:
+        raise NotFound(f"{path} is not ignored", hint="reverie ignore lists the folders that are")
+    if len(here.ignored) >= IGNORED_MAX and not remove:
+        raise ValidationError(f"{IGNORED_MAX} folders are ignored already", hint="ignore a folder above them")
+    ignored = [folder for folder in here.ignored if folder != path] + ([] if remove else [path])
+    return _saved(to, replace(here, ignored=ignored))
 
 
 def _saved(writer: Writer, settings: PrivacyCursor) -> PrivacyCursor:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -27,9 +27,10 @@ from reverie.errors import Conflict
 from reverie.git import Checkout, main_folder, posix_folder, readable_names, slug
 from reverie.importers import detect
 from reverie.models import DATE_CHARS, MemoryType
-from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
+from reverie.store import EntryRecord, MemoryRecord, ThreadRecord
 from reverie.usecases import consolidation, thread_projects
 from reverie.usecases import projects as usecase_projects
+from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemorySnapshot
 from reverie.usecases.memories import memory_of, record_of
 from reverie.wire.spaces import ProjectMove
@@ -87,13 +88,10 @@ def folders(reader: Reader) -> dict[str, tuple[str, str]]:
     return folders_by_thread
 
 
-def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[None]:
-    """Return the write that gives threads their projects."""
-
-    def body(writer: Writer) -> None:
-        thread_projects.move_threads(writer, names)
-
-    return Write(space=space, who=who, why="threads.sort", body=body)
+@writes("threads.sort")
+def set_projects(to: Writer, _: By, names: Mapping[str, str]) -> None:
+    """Give threads their projects."""
+    thread_projects.move_threads(to, names)
 
 
 def threads_of(reader: Reader, names: Container[str]) -> dict[str, str]:
@@ -215,30 +213,30 @@ def _sorted(memory: Memory, threads: Mapping[str, str]) -> Memory:
     return with_fields(memory, project=name, document=document, provenance=provenance)
 
 
-def commit(plan: SortPlan, *, space: str, who: str, threads: Mapping[str, str]) -> Write[wire.ProjectsSorted]:
-    """Return the write that moves memories, and `threads` to their projects, in one operation.
+def _why(plan: SortPlan, **_: Any) -> str:
+    return "projects.join" if plan.joined else "memories.sort" if plan.memories or plan.known else "threads.sort"
 
-    Its body raises Conflict with `details["stale"]` if a memory or a document changed since the snapshot.
+
+@writes(_why)
+def commit(to: Writer, _: By, plan: SortPlan, *, threads: Mapping[str, str]) -> wire.ProjectsSorted:
+    """Move memories, and `threads` to their projects, in one operation.
+
+    Raises Conflict with `details["stale"]` if a memory or a document changed since the snapshot.
     """
-
-    def body(writer: Writer) -> wire.ProjectsSorted:
-        moves = _Moves()
-        for _, before, after in thread_projects.move_threads(writer, threads):
-            moves.threads[slug(before or "") or None, after or ""] += 1
-        is_changed = bool(moves.threads or plan.memories or plan.known)
-        if plan.joined:
-            usecase_projects.join(writer, plan.joined, writer.number if is_changed else 0)
-        if plan.memories or plan.known:
-            _commit_memories(writer, plan, moves)
-        return wire.ProjectsSorted(
-            threads=moves.threads.total(),
-            memories=len(plan.memories) + len(plan.known),
-            operation=str(writer.number) if is_changed else None,
-            moves=moves.answers(),
-        )
-
-    why = "projects.join" if plan.joined else "memories.sort" if plan.memories or plan.known else "threads.sort"
-    return Write(space=space, who=who, why=why, body=body, answers=wire.ProjectsSorted)
+    moves = _Moves()
+    for _thread, before, after in thread_projects.move_threads(to, threads):
+        moves.threads[slug(before or "") or None, after or ""] += 1
+    is_changed = bool(moves.threads or plan.memories or plan.known)
+    if plan.joined:
+        usecase_projects.join(to, plan.joined, to.number if is_changed else 0)
+    if plan.memories or plan.known:
+        _commit_memories(to, plan, moves)
+    return wire.ProjectsSorted(
+        threads=moves.threads.total(),
+        memories=len(plan.memories) + len(plan.known),
+        operation=str(to.number) if is_changed else None,
+        moves=moves.answers(),
+    )
 
 
 @dataclass(slots=True)
@@ -266,7 +264,7 @@ def _commit_memories(writer: Writer, plan: SortPlan, moves: _Moves) -> None:
             before = memory_project(stored)
             moves.memories[before or None, project or plan.joined.get(before, before)] += 1
     changes = consolidation.MemoryPlan(plan.operation, 0, "", plan.memories, plan.known, plan.documents, [], [], {}, [])
-    consolidation.commit(writer, changes, at=writer.at)
+    consolidation.commit(writer, changes)
     for record in plan.memories:
         stored = writer.load(type(record), (record.id,))
         if stored is None:

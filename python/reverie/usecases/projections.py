@@ -27,7 +27,8 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import projects
-from reverie.usecases.put import NewText, no_new_ids, put_texts, sha256
+from reverie.usecases.by import ENGINE
+from reverie.usecases.put import NewText, put_texts, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -163,7 +164,7 @@ def relist(space: str, entries: Sequence[DocumentEntry]) -> Write[None]:
     def body(writer: Writer) -> None:
         text = _list_text(writer, writer.load(DocumentRecord, (LIST,)), entries)
         if text is not None:
-            put_texts(writer, {LIST: NewText(text)}, author="engine", at=writer.at, new_id=no_new_ids)
+            put_texts(writer, {LIST: NewText(text)}, ENGINE)
         writer.save(ListedCursor(paths=[entry.path for entry in entries]), ListedCursor.KEY)
 
     return Write(space=space, who="index", why=WHY_LISTED, body=body)

@@ -23,8 +23,8 @@ from reverie.store import (
     ProjectRecord,
     ProjectsCursor,
     ThreadRecord,
-    Write,
 )
+from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -137,10 +137,9 @@ def _by_folder(projects: Sequence[ProjectRecord], folder: str) -> ProjectRecord 
     return next((project for project in projects if folder in project.folders), None)
 
 
-def register(
-    space: str, who: str, checkout: Checkout | None, *, name: str = "", paths: Collection[str] = ()
-) -> Write[str]:
-    """Return the write that makes a project known: of a checkout, or by its name alone. The body returns its name.
+@writes("project.register")
+def register(to: Writer, _: By, checkout: Checkout | None, *, name: str = "", paths: Collection[str] = ()) -> str:
+    """Make a project known, of a checkout or by its name alone, and return its name.
 
     A checkout of a known project adds its remote and folders to that. `paths` are the documents of the space: what a
     person wrote into a new project's folder before belongs to it from now on. Raises ValidationError for a name without
@@ -152,23 +151,19 @@ def register(
             hint="give a name with a letter, or an absolute path",
             field="project",
         )
-
-    def body(writer: Writer) -> str:
-        projects = known(writer)
-        if checkout is None:
-            project = named(projects, name) or ProjectRecord(name=project_name(name))
-        else:
-            existing = find(projects, checkout)
-            project = _with_checkout(existing or _new(projects, checkout, paths), checkout)
-        after = [_without_folders(other, project) for other in projects if other.name != project.name]
-        after.append(project)
-        if {entry.name: entry for entry in after} != {entry.name: entry for entry in projects}:
-            writer.save(ProjectsCursor(projects=after), ProjectsCursor.KEY)
-        if named(projects, project.name) is None:
-            _adopt(writer, project.name, paths)
-        return project.name
-
-    return Write(space=space, who=who, why="project.register", body=body)
+    projects = known(to)
+    if checkout is None:
+        project = named(projects, name) or ProjectRecord(name=project_name(name))
+    else:
+        existing = find(projects, checkout)
+        project = _with_checkout(existing or _new(projects, checkout, paths), checkout)
+    after = [_without_folders(other, project) for other in projects if other.name != project.name]
+    after.append(project)
+    if {entry.name: entry for entry in after} != {entry.name: entry for entry in projects}:
+        to.save(ProjectsCursor(projects=after), ProjectsCursor.KEY)
+    if named(projects, project.name) is None:
+        _adopt(to, project.name, paths)
+    return project.name
 
 
 def make_known(writer: Writer, names: Collection[str]) -> None:

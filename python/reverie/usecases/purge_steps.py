@@ -31,9 +31,10 @@ from reverie.store import (
 from reverie.store.prune import purge_thread
 from reverie.sync.inputs import Baseline, Save
 from reverie.usecases import consolidation, imported, redactions, runs
+from reverie.usecases.by import By
 from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
-from reverie.usecases.put import NewText, no_new_ids, note_file_texts, put_texts
+from reverie.usecases.put import NewText, note_file_texts, put_texts
 from reverie.usecases.sources import without_thread
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def remove_blocks(space: str, who: str, found: Sources) -> Write[list[str]]:
                 changes = [Delete(name) for name in own]
                 edited = apply_changes(path, document.content, document.ids, changes, day=writer.at[:10])
                 texts[path] = None if edited.text is None else NewText(edited.text, edited.ids)
-        return put_texts(writer, texts, author="agent", at=writer.at, new_id=no_new_ids)
+        return put_texts(writer, texts, By("", ""))
 
     return Write(space=space, who=who, why=WHY, body=body)
 
@@ -100,7 +101,7 @@ def cover_copies(space: str, who: str, found: Findings) -> Write[list[str]]:
             document = writer.load(DocumentRecord, (path,))
             if document is not None:
                 texts[path] = NewText(lines_without(document.content, found.matcher))
-        return put_texts(writer, texts, author="agent", at=writer.at, new_id=no_new_ids)
+        return put_texts(writer, texts, By("", ""))
 
     return Write(space=space, who=who, why=WHY, body=body)
 

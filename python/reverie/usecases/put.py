@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -41,11 +41,12 @@ from reverie.usecases.parts import part_index
 from reverie.words import analyze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reverie.documents import Item, ParsedDocument
     from reverie.documents.parse import ParsedSource
     from reverie.store import Reader, Writer
+    from reverie.usecases.by import Author, By
 
 
 VERSIONS_MAX: Final = 50  # read to find who wrote a summary line, or the summary that an earlier same text had
@@ -126,8 +127,6 @@ _FILE_TEXTS = 20  # the last texts of a deleted document that its file may have:
 _RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
 _WORDS = ("type", "content", "tags", "title", "fields")  # fields of a memory that its block's text determines
 
-Author: TypeAlias = Literal["person", "agent", "engine"]
-
 
 @dataclass(frozen=True, slots=True)
 class NewText:
@@ -140,34 +139,30 @@ class NewText:
 def put_texts(
     writer: Writer,
     texts: Mapping[str, NewText | None],
+    by: By,
     *,
-    author: Author,
-    at: str,
-    new_id: Callable[[], str],
     records: Mapping[str, MemoryRecord] | None = None,
-    provenance: dict[str, Any] | None = None,
-    project: str = PERSON,
-    forgotten_by: str | None = None,
     before: Mapping[str, DocumentRecord | None] | None = None,
+    forgets: bool = False,
 ) -> list[str]:
     """Write the texts, delete the documents given as None, and update their memories; return the paths that changed.
 
-    A block with unchanged words keeps its author, a new or changed one gets `author`; in a file that names the session
-    of an agent it gets the agent. `records` are memory records that the caller has made (consolidation, with their
-    provenance); `provenance` and `project` are those of all other new ones, which belong to a project also where they
-    are in its folder. With `forgotten_by`, what is deleted is forgotten: sessions that say it again do not bring it
+    A block with unchanged words keeps its author, a new or changed one gets `by.author`; in a file that names the
+    session of an agent it gets the agent. `records` are memory records that the caller has made (consolidation, with
+    their provenance); all other new ones get those of `by`, and belong to its project also where they are in its
+    folder. What is deleted is forgotten by `by.who` if the write `forgets`: sessions that say it again do not bring it
     back. What a person writes is no longer forgotten. `before` are the records of all paths as the writer sees them,
     where the caller has read them. Emits `workspace.updated` for each document and `memory.written`
     for each memory with new words.
     """
+    at, records = writer.at, records or {}
     if before is None:
         before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
     changed = {path: new for path, new in texts.items() if _differs(before[path], new)}
     old_items, pages = _parsed(before, changed)
-    ids = _block_ids(writer, before, changed, pages, at=at, new_id=new_id)
+    ids = _block_ids(writer, before, changed, pages, by)
     kept = {name for names in ids.values() for name in names}
-    memories = _MemoryWriter(writer, author, at, records or {}, provenance=provenance or {}, project=project)
-    memories.forgotten_by = forgotten_by
+    memories = _MemoryWriter(writer, by, records, forgets=forgets)
     index = part_index(writer)
     removed = [record for path in changed if path not in pages and (record := before[path]) is not None]
     for path, record in before.items():
@@ -182,13 +177,13 @@ def put_texts(
             continue
         old = before[path]
         unchanged = old_items.pop(path, {})
-        memories.session = documents.session_of(new.text) if author == "person" else None
+        memories.session = documents.session_of(new.text) if by.author == "person" else None
         edited: list[Item] = []
         for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
-            if name in (records or {}) or not _same_block(unchanged.get(name), item):
+            if name in records or not _same_block(unchanged.get(name), item):
                 memories.put(name, item, path, order)
                 edited.append(item)
-        served = None if author == "engine" else index_summary(writer, path, new.text, old, removed)
+        served = None if by.author == "engine" else index_summary(writer, path, new.text, old, removed)
         record = DocumentRecord(
             path=path,
             content=new.text,
@@ -227,15 +222,6 @@ def _parsed(
     return old_items, pages
 
 
-def no_new_ids() -> NoReturn:
-    """Fail: pass as `new_id` to a write that must not create memories.
-
-    Raises:
-        AssertionError: always.
-    """
-    raise AssertionError("every block of this write has its id")
-
-
 def blocks_of(record: DocumentRecord) -> list[tuple[str, str]]:
     """Return id and text of each memory block of a stored document."""
     return [(name, item.text) for name, item in items_of(record).items()]
@@ -269,13 +255,11 @@ def _differs(before: DocumentRecord | None, new: NewText | None) -> bool:
 
 
 def _block_ids(
-    writer: Reader,
+    writer: Writer,
     before: Mapping[str, DocumentRecord | None],
     changed: Mapping[str, NewText | None],
     pages: Mapping[str, ParsedDocument],
-    *,
-    at: str,
-    new_id: Callable[[], str],
+    by: By,
 ) -> dict[str, list[str]]:
     """Return the ids of the blocks of every changed text.
 
@@ -298,19 +282,19 @@ def _block_ids(
             continue
         names: list[str] = []
         for item, name in zip(page.items, matched[path], strict=True):
-            block_id = name or _retired_id(writer, item.text, used, at) or new_id()
+            block_id = name or _retired_id(writer, item.text, used) or by.new_id("mem")
             used.add(block_id)
             names.append(block_id)
         ids[path] = names
     return ids
 
 
-def _retired_id(reader: Reader, text: str, used: set[str], at: str) -> str | None:
+def _retired_id(writer: Writer, text: str, used: set[str]) -> str | None:
     """Return the newest unused id of a block with this text that was deleted within RETURN_MS, or None."""
-    retired = reader.load(RetiredRecord, (sha256(text.strip()),))
+    retired = writer.load(RetiredRecord, (sha256(text.strip()),))
     for name, since in reversed(retired.ids if retired is not None else []):
-        recent = to_ms(at) - to_ms(since) <= RETURN_MS
-        if recent and name not in used and reader.load(MemoryRecord, (name,)) is None:
+        recent = to_ms(writer.at) - to_ms(since) <= RETURN_MS
+        if recent and name not in used and writer.load(MemoryRecord, (name,)) is None:
             return name
     return None
 
@@ -318,25 +302,16 @@ def _retired_id(reader: Reader, text: str, used: set[str], at: str) -> str | Non
 class _MemoryWriter:
     """Writes the memories of one write of documents. `changed` becomes True with the first record that changes."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        author: Author,
-        at: str,
-        records: Mapping[str, MemoryRecord],
-        *,
-        provenance: dict[str, Any],
-        project: str,
-    ) -> None:
+    def __init__(self, writer: Writer, by: By, records: Mapping[str, MemoryRecord], *, forgets: bool) -> None:
         self._writer = writer
-        self._author = author
-        self._at = at
+        self._author = by.author
+        self._at = writer.at
         self._records = records
-        self._provenance = provenance
-        self._project = project
+        self._provenance = by.provenance
+        self._project = by.project
+        self._forgotten_by = by.who if forgets else None
         self._projects: set[str] | None = None  # the names of all, read where a folder may be one of theirs
         self._anything_forgotten = writer.count(Kind.FORGOTTEN) > 0
-        self.forgotten_by: str | None = None
         self.session: str | None = None  # of the agent that wrote the file, whoever's process saved it
         self.changed = False
 
@@ -425,9 +400,9 @@ class _MemoryWriter:
 
     def retire(self, name: str, text: str) -> None:
         """Delete a memory, and store its id under its text, so that it is found if the text comes back."""
-        memory = None if self.forgotten_by is None else self._writer.load(MemoryRecord, (name,))
-        if memory is not None and self.forgotten_by is not None:
-            forget(self._writer, memory, self.forgotten_by, thread=str(self._provenance.get("thread") or ""))
+        memory = None if self._forgotten_by is None else self._writer.load(MemoryRecord, (name,))
+        if memory is not None and self._forgotten_by is not None:
+            forget(self._writer, memory, self._forgotten_by, thread=str(self._provenance.get("thread") or ""))
         if self._writer.delete(Kind.MEMORY, (name,)):
             self.changed = True
         key = (sha256(text.strip()),)

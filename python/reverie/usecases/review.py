@@ -18,9 +18,10 @@ from reverie.errors import Conflict, NotFound
 from reverie.models import Candidate, MemoryType
 from reverie.models import Delete as DeleteMemory
 from reverie.models import Update as UpdateMemory
-from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange, Write
+from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange
 from reverie.usecases import doubts
 from reverie.usecases import memories as memory_changes
+from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten_writes import HeldForPerson, forget_rejected
 from reverie.usecases.origins import WHY
 from reverie.usecases.risky_grants import harm_of_file
@@ -273,80 +274,55 @@ def repeating(
 # Decided by a person
 
 
-def accept(
-    space: str,
-    candidate_id: str,
-    *,
-    who: str,
-    new_id: Callable[[], str],
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.CandidateDecided]:
-    """Return the write that makes a candidate's changes; undo takes them back, and lets the candidate wait again.
-
-    A new memory has a person's trust, since a person has read and wanted it. A change of a memory that has other words
-    by now is left out, and named in the answer. The body raises Conflict where that is so of all of them, or where the
-    candidate was decided before.
-    """
-
-    def body(writer: Writer) -> wire.CandidateDecided:
-        record = _waiting(writer, candidate_id)
-        fitting = [change for change in record.changes if _fits(writer, change)]
-        if not fitting:
-            raise Conflict(
-                f"what candidate {candidate_id} would change has other words by now",
-                hint=f"reverie review reject {candidate_id}",
-            )
-        why = record.reason
-        result = [name for change in fitting for name in _made(writer, change, why, who=who, new_id=new_id)]
-        _decide(writer, record, "accepted", who, result)
-        stale = [change.memory or "" for change in record.changes if change not in fitting]
-        return _decided(writer, candidate_id, "accepted", result, stale)
-
-    return Write(
-        space=space,
-        who=who,
-        why="candidate.accept",
-        body=body,
-        idempotency=idempotency,
-        answers=wire.CandidateDecided,
-    )
-
-
-def reject(
-    space: str, candidate_id: str, *, who: str, idempotency: tuple[str, str] | None = None
-) -> Write[wire.CandidateDecided]:
-    """Return the write that rejects a candidate; its statement is forgotten, and undo lets it wait again.
-
-    A memory that it would have changed stays, and is no longer in doubt.
-    """
-
-    def body(writer: Writer) -> wire.CandidateDecided:
-        record = _waiting(writer, candidate_id)
-        _decide(writer, record, "rejected", who, [])
-        for change in record.changes:
-            doubts.clear(writer, change.memory)
-        forget_rejected(writer, record, who=who)
-        return _decided(writer, candidate_id, "rejected", [], [])
-
-    return Write(
-        space=space,
-        who=who,
-        why="candidate.reject",
-        body=body,
-        idempotency=idempotency,
-        answers=wire.CandidateDecided,
-    )
-
-
-def paths_of(reader: Reader, candidate_id: str) -> set[str]:
-    """Return the documents that a candidate's changes are about: those of its memories, and those that it adds to."""
+def _decided_files(reader: Reader, candidate_id: str) -> Files:
+    """Return the files of the memories that a candidate changes, and of the documents that it adds to."""
     paths = set()
     for change in get(reader, candidate_id).changes:
         if change.memory is None:
             paths.add(document_of(_candidate(change), at=change.at or ""))
         elif (memory := reader.load(MemoryRecord, (change.memory,))) is not None:
             paths.add(memory.document)
-    return paths
+    return Files(paths)
+
+
+@writes("candidate.accept", answers=wire.CandidateDecided, files=_decided_files, scans=True, projects=True)
+def accept(to: Writer, by: By, candidate_id: str) -> wire.CandidateDecided:
+    """Make a candidate's changes; undo takes them back, and lets the candidate wait again.
+
+    A new memory has a person's trust, since a person has read and wanted it. A change of a memory that has other words
+    by now is left out, and named in the answer. Raises Conflict where that is so of all of them, or where the candidate
+    was decided before.
+    """
+    record = _waiting(to, candidate_id)
+    fitting = [change for change in record.changes if _fits(to, change)]
+    if not fitting:
+        raise Conflict(
+            f"what candidate {candidate_id} would change has other words by now",
+            hint=f"reverie review reject {candidate_id}",
+        )
+    result = [name for change in fitting for name in _made(to, by, change, record.reason)]
+    stale = [change.memory or "" for change in record.changes if change not in fitting]
+    return _decide(to, by, record, "accepted", result=result, stale=stale)
+
+
+@writes("candidate.reject", answers=wire.CandidateDecided, files=_decided_files, scans=True, projects=True)
+def reject(to: Writer, by: By, candidate_id: str) -> wire.CandidateDecided:
+    """Reject a candidate; its statement is forgotten, and undo lets it wait again.
+
+    A memory that it would have changed stays, and is no longer in doubt.
+    """
+    record = _waiting(to, candidate_id)
+    answer = _decide(to, by, record, "rejected", result=[], stale=[])
+    for change in record.changes:
+        doubts.clear(to, change.memory)
+    forget_rejected(to, record, who=by.who)
+    return answer
+
+
+@writes("candidate.add")
+def hold(to: Writer, _: By, refusal: HeldForPerson) -> list[str]:
+    """Let what an agent wrote though a person forgot it wait for the person."""
+    return keep_waiting(to, [refused(to, refusal, at=to.at)])
 
 
 def _waiting(reader: Reader, candidate_id: str) -> CandidateRecord:
@@ -360,40 +336,32 @@ def _waiting(reader: Reader, candidate_id: str) -> CandidateRecord:
     return record
 
 
-def _decide(writer: Writer, record: CandidateRecord, state: Any, who: str, result: list[str]) -> None:
-    writer.save(replace(record, state=state, decided_at=writer.at, decided_by=who, result=result), (record.id,))
-
-
-def _decided(
-    writer: Writer, candidate_id: str, state: Any, result: list[str], stale: list[str]
+def _decide(
+    to: Writer, by: By, record: CandidateRecord, state: Any, *, result: list[str], stale: list[str]
 ) -> wire.CandidateDecided:
-    return wire.CandidateDecided(
-        id=candidate_id, state=state, operation=str(writer.number), memories=result, stale=stale
-    )
+    to.save(replace(record, state=state, decided_at=to.at, decided_by=by.who, result=result), (record.id,))
+    return wire.CandidateDecided(id=record.id, state=state, operation=str(to.number), memories=result, stale=stale)
 
 
-def _made(writer: Writer, change: PendingChange, reason: str, *, who: str, new_id: Callable[[], str]) -> Iterator[str]:
+def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[str]:
     """Apply one change of an accepted candidate; yield the id of the memory that was written."""
     if change.memory is None:
-        write = memory_changes.remember(writer.space, _candidate(change), who=who, author="person", new_id=new_id)
-        record = write.body(writer)
+        record = memory_changes.remember(to, dataclasses.replace(by, author="person"), _candidate(change))
         if not record.existed:
-            writer.save(
-                replace(memory_changes.get(writer, record.id), provenance={**change.provenance, "by": who}),
-                (record.id,),
-            )
+            kept = memory_changes.get(to, record.id)
+            to.save(replace(kept, provenance={**change.provenance, "by": by.who}), (record.id,))
         yield record.id
         return
-    memory = memory_changes.get(writer, change.memory)
+    memory = memory_changes.get(to, change.memory)
     if change.action == "DELETE":
-        memory_changes.remove(writer, memory, author=memory.trust)
+        memory_changes.remove(to, dataclasses.replace(by, author=memory.trust), memory)
         return
     words = Wording(change.content, change.tags, memory.title, memory.fields)
     # A memory keeps its trust, as nobody has weighed each word of a set with many updates; who wants what was forgotten
     # has.
     author = "person" if reason == "forgotten" else memory.trust
-    memory_changes.edit_block(writer, memory.document, Update(memory.id, words), author=author, provenance={"by": who})
-    doubts.clear(writer, memory.id)
+    memory_changes.edit_block(to, dataclasses.replace(by, author=author), memory.document, Update(memory.id, words))
+    doubts.clear(to, memory.id)
     yield memory.id
 
 

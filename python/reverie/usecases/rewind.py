@@ -14,9 +14,10 @@ from reverie import wire
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_mark
 from reverie.models import EntryKind
-from reverie.store import Kind, ThreadRecord, Write, seal
+from reverie.store import Kind, ThreadRecord, seal
 from reverie.usecases import threads
 from reverie.usecases import window as usecase_window
+from reverie.usecases.by import By, writes
 from reverie.usecases.entries import entry_record, opened_entry, sealed_after
 
 if TYPE_CHECKING:
@@ -25,39 +26,35 @@ if TYPE_CHECKING:
     from reverie.store import OperationRecord, Reader, Writer
 
 
+@writes("thread.rewind", answers=wire.Rewound)
 def rewind(
-    space: str,
-    who: str,
+    writer: Writer,
+    _: By,
     thread_id: str,
     to: int,
     *,
     redactor: Redactor,
     window: int,
     expected_seq: int | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.Rewound]:
-    """Return the write that takes a thread back to entry `to` (0: its beginning); `window` as in `threads.append`.
+) -> wire.Rewound:
+    """Take a thread back to entry `to` (0: its beginning); `window` as in `threads.append`.
 
-    Its body raises NotFound for an unknown thread, ValidationError for an entry that it does not have, and Conflict
-    where another writer appended first, or where a distillation covers later entries.
+    Raises NotFound for an unknown thread, ValidationError for an entry that it does not have, and Conflict where
+    another writer appended first, or where a distillation covers later entries.
     """
-
-    def body(writer: Writer) -> wire.Rewound:
-        thread = threads.get(writer, thread_id)
-        _check(thread, to, expected_seq)
-        before = _main_line_entries(writer, thread)
-        mark = _append(writer, thread, rewind_mark(to), redactor)
-        left = [entry for entry in before if entry.seq > to]
-        after = _save(writer, thread, mark, added=-sum(entry.tokens for entry in left))
-        return wire.Rewound(
-            to_seq=to,
-            last_seq=mark,
-            messages=len(left),
-            operation=str(writer.number),
-            context=usecase_window.context_use(after, window),
-        )
-
-    return Write(space=space, who=who, why="thread.rewind", body=body, idempotency=idempotency, answers=wire.Rewound)
+    thread = threads.get(writer, thread_id)
+    _check(thread, to, expected_seq)
+    before = _main_line_entries(writer, thread)
+    mark = _append(writer, thread, rewind_mark(to), redactor)
+    left = [entry for entry in before if entry.seq > to]
+    after = _save(writer, thread, mark, added=-sum(entry.tokens for entry in left))
+    return wire.Rewound(
+        to_seq=to,
+        last_seq=mark,
+        messages=len(left),
+        operation=str(writer.number),
+        context=usecase_window.context_use(after, window),
+    )
 
 
 def undo_rewind(writer: Writer, operation: OperationRecord, redactor: Redactor) -> bool:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from reverie.store import RunRecord, Write
+from reverie.store import RunRecord
 from reverie.usecases import privacy, runs
 from reverie.usecases import projects as usecase_projects
+from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,26 +61,23 @@ def watch(reader: Reader, run_id: str, folders: Sequence[tuple[str, Checkout]]) 
     )
 
 
-def join(space: str, run_id: str, files: Sequence[RunFileRecord], *, who: str) -> Write[int]:
-    """Return the write that adds files of watched folders to a run; its result is the number of files added.
+@writes("run.file")
+def join(to: Writer, _: By, run_id: str, files: Sequence[RunFileRecord]) -> int:
+    """Add files of watched folders to a run, and return how many were added.
 
     What a call of the API has handed over stands, and so does what an earlier look has found in the same words. Nothing
     is added to a run that has ended.
     """
-
-    def body(writer: Writer) -> int:
-        run = runs.get(writer, run_id)
-        if run.state != "running":
-            return 0
-        files_by_path = {file.path: file for file in runs.files_of(writer, run_id)}
-        added = 0
-        for file in files:
-            before = files_by_path.get(file.path)
-            if before is None or (before.source == "folder" and before.sha256 != file.sha256):
-                writer.save(file, runs.file_key(run_id, file.path))
-                added += 1
-        if added:
-            writer.save(replace(run, updated_at=writer.at), (run_id,))
-        return added
-
-    return Write(space=space, who=who, why="run.file", body=body)
+    run = runs.get(to, run_id)
+    if run.state != "running":
+        return 0
+    files_by_path = {file.path: file for file in runs.files_of(to, run_id)}
+    added = 0
+    for file in files:
+        before = files_by_path.get(file.path)
+        if before is None or (before.source == "folder" and before.sha256 != file.sha256):
+            to.save(file, runs.file_key(run_id, file.path))
+            added += 1
+    if added:
+        to.save(replace(run, updated_at=to.at), (run_id,))
+    return added

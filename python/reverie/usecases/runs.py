@@ -18,8 +18,9 @@ from reverie.decode import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.paths import safe_relative
-from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
+from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord
 from reverie.usecases import consolidation, projects, sessions, threads
+from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.redactions import RedactRules
@@ -162,34 +163,22 @@ def texts(reader: Reader, *, thread: str | None, of_it: bool) -> Iterator[str]:
 # Write
 
 
-def begin(
-    space: str,
-    run_id: str,
-    request: wire.CreateRun,
-    *,
-    agent: str | None,
-    project: str | None,
-    who: str,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[RunRecord]:
-    """Return the write that begins a run; its body raises NotFound for an unknown thread."""
-
-    def body(writer: Writer) -> RunRecord:
-        thread = None if request.thread is None else threads.get(writer, request.thread)
-        record = RunRecord(
-            id=run_id,
-            agent=agent or (None if thread is None else thread.agent),
-            thread=request.thread,
-            title=request.title,
-            project=project if thread is None else projects.of_thread(thread) or project,
-            first_seq=0 if thread is None else thread.last_seq,
-            created_at=writer.at,
-            updated_at=writer.at,
-        )
-        writer.save(record, (run_id,))
-        return record
-
-    return Write(space=space, who=who, why="run.begin", body=body, idempotency=idempotency, answers=RunRecord)
+@writes("run.begin", answers=RunRecord)
+def begin(to: Writer, by: By, request: wire.CreateRun, *, agent: str | None, project: str | None) -> RunRecord:
+    """Begin a run, and return its record. Raises NotFound for an unknown thread."""
+    thread = None if request.thread is None else threads.get(to, request.thread)
+    record = RunRecord(
+        id=by.new_id("run"),
+        agent=agent or (None if thread is None else thread.agent),
+        thread=request.thread,
+        title=request.title,
+        project=project if thread is None else projects.of_thread(thread) or project,
+        first_seq=0 if thread is None else thread.last_seq,
+        created_at=to.at,
+        updated_at=to.at,
+    )
+    to.save(record, (record.id,))
+    return record
 
 
 def file_record(path: str, data: bytes, *, agent: str | None, source: wire.RunFileSource, at: str) -> RunFileRecord:
@@ -220,31 +209,25 @@ def file_record(path: str, data: bytes, *, agent: str | None, source: wire.RunFi
     )
 
 
-def put_file(space: str, run_id: str, file: RunFileRecord, *, who: str) -> Write[RunFileRecord]:
-    """Return the write that stores a file of a run, in place of an earlier one at its path.
+@writes("run.file")
+def put_file(to: Writer, _: By, run_id: str, file: RunFileRecord) -> RunFileRecord:
+    """Store a file of a run, in place of an earlier one at its path, and return its record.
 
-    Its author is the run's agent unless the caller is one itself. The body raises Conflict once the run has ended.
+    Its author is the run's agent unless the caller is one itself. Raises Conflict once the run has ended.
     """
-
-    def body(writer: Writer) -> RunFileRecord:
-        run = _running(writer, run_id)
-        record = replace(file, author_agent_id=file.author_agent_id or run.agent)
-        writer.save(record, file_key(run_id, file.path))
-        writer.save(replace(run, updated_at=writer.at), (run_id,))
-        return record
-
-    return Write(space=space, who=who, why="run.file", body=body)
+    run = _running(to, run_id)
+    record = replace(file, author_agent_id=file.author_agent_id or run.agent)
+    to.save(record, file_key(run_id, file.path))
+    to.save(replace(run, updated_at=to.at), (run_id,))
+    return record
 
 
-def put_working_memory(space: str, run_id: str, entries: dict[str, str], *, who: str) -> Write[RunRecord]:
-    """Return the write that replaces a run's working memory."""
-
-    def body(writer: Writer) -> RunRecord:
-        record = replace(_running(writer, run_id), working_memory=entries, updated_at=writer.at)
-        writer.save(record, (run_id,))
-        return record
-
-    return Write(space=space, who=who, why="run.working-memory", body=body)
+@writes("run.working-memory")
+def put_working_memory(to: Writer, _: By, run_id: str, entries: dict[str, str]) -> RunRecord:
+    """Replace a run's working memory, and return its record."""
+    record = replace(_running(to, run_id), working_memory=entries, updated_at=to.at)
+    to.save(record, (run_id,))
+    return record
 
 
 def _running(reader: Reader, run_id: str) -> RunRecord:
@@ -288,48 +271,45 @@ def snapshot(reader: Reader, run_id: str, *, window: int, redact: RedactRules, a
     )
 
 
-def commit(plan: RunPlan, *, space: str, who: str, ended_by: wire.RunEnd) -> Write[wire.RunResult]:
-    """Return the write that completes a run: files, memories, and how far its thread is learnt from.
+@writes("run.complete")
+def commit(to: Writer, _: By, plan: RunPlan, *, ended_by: wire.RunEnd) -> wire.RunResult:
+    """Complete a run: files, memories, and how far its thread is learnt from.
 
-    Its body raises Conflict with `details["stale"]` where the run, its thread or a memory changed since the snapshot.
+    Raises Conflict with `details["stale"]` where the run, its thread or a memory changed since the snapshot.
     """
-
-    def body(writer: Writer) -> wire.RunResult:
-        run = _running(writer, plan.run.id)
-        if run != plan.run:
-            raise Conflict("the run changed meanwhile", hint="try again", stale=True)
-        thread = None if run.thread is None else writer.load(ThreadRecord, (run.thread,))
-        if thread is not None:
-            if thread.extracted_seq != plan.since:
-                raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
-            if plan.last_seq != plan.since:
-                writer.save(replace(thread, extracted_seq=plan.last_seq), (thread.id,))
-        for file in plan.files:
-            writer.save(file, file_key(run.id, file.path))
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
-        result = wire.RunResult(
-            candidates=changes.proposed,
-            changes=changes.changes,
-            tier=changes.tier,
-            operation=changes.operation,
-            fallback=changes.fallback,
-            counts=changes.counts,
-            proposals=changes.proposals,
-            waiting=changes.waiting,
-            forgotten=changes.forgotten,
-        )
-        ended = replace(
-            run,
-            state="completed",
-            completed_at=plan.at,
-            updated_at=plan.at,
-            ended_by=ended_by,
-            answer=msgspec.to_builtins(result),
-        )
-        writer.save(ended, (run.id,))
-        return result
-
-    return Write(space=space, who=who, why="run.complete", body=body)
+    run = _running(to, plan.run.id)
+    if run != plan.run:
+        raise Conflict("the run changed meanwhile", hint="try again", stale=True)
+    thread = None if run.thread is None else to.load(ThreadRecord, (run.thread,))
+    if thread is not None:
+        if thread.extracted_seq != plan.since:
+            raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
+        if plan.last_seq != plan.since:
+            to.save(replace(thread, extracted_seq=plan.last_seq), (thread.id,))
+    for file in plan.files:
+        to.save(file, file_key(run.id, file.path))
+    changes = consolidation.commit(to, plan.memories)
+    result = wire.RunResult(
+        candidates=changes.proposed,
+        changes=changes.changes,
+        tier=changes.tier,
+        operation=changes.operation,
+        fallback=changes.fallback,
+        counts=changes.counts,
+        proposals=changes.proposals,
+        waiting=changes.waiting,
+        forgotten=changes.forgotten,
+    )
+    ended = replace(
+        run,
+        state="completed",
+        completed_at=plan.at,
+        updated_at=plan.at,
+        ended_by=ended_by,
+        answer=msgspec.to_builtins(result),
+    )
+    to.save(ended, (run.id,))
+    return result
 
 
 def erase(writer: Writer, run_id: str) -> None:

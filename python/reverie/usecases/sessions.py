@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.store import SessionRecord, SessionsCursor, Write
+from reverie.store import SessionRecord, SessionsCursor
+from reverie.usecases import projects, threads
+from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,59 +29,61 @@ def find(sessions: Sequence[SessionRecord], client: str, session: str) -> Sessio
     return next((record for record in sessions if (record.client, record.session) == (client, session)), None)
 
 
-def begin(space: str, session: SessionRecord, *, cleared: bool = False) -> Write[SessionRecord]:
-    """Return the write that records a session which begins or continues; its body returns it as stored.
+@writes("session.begin")
+def begin(to: Writer, _: By, session: SessionRecord, *, cleared: bool = False) -> SessionRecord:
+    """Record a session which begins or continues, and return it as stored.
 
     Another open session of the same process has ended: its client began this one in its place. Where the conversation
     was `cleared`, the client has ended that one already; else an ended one is of a process whose id was used again.
     """
-
-    def body(writer: Writer) -> SessionRecord:
-        sessions, at = known(writer), session.updated_at
-        stored = find(sessions, session.client, session.session)
-        others = [other for other in sessions if other is not stored]
-        replaced = next(
-            (
-                other
-                for other in reversed(others)
-                if session.pid is not None and (other.client, other.pid) == (session.client, session.pid)
-                if other.ended_at is None or (cleared and stored is None)
-            ),
-            None,
+    sessions, at = known(to), session.updated_at
+    stored = find(sessions, session.client, session.session)
+    others = [other for other in sessions if other is not stored]
+    replaced = next(
+        (
+            other
+            for other in reversed(others)
+            if session.pid is not None and (other.client, other.pid) == (session.client, session.pid)
+            if other.ended_at is None or (cleared and stored is None)
+        ),
+        None,
+    )
+    after = session
+    if stored is not None:
+        after = replace(
+            session,
+            started_at=stored.started_at,
+            before=stored.before,
+            project=session.project or stored.project,
+            transcript=session.transcript or stored.transcript,
+            pid=stored.pid if session.pid is None else session.pid,
         )
-        after = session
-        if stored is not None:
-            after = replace(
-                session,
-                started_at=stored.started_at,
-                before=stored.before,
-                project=session.project or stored.project,
-                transcript=session.transcript or stored.transcript,
-                pid=stored.pid if session.pid is None else session.pid,
-            )
-        if replaced is not None:
-            after = replace(after, before=replaced.session)
-            others = [replace(other, ended_at=other.ended_at or at) if other is replaced else other for other in others]
-        writer.save(SessionsCursor(sessions=[*others, after][-SESSIONS_MAX:]), SessionsCursor.KEY)
-        return after
-
-    return Write(space=space, who=f"session:{session.client}", why="session.begin", body=body)
+    if replaced is not None:
+        after = replace(after, before=replaced.session)
+        others = [replace(other, ended_at=other.ended_at or at) if other is replaced else other for other in others]
+    to.save(SessionsCursor(sessions=[*others, after][-SESSIONS_MAX:]), SessionsCursor.KEY)
+    return after
 
 
-def end(space: str, client: str, session: str, *, at: str) -> Write[SessionRecord | None]:
-    """Return the write that records the end of a session; its body returns it, None for an unknown one."""
+@writes("session.project")
+def set_project(to: Writer, _: By, thread_id: str, project: str | None) -> None:
+    """Give a session's thread its project, before it has any line that names a folder."""
+    thread = threads.get(to, thread_id)
+    if projects.of_thread(thread) is None:
+        to.save(replace(thread, project=project), (thread_id,))
 
-    def body(writer: Writer) -> SessionRecord | None:
-        sessions = known(writer)
-        stored = find(sessions, client, session)
-        if stored is None or stored.ended_at is not None:
-            return stored
-        ended = replace(stored, ended_at=at, updated_at=at)
-        changed = [ended if other is stored else other for other in sessions]
-        writer.save(SessionsCursor(sessions=changed), SessionsCursor.KEY)
-        return ended
 
-    return Write(space=space, who=f"session:{client}", why="session.end", body=body)
+@writes("session.end")
+def end(to: Writer, _: By, client: str, session: str) -> SessionRecord | None:
+    """Record the end of a session, and return it, None for an unknown one."""
+    sessions = known(to)
+    stored = find(sessions, client, session)
+    if stored is None or stored.ended_at is not None:
+        return stored
+    ended = replace(stored, ended_at=to.at, updated_at=to.at)
+    changed = [ended if other is stored else other for other in sessions]
+    to.save(SessionsCursor(sessions=changed), SessionsCursor.KEY)
+    return ended
 
 
 def answer(session: SessionRecord) -> wire.Session:

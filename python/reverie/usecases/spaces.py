@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import wire
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.store import SYSTEM_SPACE, Kind, SpaceRecord, TokenRecord, Write
+from reverie.store import Kind, SpaceRecord, TokenRecord
 from reverie.usecases.authors import OWN_AUTHORS
+from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,22 +31,18 @@ def space_names(reader: Reader) -> list[str]:
     return sorted({DEFAULT_SPACE, *(str(key[0]) for key in reader.keys(Kind.SPACE))})
 
 
-def create_space(name: str, *, who: str, idempotency: tuple[str, str] | None = None) -> Write[str]:
-    """Return the write that creates a space and returns its name; its body raises Conflict if the name is taken."""
-
-    def body(writer: Writer) -> str:
-        if _exists(writer, name):
-            raise Conflict(f"there is a space {name} already", hint="reverie space list shows the spaces")
-        writer.save(SpaceRecord(created_at=writer.at), (name,))
-        return name
-
-    return Write(SYSTEM_SPACE, who, "space.create", body, idempotency=idempotency)
+@writes("space.create", answers=str)
+def create_space(to: Writer, _: By, name: str) -> str:
+    """Create a space and return its name. Raises Conflict if the name is taken."""
+    if _exists(to, name):
+        raise Conflict(f"there is a space {name} already", hint="reverie space list shows the spaces")
+    to.save(SpaceRecord(created_at=to.at), (name,))
+    return name
 
 
-def create_token(
-    token_sha256: str, *, space: str, agent: str | None, who: str, idempotency: tuple[str, str] | None = None
-) -> Write[wire.Token]:
-    """Return the write that makes a token valid; the write returns the token's listing, without the secret.
+@writes("token.create", answers=wire.Token)
+def create_token(to: Writer, _: By, token_sha256: str, *, space: str, agent: str | None) -> wire.Token:
+    """Make a token valid, and return its listing, without the secret.
 
     Raises:
         NotFound: there is no such space.
@@ -56,15 +53,11 @@ def create_token(
             f"no agent can be called {agent}: that name is in the history for what is done by Reverie or its owner",
             hint="choose another name, such as the program's",
         )
-
-    def body(writer: Writer) -> wire.Token:
-        if not _exists(writer, space):
-            raise NotFound(f"there is no space {space}", hint=f"reverie space create {space}")
-        record = TokenRecord(space=space, agent=agent, created_at=writer.at)
-        writer.save(record, (token_sha256,))
-        return _answer(token_sha256, record)
-
-    return Write(SYSTEM_SPACE, who, "token.create", body, idempotency=idempotency, answers=wire.Token)
+    if not _exists(to, space):
+        raise NotFound(f"there is no space {space}", hint=f"reverie space create {space}")
+    record = TokenRecord(space=space, agent=agent, created_at=to.at)
+    to.save(record, (token_sha256,))
+    return _answer(token_sha256, record)
 
 
 def tokens(reader: Reader, *, after: str | None = None) -> Iterator[wire.Token]:
@@ -73,17 +66,14 @@ def tokens(reader: Reader, *, after: str | None = None) -> Iterator[wire.Token]:
     return (_answer(str(key[0]), record) for key, record in reader.records(TokenRecord, after=start))
 
 
-def revoke_token(token_id: str, *, who: str) -> Write[None]:
-    """Return the write that deletes a token; its body raises NotFound if no token has the id."""
-
-    def body(writer: Writer) -> None:
-        keys = [key for key in writer.keys(Kind.TOKEN) if _id_of(str(key[0])) == token_id]
-        if not keys:
-            raise NotFound(f"there is no token {token_id}", hint="reverie token list shows the ids")
-        for key in keys:
-            writer.delete(Kind.TOKEN, key)
-
-    return Write(SYSTEM_SPACE, who, "token.revoke", body)
+@writes("token.revoke")
+def revoke_token(to: Writer, _: By, token_id: str) -> None:
+    """Delete a token. Raises NotFound if no token has the id."""
+    keys = [key for key in to.keys(Kind.TOKEN) if _id_of(str(key[0])) == token_id]
+    if not keys:
+        raise NotFound(f"there is no token {token_id}", hint="reverie token list shows the ids")
+    for key in keys:
+        to.delete(Kind.TOKEN, key)
 
 
 def _exists(writer: Writer, name: str) -> bool:

@@ -16,6 +16,7 @@ from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version, is
 from reverie.sync.plan import Plan, Put
 from reverie.sync.root import KnownRoot
 from reverie.usecases import conflicts
+from reverie.usecases.by import By
 from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.put import NewText, put_texts, with_unrecorded_texts
 
@@ -304,11 +305,8 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
         put_texts(
             writer,
             {**{put.path: NewText(put.text) for put in plan.puts}, **dict.fromkeys(deleted)},
-            author="person",
-            at=at,
-            new_id=lambda: new_id("mem"),
-            provenance={"by": WHO},
-            forgotten_by=WHO,
+            By(space, WHO, "person", new_id),
+            forgets=True,
         )
         # Moves before deletions: a moved copy is a deletion of its old path, which must not close its conflict.
         moves = {move.old: move.new for move in plan.moves}

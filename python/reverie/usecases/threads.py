@@ -14,10 +14,11 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line
 from reverie.models import Entry, EntryKind
-from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
+from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord
 from reverie.store.prune import purge_thread
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
 from reverie.usecases import window as usecase_window
+from reverie.usecases.by import By, Place, writes
 from reverie.usecases.entries import opened_entry
 from reverie.usecases.inherited_notes import Seed
 
@@ -112,28 +113,19 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
     )
 
 
-def create(
-    space: str,
-    who: str,
-    thread: ThreadRecord,
-    seed: Seed | None = None,
-    *,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[ThreadRecord]:
-    """Return the write that creates a thread with its seed; its body raises Conflict where the id is taken.
+def _place(_: Any, thread_id: str, **__: Any) -> Place:
+    return "thread", thread_id
 
-    The body returns the record as stored: a title that looked like a secret comes back redacted.
-    """
+
+@writes("thread.create", answers=ThreadRecord, found=lambda thread, **_: ("thread", thread.id))
+def create(to: Writer, _: By, thread: ThreadRecord, seed: Seed | None = None) -> ThreadRecord:
+    """Create a thread with its seed, and return the record as stored. Raises Conflict where the id is taken."""
     inherited = seed or Seed()
-
-    def body(writer: Writer) -> ThreadRecord:
-        if writer.exists(Kind.THREAD, (thread.id,)):
-            raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
-        writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
-        inherited_notes.put(writer, thread.id, inherited)
-        return get(writer, thread.id)
-
-    return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency, answers=ThreadRecord)
+    if to.exists(Kind.THREAD, (thread.id,)):
+        raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
+    to.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
+    inherited_notes.put(to, thread.id, inherited)
+    return get(to, thread.id)
 
 
 def entries_of(
@@ -180,64 +172,55 @@ def _time_of(given: str, position: int) -> str:
     return own
 
 
-def change(space: str, who: str, thread_id: str, fields: Mapping[str, str | None]) -> Write[ThreadRecord]:
-    """Return the write that sets fields of a thread's record; its body raises NotFound, and returns it as stored."""
-
-    def body(writer: Writer) -> ThreadRecord:
-        writer.save(replace(get(writer, thread_id), **fields), (thread_id,))
-        return get(writer, thread_id)
-
-    return Write(space=space, who=who, why="thread.change", body=body)
+@writes("thread.change", found=_place)
+def change(to: Writer, _: By, thread_id: str, fields: Mapping[str, str | None]) -> ThreadRecord:
+    """Set fields of a thread's record, and return it as stored. Raises NotFound."""
+    to.save(replace(get(to, thread_id), **fields), (thread_id,))
+    return get(to, thread_id)
 
 
+@writes("messages.append", answers=wire.Appended)
 def append(
-    space: str,
-    who: str,
+    to: Writer,
+    _: By,
     thread_id: str,
     entries: Sequence[Entry],
     sealed: Sequence[Sealed],
     *,
-    at: str,
     window: int,
     edits: Sequence[dict[str, Any]] = (),
     expected_seq: int | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.Appended]:
-    """Return the write that appends `entries`, sealed as `sealed`, to a thread.
+) -> wire.Appended:
+    """Append `entries`, sealed as `sealed`, to a thread.
 
     `window` (tokens) is the model's where the thread names none; `edits` are the `applied_edits` of the appended reply.
-    The body raises NotFound for an unknown thread, and Conflict where `expected_seq` is given and another writer
-    appended first.
+    Raises NotFound for an unknown thread, and Conflict where `expected_seq` is given and another writer appended first.
     """
-
-    def body(writer: Writer) -> wire.Appended:
-        thread = get(writer, thread_id)
-        if expected_seq is not None and thread.last_seq != expected_seq:
-            raise Conflict(
-                f"the last entry of the thread is {thread.last_seq}, not {expected_seq}",
-                hint="read the newer messages, then append again with the new expectedSeq",
-                currentVersion=thread.last_seq,
-            )
-        first, last = writer.append_many(Kind.ENTRY, (thread_id,), sealed)
-        redactions.note(
-            writer,
-            [
-                redactions.Found(one, ("thread", thread_id, seq))
-                for seq, item in enumerate(sealed, first)
-                for one in item.taken
-            ],
+    thread = get(to, thread_id)
+    if expected_seq is not None and thread.last_seq != expected_seq:
+        raise Conflict(
+            f"the last entry of the thread is {thread.last_seq}, not {expected_seq}",
+            hint="read the newer messages, then append again with the new expectedSeq",
+            currentVersion=thread.last_seq,
         )
-        if thread.model and not thread.factor:
-            thread = replace(thread, factor=writer.load(FactorRecord, FactorRecord.key(thread.model)))
-        after = after_append(thread, entries, last, at, edits)
-        writer.save(after, (thread_id,))
-        # The model's factor is also stored for its next threads, which begin with it.
-        if thread.model and after.factor is not None and after.factor != thread.factor:
-            writer.save(after.factor, FactorRecord.key(thread.model))
-        writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-        return wire.Appended(first_seq=first, last_seq=last, context=usecase_window.context_use(after, window))
-
-    return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency, answers=wire.Appended)
+    first, last = to.append_many(Kind.ENTRY, (thread_id,), sealed)
+    redactions.note(
+        to,
+        [
+            redactions.Found(one, ("thread", thread_id, seq))
+            for seq, item in enumerate(sealed, first)
+            for one in item.taken
+        ],
+    )
+    if thread.model and not thread.factor:
+        thread = replace(thread, factor=to.load(FactorRecord, FactorRecord.key(thread.model)))
+    after = after_append(thread, entries, last, to.at, edits)
+    to.save(after, (thread_id,))
+    # The model's factor is also stored for its next threads, which begin with it.
+    if thread.model and after.factor is not None and after.factor != thread.factor:
+        to.save(after.factor, FactorRecord.key(thread.model))
+    to.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
+    return wire.Appended(first_seq=first, last_seq=last, context=usecase_window.context_use(after, window))
 
 
 def after_append(
@@ -263,47 +246,32 @@ def is_turn_open(reader: Reader, thread_id: str) -> bool:
     return not is_turn_finished(main_line(entries))
 
 
-def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
-    """Return the write that deletes a part of a thread: at most PURGE_BATCH records, to be repeated until `done`.
+@writes("thread.delete")
+def delete_step(to: Writer, _: By, thread_id: str) -> Deletion:
+    """Delete a part of a thread: at most PURGE_BATCH records, to be repeated until `done`.
 
     An imported thread is marked as forgotten in the first step, so that its file does not bring it back.
     What belongs to the thread goes first and its record last, so that a repeated step continues after a crash.
     The archives of its distillations go too. Memories learnt from the thread stay: they have a history of their own.
     What repeats the words elsewhere, and the bytes in the store's free pages, stay until a purge (`purge.py`).
     """
-
-    def body(writer: Writer) -> Deletion:
-        thread = get(writer, thread_id)
-        imported.leave_mark(writer, thread_id)
-        consolidation.remove_thread_archives(writer, thread_id)
-        purge_thread(writer, thread_id, PURGE_BATCH)
-        is_done = not writer.exists(Kind.THREAD, (thread_id,))
-        return Deletion(id=thread_id, messages=thread.message_count, done=is_done)
-
-    return Write(space=space, who=who, why="thread.delete", body=body)
+    thread = get(to, thread_id)
+    imported.leave_mark(to, thread_id)
+    consolidation.remove_thread_archives(to, thread_id)
+    purge_thread(to, thread_id, PURGE_BATCH)
+    is_done = not to.exists(Kind.THREAD, (thread_id,))
+    return Deletion(id=thread_id, messages=thread.message_count, done=is_done)
 
 
-def add_note(
-    space: str,
-    who: str,
-    thread_id: str,
-    note_id: str,
-    *,
-    content: str,
-    category: NoteCategory,
-    at: str,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.Note]:
-    """Return the write that stores a note; its body returns it as stored (redacted), and raises NotFound."""
-
-    def body(writer: Writer) -> wire.Note:
-        get(writer, thread_id)
-        writer.save(NoteRecord(id=note_id, content=content, category=category, at=at), (thread_id, note_id))
-        stored = writer.load(NoteRecord, (thread_id, note_id))
-        assert stored is not None
-        return note_answer(stored)
-
-    return Write(space=space, who=who, why="note.add", body=body, idempotency=idempotency, answers=wire.Note)
+@writes("note.add", answers=wire.Note, texts=("content",), found=_place)
+def add_note(to: Writer, by: By, thread_id: str, content: str, category: NoteCategory) -> wire.Note:
+    """Store a note, and return it as stored (redacted). Raises NotFound."""
+    get(to, thread_id)
+    note_id = by.new_id("note")
+    to.save(NoteRecord(id=note_id, content=content, category=category, at=to.at), (thread_id, note_id))
+    stored = to.load(NoteRecord, (thread_id, note_id))
+    assert stored is not None
+    return note_answer(stored)
 
 
 def note_answer(note: NoteRecord) -> wire.Note:
@@ -313,11 +281,8 @@ def note_answer(note: NoteRecord) -> wire.Note:
     )
 
 
-def delete_note(space: str, who: str, thread_id: str, note_id: str) -> Write[None]:
-    """Return the write that deletes a note; its body raises NotFound where there is none."""
-
-    def body(writer: Writer) -> None:
-        if not writer.delete(Kind.NOTE, (thread_id, note_id)):
-            raise NotFound(f"thread {thread_id!r} has no note {note_id!r}", hint=f"reverie note {thread_id} lists them")
-
-    return Write(space=space, who=who, why="note.delete", body=body)
+@writes("note.delete")
+def delete_note(to: Writer, _: By, thread_id: str, note_id: str) -> None:
+    """Delete a note. Raises NotFound."""
+    if not to.delete(Kind.NOTE, (thread_id, note_id)):
+        raise NotFound(f"thread {thread_id!r} has no note {note_id!r}", hint=f"reverie note {thread_id} lists them")

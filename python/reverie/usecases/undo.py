@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, TypeAlias
 
-import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
@@ -26,10 +26,10 @@ from reverie.store import (
     StoredRecord,
     ThreadRecord,
     WorkingStateRecord,
-    Write,
 )
 from reverie.store.restore import undo_operation
 from reverie.usecases import conflicts, documents, history, thread_projects
+from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten_writes import hold_forgotten
 from reverie.usecases.memories import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
@@ -37,12 +37,10 @@ from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.rewind import undo_rewind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
-    from reverie.models import Json
     from reverie.redact import Redactor
     from reverie.store import ChangeRecord, Key, Reader, Writer
-    from reverie.usecases.put import Author
 
 
 def reset_counters(writer: Writer, undone: ChangeRecord) -> None:
@@ -104,55 +102,43 @@ _OF_THREADS = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
 # Undo of one operation
 
 
-def undo(
-    space: str,
-    seq: int,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    redactor: Redactor,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[Json]:
-    """Return the write that reverts operation `seq`; later changes stay where they do not overlap with it.
+@writes(lambda seq, **_: f"undo {seq}", answers=wire.UndoAnswer, projects=True)
+def undo(to: Writer, by: By, seq: int, redactor: Redactor) -> wire.UndoAnswer:
+    """Revert operation `seq`; later changes stay where they do not overlap with it.
 
-    The body returns `wire.UndoAnswer` as JSON, with `operation` None if everything is reverted already. It raises
-    Conflict, naming what a later operation changed in the same place, or if the operation cannot be undone, and
-    HeldForPerson where the undo of an agent would bring back what a person forgot.
+    The answer has `operation` None if everything is reverted already. Raises Conflict, naming what a later operation
+    changed in the same place, or if the operation cannot be undone, and HeldForPerson where the undo of an agent would
+    bring back what a person forgot.
     """
-
-    def body(writer: Writer) -> Json:
-        operation = history.get(writer, seq)
-        if operation.why == WHY_LISTED:
-            raise Conflict(
-                f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
-                hint="undo the operation before it, which changed what is listed",
-            )
-        if undo_rewind(writer, operation, redactor):
-            return _undo_answer(writer, operation)
-        kept = _purged_statements(writer, operation)
-        merged = [change for change in operation.changes if change.kind in (Kind.DOCUMENT, Kind.CONFLICT)]
-        others = [
-            change
-            for change in operation.changes
-            if change.kind not in _MERGED and (change.kind, tuple(change.key)) not in kept
-        ]
-        # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
-        of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
-        of_projects = thread_projects.moved_threads(writer, operation)
-        if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
-            undo_operation(writer, seq, leave=_MERGED, keep=kept)
-        paths = _revert_documents(writer, operation, author=author, new_id=new_id)
-        for path in paths:
-            hold_forgotten(writer, writer.load(DocumentRecord, (path,)), who=who)
-        thread_projects.undo(writer, operation)
-        conflicts.revert(writer, operation, paths)
-        for change in operation.changes:
-            if change.kind is Kind.DISTILLATION:
-                reset_counters(writer, change)
-        return _undo_answer(writer, operation)
-
-    return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
+    operation = history.get(to, seq)
+    if operation.why == WHY_LISTED:
+        raise Conflict(
+            f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
+            hint="undo the operation before it, which changed what is listed",
+        )
+    if undo_rewind(to, operation, redactor):
+        return _undo_answer(to, operation)
+    kept = _purged_statements(to, operation)
+    merged = [change for change in operation.changes if change.kind in (Kind.DOCUMENT, Kind.CONFLICT)]
+    others = [
+        change
+        for change in operation.changes
+        if change.kind not in _MERGED and (change.kind, tuple(change.key)) not in kept
+    ]
+    # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
+    of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
+    of_projects = thread_projects.moved_threads(to, operation)
+    if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
+        undo_operation(to, seq, leave=_MERGED, keep=kept)
+    paths = _revert_documents(to, by, operation)
+    for path in paths:
+        hold_forgotten(to, to.load(DocumentRecord, (path,)), who=by.who)
+    thread_projects.undo(to, operation)
+    conflicts.revert(to, operation, paths)
+    for change in operation.changes:
+        if change.kind is Kind.DISTILLATION:
+            reset_counters(to, change)
+    return _undo_answer(to, operation)
 
 
 def _purged_statements(writer: Writer, operation: OperationRecord) -> set[tuple[Kind, Key]]:
@@ -166,14 +152,9 @@ def _is_purged_statement(reader: Reader, key: Key) -> bool:
     return forgotten is not None and not forgotten.content
 
 
-def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
-    answer = wire.UndoAnswer(
-        operation=_new_operation(writer),
-        undone=str(operation.seq),
-        changes=history.change_answers(operation) if writer.changed else [],
-    )
-    json: Json = msgspec.to_builtins(answer)
-    return json
+def _undo_answer(writer: Writer, operation: OperationRecord) -> wire.UndoAnswer:
+    changes = history.change_answers(operation) if writer.changed else []
+    return wire.UndoAnswer(operation=_new_operation(writer), undone=str(operation.seq), changes=changes)
 
 
 def _new_operation(writer: Writer) -> str | None:
@@ -190,9 +171,7 @@ _OVERLAP = _Outcome()
 _Merged: TypeAlias = "NewText | _Outcome | None"
 
 
-def _revert_documents(
-    writer: Writer, operation: OperationRecord, *, author: Author, new_id: Callable[[], str]
-) -> list[str]:
+def _revert_documents(writer: Writer, by: By, operation: OperationRecord) -> list[str]:
     """Revert what `operation` did to documents, and keep later changes; return the paths that changed.
 
     Each text is merged: the base is what the operation wrote, the sides are the current text and the text before the
@@ -222,15 +201,13 @@ def _revert_documents(
         )
     # Memories that the operation changed get back their version before it; others were changed since and stay.
     changed = {str(change.key[0]) for change in operation.changes if change.kind is Kind.MEMORY}
-    return put_texts(
-        writer,
-        texts,
-        author=author,
-        at=writer.at,
-        new_id=new_id,
-        records=_memories_at(writer, texts, operation.seq - 1, only=changed),
-        provenance={"undoes": operation.seq},
-    )
+    records = _memories_at(writer, texts, operation.seq - 1, only=changed)
+    return put_texts(writer, texts, _as_source(by, "undoes", operation.seq), records=records)
+
+
+def _as_source(by: By, name: str, operation: int) -> By:
+    """Return `by` for restored words: their new memories name the operation, and nobody."""
+    return dataclasses.replace(by, who="", origin={name: operation})
 
 
 def _merge(
@@ -294,78 +271,37 @@ def _memories_at(
 # Rollback
 
 
+@writes(lambda seq, **_: f"rollback to {seq}", answers=wire.RollbackAnswer, projects=True)
 def rollback(
-    space: str,
-    seq: int,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    path: str | None = None,
-    memory: str | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[wire.RollbackAnswer]:
-    """Return the write that restores documents, memories, notes and states to their versions after operation `seq`.
+    to: Writer, by: By, seq: int, *, path: str | None = None, memory: str | None = None
+) -> wire.RollbackAnswer:
+    """Restore documents, memories, notes and states to their versions after operation `seq`.
 
     With `path` or `memory` only that document or memory. Messages, archives, purges and the ledger stay; so does the
-    history, and an undo reverts the rollback. The body returns `operation` None if nothing differs. It raises NotFound
-    if there is no such operation, or never was such a document or memory, or a version is no longer stored, and
+    history, and an undo reverts the rollback. The answer has `operation` None if nothing differs. Raises NotFound if
+    there is no such operation, or never was such a document or memory, or a version is no longer stored, and
     HeldForPerson where an agent would bring back what a person forgot.
     """
     if path is not None and memory is not None:
         raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
-
-    def body(writer: Writer) -> wire.RollbackAnswer:
-        history.require(writer, seq)
-        if path is not None:
-            documents.versions(writer, path)
-        records = 0
-        if memory is not None:
-            paths = _roll_back_memory(writer, memory, seq, author=author)
-        else:
-            only = None if path is None else [path]
-            paths = _roll_back_documents(writer, seq, author=author, new_id=new_id, paths=only)
-            records = 0 if path is not None else _roll_back_records(writer, seq)
-        for changed in paths:
-            hold_forgotten(writer, writer.load(DocumentRecord, (changed,)), who=who)
-        conflicts.restore(writer, seq, paths, whole=path is None and memory is None)
-        return wire.RollbackAnswer(operation=_new_operation(writer), to=str(seq), documents=paths, records=records)
-
-    return Write(
-        space=space,
-        who=who,
-        why=f"rollback to {seq}",
-        body=body,
-        idempotency=idempotency,
-        answers=wire.RollbackAnswer,
-    )
+    history.require(to, seq)
+    if path is not None:
+        documents.versions(to, path)
+    records = 0
+    if memory is not None:
+        paths = _roll_back_memory(to, by, memory, seq)
+    else:
+        texts = history.texts_at(to, seq, paths=None if path is None else [path])
+        source = _as_source(by, "returnsTo", seq)
+        paths = put_texts(to, texts, source, records=_memories_at(to, texts, seq))
+        records = 0 if path is not None else _roll_back_records(to, seq)
+    for changed in paths:
+        hold_forgotten(to, to.load(DocumentRecord, (changed,)), who=by.who)
+    conflicts.restore(to, seq, paths, whole=path is None and memory is None)
+    return wire.RollbackAnswer(operation=_new_operation(to), to=str(seq), documents=paths, records=records)
 
 
-def _roll_back_documents(
-    writer: Writer,
-    operation: int,
-    *,
-    author: Author,
-    new_id: Callable[[], str],
-    paths: Iterable[str] | None = None,
-) -> list[str]:
-    """Restore every document (or those at `paths`) to its version after `operation`; return the paths that changed.
-
-    Raises NotFound if a version of that time is no longer stored.
-    """
-    texts = history.texts_at(writer, operation, paths=paths)
-    return put_texts(
-        writer,
-        texts,
-        author=author,
-        at=writer.at,
-        new_id=new_id,
-        records=_memories_at(writer, texts, operation),
-        provenance={"returnsTo": operation},
-    )
-
-
-def _roll_back_memory(writer: Writer, memory_id: str, operation: int, *, author: Author) -> list[str]:
+def _roll_back_memory(writer: Writer, by: By, memory_id: str, operation: int) -> list[str]:
     """Restore one memory to its words after `operation`, in its current document; return the paths that changed.
 
     A memory that did not exist then is deleted, one that was deleted since comes back where it was. Raises NotFound
@@ -386,7 +322,7 @@ def _roll_back_memory(writer: Writer, memory_id: str, operation: int, *, author:
         path, change = then.document, Add(memory_id, wording(then))
     else:
         path, change = now.document, Update(memory_id, wording(then))
-    return edit_block(writer, path, change, author=author, records={} if then is None else {memory_id: then})
+    return edit_block(writer, by, path, change, records={} if then is None else {memory_id: then})
 
 
 def _roll_back_records(writer: Writer, seq: int) -> int:

@@ -32,11 +32,12 @@ from reverie.store import (
 from reverie.store.codec import sealed_body, sealed_text, verified_sealed
 from reverie.store.kinds import RULES
 from reverie.usecases import purge_steps
+from reverie.usecases.by import ENGINE
 from reverie.usecases.consolidation import archive_record, replace_archive
 from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import TranscriptChunk
 from reverie.usecases.purge_targets import json_or_text
-from reverie.usecases.put import NewText, no_new_ids, put_texts
+from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -395,7 +396,7 @@ def _put_documents(writer: Writer, change: Callable[[str], str]) -> list[str]:
             texts[document.path] = NewText(text, document.ids)
             loaded = ((name, writer.load(MemoryRecord, (name,))) for name in document.ids)
             memories |= {name: memory for name, memory in loaded if memory is not None}
-    return put_texts(writer, texts, author="engine", at=writer.at, new_id=no_new_ids, records=memories)
+    return put_texts(writer, texts, ENGINE, records=memories)
 
 
 class Lines:

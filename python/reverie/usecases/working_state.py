@@ -21,9 +21,10 @@ from reverie.errors import Conflict, ValidationError
 from reverie.importers.join import main_line, tool_ids, with_asides
 from reverie.importers.rewinds import belongs_to_tree
 from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
-from reverie.store import Kind, WorkingStateRecord, Write
+from reverie.store import Kind, WorkingStateRecord
 from reverie.text_recall import query_for
 from reverie.usecases import projects, threads
+from reverie.usecases.by import By, writes
 from reverie.usecases.entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
@@ -321,30 +322,21 @@ def _one_line(text: object, chars_max: int) -> str:
     return " ".join(text.split())[:chars_max].rstrip() if isinstance(text, str) else ""
 
 
-def commit(
-    space: str,
-    who: str,
-    thread_id: str,
-    state: WorkingState,
-    *,
-    seq: int,
-    version: int | None,
-    why: str,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[WorkingState]:
-    """Return the write that stores `state` as of entry `seq`; its body returns the state as stored (redacted).
+@writes("working-state.set", answers=WorkingState, found=lambda _, thread_id, **__: ("thread", thread_id))
+def put(to: Writer, _: By, thread_id: str, state: WorkingState, *, seq: int, version: int | None) -> WorkingState:
+    """Store `state` as of entry `seq`, and return it as stored (redacted).
 
-    The body raises NotFound for an unknown thread, and Conflict with `details["stale"]` where the stored state is no
-    longer the one that operation `version` wrote, on which `state` was built.
+    Raises NotFound for an unknown thread, and Conflict with `details["stale"]` where the stored state is no longer the
+    one that operation `version` wrote, on which `state` was built.
     """
+    threads.get(to, thread_id)
+    if to.version(Kind.STATE, (thread_id,)) != version:
+        raise Conflict("the working state was changed meanwhile", hint="read it again", stale=True)
+    to.save(WorkingStateRecord(state=state, seq=seq, through_seq=seq), (thread_id,))
+    stored_state = stored(to, thread_id)
+    assert stored_state is not None
+    return stored_state.state
 
-    def body(writer: Writer) -> WorkingState:
-        threads.get(writer, thread_id)
-        if writer.version(Kind.STATE, (thread_id,)) != version:
-            raise Conflict("the working state was changed meanwhile", hint="read it again", stale=True)
-        writer.save(WorkingStateRecord(state=state, seq=seq, through_seq=seq), (thread_id,))
-        stored_state = stored(writer, thread_id)
-        assert stored_state is not None
-        return stored_state.state
 
-    return Write(space=space, who=who, why=why, body=body, idempotency=idempotency, answers=WorkingState)
+refine = writes("working-state.refine", bulk=True)(put.body)
+"""As `put`, for what a distiller or a model made of the state."""

@@ -11,6 +11,7 @@ from reverie.client import Client
 from reverie.models import EntryKind, MemoryType
 from reverie.redact import Redactor
 from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
+from reverie.usecases.by import ENGINE
 from reverie.usecases.put import NewText, put_texts
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
@@ -66,7 +67,7 @@ def build(home: Path, folders: dict[str, str]) -> None:
             records = {key: record(key) for key in ids}
             text = "# Procedures\n\n" + "".join(f"- {MEMORIES[key][1]}\n" for key in ids)
             texts = {f"facts/{name}/procedures.md": NewText(text, ids)}
-            put_texts(writer, texts, author="engine", at=AT, new_id=str, records=records)
+            put_texts(writer, texts, ENGINE, records=records)
 
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
         store.commit([Write("default", "import", "build", body)], at=AT)

@@ -10,6 +10,7 @@ from reverie.client import Client
 from reverie.models import EntryKind, MemoryType
 from reverie.redact import Redactor
 from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
+from reverie.usecases.by import ENGINE
 from reverie.usecases.put import NewText, put_texts
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import repository
@@ -60,7 +61,7 @@ def build(home: Path, folder: Path) -> None:
             "facts/preferences.md": NewText("- Prefers short answers\n", ["m4"]),
         }
         made = {record.id: record for record in records}
-        put_texts(writer, texts, author="engine", at=AT, new_id=str, records=made)
+        put_texts(writer, texts, ENGINE, records=made)
 
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
         store.commit([Write("default", "import", "build", body)], at=AT)

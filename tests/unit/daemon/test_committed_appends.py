@@ -34,7 +34,7 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
     async def failing(*_: Any, **__: Any) -> None:
         raise error
 
-    async def submit(_: Any) -> Done[wire.Appended]:
+    async def submit(_: Any, **__: Any) -> Done[wire.Appended]:
         return Done(APPENDED, 1)
 
     monkeypatch.setattr(actions, "_distilled_if_full", failing)
@@ -44,6 +44,7 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
         clock=lambda: "2026-11-21T09:30:00.000Z",
         redactor=None,
         submit=submit,
+        new_id=None,
         config=SimpleNamespace(context=Context()),
         background_state=SimpleNamespace(schedule=lambda *_: None),
     )

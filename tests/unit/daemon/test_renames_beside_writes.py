@@ -14,6 +14,7 @@ from reverie import syscalls
 from reverie.redact import Redactor
 from reverie.store import MemoryRecord, Store
 from reverie.usecases import documents
+from reverie.usecases.by import By
 from reveried.sync import state
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 
@@ -71,19 +72,20 @@ class Race:
             file.rename(self.root / NEW)
         self.calls += 1
 
-    def new_id(self) -> str:
-        """Return the id of an agent's next memory."""
-        return f"mem_{next(self.ids)}"
+    @property
+    def by(self) -> By:
+        """The agent whose memories have rising ids."""
+        return By("default", "agent", new_id=lambda kind: f"{kind}_{next(self.ids)}")
 
     async def append(self, line: str) -> None:
         """Append a line as an agent does."""
         await self.sync.read_saves("default", [OLD])
-        await self.commit(documents.append("default", OLD, line, who="agent", author="agent", new_id=self.new_id))
+        await self.commit(documents.append.write(self.by, OLD, line))
         await self.sync.write_documents("default", [OLD])
 
     async def run(self) -> bool:
         """Write as an agent does around a full scan, and settle; return False if the moment never came."""
-        await self.commit(documents.put("default", OLD, TEXT, who="agent", author="agent", new_id=self.new_id))
+        await self.commit(documents.put.write(self.by, OLD, TEXT))
         await self.sync.sync("default", None, whole=True)
         await self.sync.save_baselines("default")
         self.calls = 0

@@ -8,7 +8,7 @@ import shutil
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +21,7 @@ from reverie.store import Kind, Store
 from reverie.sync.root import SPACE_FILE, Root
 from reverie.sync.swap import write_file
 from reverie.usecases import documents
+from reverie.usecases.by import By
 from reveried.sync import projections
 from reveried.sync.folder import SpaceFolder
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
@@ -130,15 +131,8 @@ def test_a_full_disk_fails_the_whole_scan(tmp_path: Path, store: Store) -> None:
 
 def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are flushed before their baselines are saved; without a flush nothing is saved."""
-    write = documents.put(
-        "default",
-        "facts/a.md",
-        "- Tea: green\n",
-        who="agent",
-        author="agent",
-        new_id=lambda: new_id("mem", 0, bytes(10)),
-    )
-    store.commit([write], at=AT)
+    by = By("default", "agent", new_id=lambda kind: new_id(kind, 0, bytes(10)))
+    store.commit([documents.put.write(by, "facts/a.md", "- Tea: green\n")], at=AT)
 
     def recorded() -> list[Any]:
         with store.reader("default") as reader:
@@ -206,10 +200,10 @@ def test_an_old_text_that_is_noticed_alone_waits_for_a_full_scan(tmp_path: Path,
 
     async def run() -> None:
         service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
-        for number, text in enumerate(texts):
-            memory_ids = (new_id("mem", number, bytes([n]) * 10) for n in range(255))
-            put = partial(documents.put, who="agent", author="agent", new_id=partial(next, memory_ids))
-            store.commit([put("default", "facts/a.md", text)], at=AT)
+        numbers = count()
+        by = By("default", "agent", new_id=lambda kind: new_id(kind, next(numbers), bytes(10)))
+        for text in texts:
+            store.commit([documents.put.write(by, "facts/a.md", text)], at=AT)
             await service.sync("default", None, whole=True)
             shown.append(saved.read_text())
         folder = service.folder("default")
@@ -228,12 +222,12 @@ def test_a_purge_waits_for_files_replaced_until_then(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that agents replace meanwhile never had its words: else it would wait for as long as they write."""
-    clock, ids = [NOW_MS], (new_id("mem", 1, bytes([n]) * 10) for n in range(255))
-    put = partial(documents.put, who="agent", author="agent", new_id=partial(next, ids))
+    clock, ids = [NOW_MS], count()
+    by = By("default", "agent", new_id=lambda kind: new_id(kind, 1, bytes([next(ids)]) * 10))
     service = sync_service(store, tmp_path / "root", failing_submit(store, "", None), lambda: clock[0])
 
     async def write() -> None:
-        store.commit([put("default", "facts/a.md", f"# A\n\n- Line {clock[0]}: a fact\n")], at=AT)
+        store.commit([documents.put.write(by, "facts/a.md", f"# A\n\n- Line {clock[0]}: a fact\n")], at=AT)
         await service.sync("default", None, whole=True)
 
     async def sleep(seconds: float) -> None:

@@ -15,6 +15,7 @@ from reverie.store import Store
 from reverie.sync import displaced
 from reverie.sync.displaced import SwapName
 from reverie.usecases import documents
+from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
@@ -47,7 +48,7 @@ class Place:
 
     def agent_writes(self, text: str, path: str = NOTE) -> None:
         """Write a document to the store alone."""
-        put = documents.put("default", path, text, who="agent", author="agent", new_id=lambda: "mem_x")
+        put = documents.put.write(By("default", "agent", new_id=lambda _: "mem_x"), path, text)
         self.store.commit([put], at=AT)
 
     async def settle(self, keeper: SyncService) -> None:
@@ -190,7 +191,7 @@ def test_a_deletion_below_a_refused_folder_stays(place: Place) -> None:
         place.note.parent.rename(away)
         place.note.parent.symlink_to(away)
         await keeper.sync("default", None, whole=True)
-        place.store.commit([documents.delete("default", NOTE, who="agent", author="agent")], at=AT)
+        place.store.commit([documents.delete.write(By("default", "agent"), NOTE)], at=AT)
         await place.settle(keeper)
         place.note.parent.unlink()
         away.rename(place.note.parent)

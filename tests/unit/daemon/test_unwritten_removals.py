@@ -11,7 +11,7 @@ import pytest
 from reverie.redact import Redactor
 from reverie.store import DocumentRecord, Done, MemoryRecord, PendingPurge, Store
 from reverie.usecases import documents, memories, purge_steps, purge_targets
-from reverie.usecases.moves import move
+from reverie.usecases.by import By
 from reverie.usecases.undo import undo
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
@@ -33,7 +33,8 @@ class Place:
     def __init__(self, home: Path, store: Store, *, alone: bool) -> None:
         self.store, self.folder = store, home / "root" / "default"
         self.folder.mkdir(parents=True)
-        self.ids = (f"mem_{number}" for number in count())
+        ids = count()
+        self.by = By("default", "agent", new_id=lambda kind: f"{kind}_{next(ids)}")
         self.now_ms = NOW_MS
         if not alone:
             self.commit(self.put(f"# Garden\n\n{KEPT}"))
@@ -43,7 +44,7 @@ class Place:
             (self.memory,) = [str(key[0]) for key, memory in reader.records(MemoryRecord) if memory.content in GONE]
 
     def put(self, text: str) -> Write[Any]:
-        return documents.put("default", PATH, text, who="agent", author="agent", new_id=lambda: next(self.ids))
+        return documents.put.write(self.by, PATH, text)
 
     def commit(self, *writes: Write[Any]) -> int:
         done = [self.store.commit([write], at=AT)[0] for write in writes]
@@ -64,7 +65,7 @@ class Place:
 
 
 def forget(place: Place) -> None:
-    place.commit(memories.forget("default", place.memory, who="agent", author="agent"))
+    place.commit(memories.forget.write(place.by, place.memory))
 
 
 def purge(place: Place) -> None:
@@ -82,16 +83,7 @@ def purge(place: Place) -> None:
 
 
 def undone(place: Place) -> None:
-    place.commit(
-        undo(
-            "default",
-            place.operation,
-            who="agent",
-            author="agent",
-            new_id=lambda: next(place.ids),
-            redactor=Redactor(),
-        )
-    )
+    place.commit(undo.write(place.by, place.operation, Redactor()))
 
 
 def rewrite(place: Place) -> None:
@@ -136,16 +128,7 @@ def test_a_moved_document_is_not_doubled(tmp_path: Path) -> None:
         with Store.open(tmp_path / "store", redactor=Redactor()) as store:
             place = Place(tmp_path, store, alone=True)
             await place.service().sync("default", None, whole=True)
-            place.commit(
-                move(
-                    "default",
-                    PATH,
-                    MOVED,
-                    who="agent",
-                    author="agent",
-                    new_id=lambda: next(place.ids),
-                )
-            )
+            place.commit(documents.move.write(place.by, PATH, MOVED))
 
             await place.service().sync("default", None, whole=True)
 

@@ -13,6 +13,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.redact import Redactor
 from reverie.store import NoteRecord, Store, Write
+from reverie.usecases.by import By
 from reveried.execute import TRIES, answer_once, execute, retry_while_stale, stored_answer
 from reveried.worker import Worker
 
@@ -106,14 +107,13 @@ async def run(parts: Any, **options: Any) -> Answer:
     """Run the use case "count" with an idempotency key."""
     return await execute(
         parts,
-        SPACE,
+        By(SPACE, "test", key=KEY),
         snapshot=lambda reader: Job(count(reader)),
         job="count",
         plan=Plan,
         **{"commit": commit, **options},
         answers=Answer,
         lock="notes",
-        idempotency=KEY,
     )
 
 

@@ -17,6 +17,7 @@ from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads, working_state
+from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from reverie.usecases.working_state import StatePlan
 from reveried.actions import contexts as actions
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 AT = "2026-11-21T09:30:00.000Z"
 SPACE, THREAD = "default", "t"
+BY = By(SPACE, "agent")
 ASKED = "Please find out why the harbour lights go out at night"
 
 
@@ -67,7 +69,7 @@ async def daemon(tmp_path: Path, distiller: Distiller | None, **options: Any) ->
         models=None,
         clock=lambda: AT,
     )
-    await worker.submit(threads.create(SPACE, "test", ThreadRecord(id=THREAD, created_at=AT, updated_at=AT)))
+    await worker.submit(threads.create.write(BY, ThreadRecord(id=THREAD, created_at=AT, updated_at=AT)))
     try:
         yield services
     finally:
@@ -81,7 +83,7 @@ async def say(services: Any, *texts: str, role: str = "user") -> None:
     """Append messages as the route does."""
     entries = threads.entries_of([(role, text) for text in texts], None, AT)
     sealed = [seal(entry_record(entry), services.redactor) for entry in entries]
-    write: Write[Any] = threads.append(SPACE, "test", THREAD, entries, sealed, at=AT, window=200_000)
+    write: Write[Any] = threads.append.write(BY, THREAD, entries, sealed, window=200_000)
     await services.submit(write)
     services.background_state.schedule(services, SPACE, THREAD)
 
@@ -251,9 +253,7 @@ def test_an_agents_state_wins_over_a_distillers(tmp_path: Path) -> None:
         async with daemon(tmp_path, Fake(answer), deadline_s=30) as services:
             await say(services, ASKED)
             await asyncio.to_thread(going.wait, 30)
-            await actions.set_state(
-                services, SPACE, THREAD, {"current_task": "what the agent says"}, replace_all=False, who="agent"
-            )
+            await actions.set_state(services, BY, THREAD, {"current_task": "what the agent says"}, replace_all=False)
             may_end.set()
             await services.background_state.wait_idle()
             assert (await state(services)).current_task == "what the agent says"

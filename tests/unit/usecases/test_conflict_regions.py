@@ -10,6 +10,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import conflicts
+from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, opened, write
 
@@ -32,18 +33,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def settled(store: Store, *regions: dict[str, Any], keep: Literal["store", "both"] = "store") -> str:
     """Open a conflict with these regions, resolve it, and return the text of the document."""
     ids = count(1)
+    by = By("default", "x", "person", lambda kind: f"{kind}_{next(ids)}")
     held = {"id": "cnf_1", "path": PATH, "copy": BESIDE, "text": "other", "regions": list(regions), "openedAt": AT}
 
     def noted(writer: Writer) -> None:
         texts: dict[str, NewText | None] = {PATH: NewText(TEXT)}
-        put_texts(writer, texts, author="person", at=AT, new_id=lambda: f"mem_{next(ids)}")
+        put_texts(writer, texts, by)
         writer.put(Kind.CONFLICT, ("cnf_1",), {**held, "operation": writer.number})
 
     write(store, noted)
-    made = conflicts.resolve(
-        "default", "cnf_1", keep=keep, content=None, who="x", author="person", new_id=lambda: f"mem_new_{next(ids)}"
-    )
-    write(store, made.body)
+    write(store, lambda writer: conflicts.resolve(writer, by, "cnf_1", keep=keep))
     with store.reader("default") as reader:
         found = reader.get(Kind.DOCUMENT, (PATH,))
     return str(found and found["content"])

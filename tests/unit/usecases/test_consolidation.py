@@ -14,6 +14,7 @@ from reverie.models import Candidate, Delete, MemoryType
 from reverie.redact import Redactor
 from reverie.store import ForgottenRecord, Kind
 from reverie.usecases import consolidation
+from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.screening import decide, plan_changes
 from support.stores import AT, after, opened, put, write
@@ -48,7 +49,7 @@ class ConsolidationStore:
         """Write a document as a person, or as another author."""
 
         def body(writer: Writer) -> None:
-            put_texts(writer, {path: NewText(text)}, author=author, at=AT, new_id=lambda: f"mem_{next(self._ids):03}")
+            put_texts(writer, {path: NewText(text)}, By("", "", author, lambda kind: f"{kind}_{next(self._ids):03}"))
 
         write(self.base, body)
 
@@ -60,7 +61,7 @@ class ConsolidationStore:
 
     def apply(self, plan: MemoryPlan) -> Any:
         """Commit a plan and return its answer."""
-        return write(self.base, lambda writer: consolidation.commit(writer, plan, at=after(1))).value
+        return write(self.base, lambda writer: consolidation.commit(writer, plan), at=after(1)).value
 
     def text(self, path: str) -> str | None:
         """Return the text of a document, or None."""

@@ -13,6 +13,7 @@ from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Write
 from reverie.usecases import documents, memories, parts, undo
+from reverie.usecases.by import Author, By
 from reverie.usecases.parts import PartIndex, part_index
 from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, opened
@@ -45,20 +46,20 @@ class Space:
         assert isinstance(outcome, Done), outcome
         return outcome.value
 
-    def new_id(self) -> str:
-        """Return the next id."""
-        return f"mem_{next(self._ids)}"
+    def by(self, who: str, author: Author) -> By:
+        """Return whose write it is."""
+        return By(SPACE, who, author, lambda kind: f"{kind}_{next(self._ids)}")
 
     def remember(self, content: str, document: str | None = None) -> memories.RememberedMemory:
         """Remember a fact."""
         candidate = Candidate(type=MemoryType.FACT, content=content, tags=(), subject="project", project="")
-        write = memories.remember(SPACE, candidate, who="agent", author="agent", new_id=self.new_id, document=document)
+        write = memories.remember.write(self.by("agent", "agent"), candidate, document)
         remembered: memories.RememberedMemory = self.run(write)
         return remembered
 
     def put(self, path: str, text: str) -> None:
         """Write a whole document."""
-        self.run(documents.put(SPACE, path, text, who="ada", author="person", new_id=self.new_id))
+        self.run(documents.put.write(self.by("ada", "person"), path, text))
 
     def check(self, path: str, *contents: str) -> None:
         """Assert that the kept index names the same open part as a new one, and all parts that may have these lines."""
@@ -125,15 +126,15 @@ def test_a_part_that_fills_up_is_followed_by_the_next(space: Space) -> None:
 
 def _forget(space: Space) -> None:
     found = space.remember("first fact 3")
-    space.run(memories.forget(SPACE, found.id, who="ada", author="person"))
+    space.run(memories.forget.write(space.by("ada", "person"), found.id))
 
 
 def _undo_a_deletion(space: Space) -> None:
-    space.run(documents.delete(SPACE, FIRST, who="ada", author="person"))
+    space.run(documents.delete.write(space.by("ada", "person"), FIRST))
     with space.store.reader(SPACE) as reader:
         number = reader.operation()
     space.remember("written between", "facts/user.md")
-    space.run(undo.undo(SPACE, number, who="ada", author="person", new_id=space.new_id, redactor=Redactor()))
+    space.run(undo.undo.write(space.by("ada", "person"), number, Redactor()))
 
 
 CHANGES: dict[str, Callable[[Space], object]] = {
@@ -141,7 +142,7 @@ CHANGES: dict[str, Callable[[Space], object]] = {
     "a person writes a whole new text": lambda space: space.put(SECOND, full_text("other")),
     "a person makes another part by hand": lambda space: space.put(THIRD, full_text("third")),
     "a person makes the part after the next": lambda space: space.put("facts/project-4.md", full_text("fourth")),
-    "a person deletes a part": lambda space: space.run(documents.delete(SPACE, SECOND, who="ada", author="person")),
+    "a person deletes a part": lambda space: space.run(documents.delete.write(space.by("ada", "person"), SECOND)),
     "a part becomes a document of another kind": lambda space: space.put(
         SECOND, "---\nname: deploys\nmetadata:\n  type: project\n---\nfirst fact 7\n"
     ),
@@ -172,7 +173,7 @@ def test_a_write_that_fails_leaves_no_index_behind(space: Space) -> None:
 
     def body(writer: Writer) -> None:
         text = "# Project\n\n- the crane is broken\n"
-        put_texts(writer, {SECOND: NewText(text)}, author="agent", at=AT, new_id=space.new_id)
+        put_texts(writer, {SECOND: NewText(text)}, space.by("", "agent"))
         raise RuntimeError("something else failed")
 
     (outcome,) = space.store.commit([Write(SPACE, "agent", "test", body)], at=AT)

@@ -9,6 +9,7 @@ import pytest
 
 from reverie.models import MemoryType
 from reverie.store import Kind, MemoryRecord
+from reverie.usecases.by import ENGINE, By
 from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, after, opened, write
 
@@ -34,7 +35,7 @@ class Notes:
 
         def body(writer: Writer) -> list[str]:
             given = {path: None if text is None else NewText(text) for path, text in texts.items()}
-            return put_texts(writer, given, author=author, at=at, new_id=lambda: f"mem_{next(self._ids)}", **more)
+            return put_texts(writer, given, By("", "", author, lambda kind: f"{kind}_{next(self._ids)}"), **more)
 
         return list(write(self.store, body, at=at).value)
 
@@ -113,9 +114,7 @@ def test_ids_and_records_that_the_caller_made_are_taken(notes: Notes) -> None:
         put_texts(
             writer,
             {"facts/skills.md": NewText("- Can dive\n", ["mem_mine"])},
-            author="engine",
-            at=AT,
-            new_id=lambda: "never",
+            ENGINE,
             records={"mem_mine": record},
         )
 

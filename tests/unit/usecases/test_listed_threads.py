@@ -8,6 +8,7 @@ import orjson
 
 from reverie.redact import Redactor
 from reverie.usecases import imports, threads
+from reverie.usecases.by import By
 from reverie.usecases.imported import import_id as import_id_of
 from support.stores import AT, SPACE, opened
 
@@ -28,7 +29,7 @@ def test_threads_without_messages_and_of_subagents_are_asked_for(tmp_path: Path)
             "spawned": [SPAWNED, PROMPT],
             "silent": [META],
         }.items():
-            begun = imports.begin(SPACE, "codex", session, f"{session}.jsonl", at=AT)
+            begun = imports.begin.write(By(SPACE, "import"), "codex", session, f"{session}.jsonl")
             store.commit([begun], at=AT)
             data = b"".join(orjson.dumps(line) + b"\n" for line in lines)
             with store.reader(SPACE) as reader:
@@ -36,7 +37,7 @@ def test_threads_without_messages_and_of_subagents_are_asked_for(tmp_path: Path)
                 job = imports.snapshot(
                     reader, import_id, offset=0, first_line=1, data=data, final=True, redactor=Redactor(), literals=[]
                 )
-            store.commit([imports.commit(SPACE, import_id, 0, imports.decide(job))], at=AT)
+            store.commit([imports.commit.write(By(SPACE, "import"), import_id, 0, imports.decide(job))], at=AT)
         with store.reader(SPACE) as reader:
             for page in (threads.page, threads.newest_page):
                 named = {

@@ -9,8 +9,9 @@ import pytest
 
 from reverie.documents import refresh_header
 from reverie.store import DocumentRecord
+from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
-from support.stores import AT, SPACE, opened, write
+from support.stores import SPACE, opened, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ def put(store: Store) -> Callable[..., None]:
     def put_as(author: Any, texts: dict[str, str | None]) -> None:
         def body(writer: Writer) -> list[str]:
             given = {path: None if text is None else NewText(text) for path, text in texts.items()}
-            return put_texts(writer, given, author=author, at=AT, new_id=lambda: f"mem_{next(numbers)}")
+            return put_texts(writer, given, By("", "", author, lambda kind: f"{kind}_{next(numbers)}"))
 
         write(store, body, who=author)
 

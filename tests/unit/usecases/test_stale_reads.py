@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -12,6 +12,7 @@ from reverie.store import DocumentRecord
 from reverie.sync.plan import ConflictCopy, ConflictRegion
 from reverie.usecases import conflicts
 from reverie.usecases import memories as memory_changes
+from reverie.usecases.by import By
 from reverie.usecases.put import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
@@ -44,13 +45,9 @@ def saves(store: Store, texts: dict[str, str]) -> None:
 
     def body(writer: Writer) -> list[str]:
         given = {path: NewText(text) for path, text in texts.items()}
-        return put_texts(writer, given, author="person", at=AT, new_id=lambda: f"mem_{writer.number}_{next(ids)}")
+        return put_texts(writer, given, By("", "", "person", lambda kind: f"{kind}_{writer.number}_{next(ids)}"))
 
     write(store, body)
-
-
-def commits(store: Store, made: Any) -> Any:
-    return write(store, made.body).value
 
 
 def text(store: Store, path: str = PATH) -> str | None:
@@ -67,18 +64,13 @@ def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) ->
     saves(store, {PATH: MINE.replace("pilot", "pilot and baker")})
 
     def change(seen: MemoryRecord) -> None:
-        made = memory_changes.change(
-            "default", memory_id, content="Role: none", tags=None, who="x", author="agent", read=seen
-        )
-        commits(store, made)
+        by = By("default", "x", seen=seen)
+        write(store, lambda writer: memory_changes.change(writer, by, memory_id, content="Role: none"))
 
     with pytest.raises(Conflict, match="changed just now"):
         change(seen)
     with pytest.raises(Conflict, match="changed just now"):
-        commits(
-            store,
-            memory_changes.forget("default", memory_id, who="x", author="agent", read=seen),
-        )
+        write(store, memory_changes.forget, By("default", "x", seen=seen), memory_id)
     assert "pilot and baker" in str(text(store))
 
     with store.reader("default") as reader:
@@ -102,17 +94,8 @@ def test_what_a_person_wrote_into_a_conflict_copy_counts(store: Store, keep: Lit
     ids = count(1)
 
     def resolve(seen: tuple[str, str]) -> None:
-        made = conflicts.resolve(
-            "default",
-            "cnf_1",
-            keep=keep,
-            content=None,
-            who="x",
-            author="person",
-            read_texts=seen,
-            new_id=lambda: f"mem_new_{next(ids)}",
-        )
-        commits(store, made)
+        by = By("default", "x", "person", lambda kind: f"{kind}_new_{next(ids)}", seen=seen)
+        write(store, lambda writer: conflicts.resolve(writer, by, "cnf_1", keep=keep))
 
     saves(store, {BESIDE: OTHER + "- Motto: never give in\n"})
     with pytest.raises(Conflict, match="changed just now"):

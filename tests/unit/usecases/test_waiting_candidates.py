@@ -10,6 +10,7 @@ from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import CandidateRecord, Done, Failed, Kind, Reader, Store, Write
 from reverie.usecases import review
+from reverie.usecases.by import By
 from reverie.usecases.waiting import WaitingCandidates
 from support.stores import AT
 
@@ -46,7 +47,7 @@ class Candidates:
         with self.store.reader("default") as reader:
             waiting = [record.id for _, record in reader.records(CandidateRecord) if record.state == "waiting"]
         if waiting:
-            (done,) = self.store.commit([review.reject("default", self.pick.choice(waiting), who="ann")], at=AT)
+            (done,) = self.store.commit([review.reject.write(By("default", "ann"), self.pick.choice(waiting))], at=AT)
             assert isinstance(done, Done)
 
     def undo(self) -> None:
@@ -104,7 +105,7 @@ def test_a_second_decision_names_the_first(tmp_path: Path) -> None:
         with store.reader("default") as reader:
             decided = reader.latest(Kind.CANDIDATE, (candidates.made[0],))
         candidates.rest()
-        (refused,) = store.commit([review.reject("default", candidates.made[0], who="ann")], at=AT)
+        (refused,) = store.commit([review.reject.write(By("default", "ann"), candidates.made[0])], at=AT)
         assert isinstance(refused, Failed)
         assert isinstance(refused.error, Conflict)
         assert refused.error.hint == f"reverie undo {decided} takes the decision back"
