@@ -120,10 +120,10 @@ def client_name(request: Request) -> str | None:
     return None
 
 
-def success(request: Request, result: dict[str, Any], server: dict[str, str], *, stateless: bool) -> dict[str, Any]:
+def success(request: Request, result: dict[str, Any], *, stateless: bool) -> dict[str, Any]:
     """Return the JSON-RPC response with a result; without a session it gets `resultType` and the server's name too."""
     if stateless:
-        meta = {**result.get("_meta", {}), META + "serverInfo": server}
+        meta = {**result.get("_meta", {}), META + "serverInfo": SERVER}
         result = {"resultType": "complete", **result, "_meta": meta}
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 

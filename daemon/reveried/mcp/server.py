@@ -54,12 +54,13 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
     Raises:
         RpcError: there is no such method, or its parameters do not fit.
     """
-    methods = _STATELESS if client.stateless else _OF_SESSION
-    method = methods.get(request.method)
-    if method is None:
+    fixed, methods = (_FIXED_STATELESS, _METHODS) if client.stateless else (_FIXED_OF_SESSION, _METHODS_OF_SESSION)
+    if request.method not in fixed.keys() | methods.keys():
         raise RpcError(messages.METHOD_NOT_FOUND, f"there is no method {request.method[:80]!r}")
+    answer: Result | Question
     try:
-        answer = await method(call, client, request)
+        known = fixed.get(request.method)
+        answer = await methods[request.method](call, client, request) if known is None else known()
     except (NotFound, ValidationError) as error:
         not_found = request.method.startswith("resources/") and isinstance(error, NotFound)
         code = messages.RESOURCE_NOT_FOUND if not_found and not client.stateless else messages.INVALID_PARAMS
@@ -73,11 +74,6 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
 def sentence(error: ReverieError) -> str:
     """Return an error as one line of text: its message and its hint on what to do next."""
     return f"{error.message}; {error.hint}" if error.hint else error.message
-
-
-async def _tools(call: Call, client: Client, request: Request) -> Result:
-    del call, client, request
-    return {"tools": tools.definitions("mcp")}
 
 
 async def _call_tool(call: Call, client: Client, request: Request) -> Result | Question:
@@ -191,19 +187,9 @@ async def _resources(call: Call, client: Client, request: Request) -> Result:
     return await resources.resource_page(call, await project_of(call, client, thread), cursor)
 
 
-async def _templates(call: Call, client: Client, request: Request) -> Result:
-    del call, client, request
-    return {"resourceTemplates": list(resources.TEMPLATES)}
-
-
 async def _read(call: Call, client: Client, request: Request) -> Result:
     uri, thread = _text(request, "uri"), await thread_of(call, client, request)
     return {"contents": [await resources.contents(call, client, uri, thread)]}
-
-
-async def _prompts(call: Call, client: Client, request: Request) -> Result:
-    del call, client, request
-    return {"prompts": list(prompts.PROMPTS)}
 
 
 async def _prompt(call: Call, client: Client, request: Request) -> Result:
@@ -239,16 +225,6 @@ async def _initialize(call: Call, client: Client, request: Request) -> Result:
     return messages.initialized(asked)
 
 
-async def _ping(call: Call, client: Client, request: Request) -> Result:
-    del call, client, request
-    return {}
-
-
-async def _discover(call: Call, client: Client, request: Request) -> Result:
-    del call, client, request
-    return messages.discovered()
-
-
 async def _subscribe(call: Call, client: Client, request: Request) -> Result:
     """Subscribe the client to a resource that exists, so that the session's stream announces its changes."""
     uri, thread = _text(request, "uri"), await thread_of(call, client, request)
@@ -279,20 +255,22 @@ def _text_result(text: str, *, is_error: bool) -> Result:
 
 _NOT_CACHED = frozenset({"tools/call", "prompts/get", "completion/complete"})
 _METHODS: dict[str, Callable[[Call, Client, Request], Awaitable[Result | Question]]] = {
-    "tools/list": _tools,
     "tools/call": _call_tool,
     "resources/list": _resources,
-    "resources/templates/list": _templates,
     "resources/read": _read,
-    "prompts/list": _prompts,
     "prompts/get": _prompt,
     "completion/complete": _complete,
 }
-_STATELESS = {**_METHODS, "server/discover": _discover}
-_OF_SESSION = {
+_FIXED: dict[str, Callable[[], Result]] = {
+    "tools/list": lambda: {"tools": tools.definitions("mcp")},
+    "resources/templates/list": lambda: {"resourceTemplates": list(resources.TEMPLATES)},
+    "prompts/list": lambda: {"prompts": list(prompts.PROMPTS)},
+}
+_FIXED_STATELESS = {**_FIXED, "server/discover": messages.discovered}
+_FIXED_OF_SESSION = {**_FIXED, "ping": dict[str, Any]}
+_METHODS_OF_SESSION = {
     **_METHODS,
     "initialize": _initialize,
-    "ping": _ping,
     "resources/subscribe": _subscribe,
     "resources/unsubscribe": _unsubscribe,
 }

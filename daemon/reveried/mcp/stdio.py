@@ -203,8 +203,7 @@ class Bridge:
         except OSError:
             return  # the client is gone
         finally:
-            assert answer.stream is not None
-            answer.stream.close()
+            answer.close()
 
     def _copy(self, number: str | int | None, answer: Answer, again: Callable[[], Answer]) -> None:
         """Write each event of a stream as a line."""
@@ -219,8 +218,7 @@ class Bridge:
                     wait = RETRY_S
             except (OSError, ValueError):
                 pass  # as at the end of the stream: the daemon is gone
-            if answer.stream is not None:
-                answer.stream.close()
+            answer.close()
             if number not in self._streams or self._closed.wait(wait):
                 break
             is_first, wait = False, min(2 * wait, RETRY_MAX_S)
@@ -270,7 +268,7 @@ def _without_daemon(request: Request | None, number: str | int | None, error: Re
         result = {"tools": definitions("mcp"), **(messages.FRESH if stateless else {})}
     if result is None or request is None:
         return _failed(request, number, error)
-    return messages.success(request, result, messages.SERVER, stateless=stateless)
+    return messages.success(request, result, stateless=stateless)
 
 
 def _failed(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
@@ -279,7 +277,7 @@ def _failed(request: Request | None, number: str | int | None, error: ReverieErr
     if request is not None and request.method == "tools/call":
         result = {"content": [{"type": "text", "text": text}], "isError": True}
         stateless = messages.META + "protocolVersion" in request.meta
-        return messages.success(request, result, messages.SERVER, stateless=stateless)
+        return messages.success(request, result, stateless=stateless)
     return messages.failure(number, RpcError(messages.INTERNAL_ERROR, text, error=error.code))
 
 
@@ -300,12 +298,19 @@ _NO_ANSWER = "what was to be stored may be stored; `reverie logs` in a terminal 
 
 
 class Answer(NamedTuple):
-    """The daemon's answer to one request: the whole body, or for a stream its socket and the bytes read so far."""
+    """The daemon's answer to one request: the whole body, or for a stream its socket and the file to read it from."""
 
     status: int
     headers: dict[str, str]  # names in lower case
-    body: bytes
+    body: bytes = b""
     stream: socket.socket | None = None
+    file: BinaryIO | None = None
+
+    def close(self) -> None:
+        """Close the stream, if it is one."""
+        if self.file is not None and self.stream is not None:
+            self.file.close()
+            self.stream.close()
 
     def error(self) -> ReverieError | None:
         """Return the error that the daemon's HTTP API answered; None for a success or an answer in JSON-RPC."""
@@ -373,47 +378,32 @@ def events_of(answer: Answer) -> Iterator[bytes]:
 
 def _chunks(answer: Answer) -> Iterator[bytes]:
     """Yield the chunks of a body in the transfer coding of HTTP/1.1 (RFC 9112, 7.1)."""
-    assert answer.stream is not None
-    data = answer.body
-    while True:
-        size, line, rest = data.partition(b"\r\n")
-        if line:
-            length = int(size, 16)
-            if length == 0:
-                return
-            if len(rest) >= length + 2:
-                yield rest[:length]
-                data = rest[length + 2 :]
-                continue
-        piece = answer.stream.recv(1 << 16)
-        if not piece:
+    assert answer.file is not None
+    while size := int(answer.file.readline() or b"0", 16):
+        piece = answer.file.read(size)
+        if len(piece) < size:
             return
-        data += piece
+        yield piece
+        answer.file.readline()
 
 
 def _answer(peer: socket.socket) -> Answer:
     """Read the head of an answer, and its body unless it is a stream. Raises OSError and DaemonNotRunning."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        piece = peer.recv(1 << 16)
-        if not piece:
-            raise ended_early()
-        data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
-    first, *lines = head.decode("latin-1").split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    status = int(first.split(" ")[1])
+    file = peer.makefile("rb")
+    lines = []
+    while line := file.readline().decode("latin-1").rstrip("\r\n"):
+        lines.append(line)
+    if not lines:
+        raise ended_early()
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    status = int(lines[0].split(" ")[1])
     if headers.get("transfer-encoding") == "chunked":
-        return Answer(status, headers, body, peer)
+        return Answer(status, headers, stream=peer, file=file)
     length = int(headers.get("content-length", "0"))
-    pieces, size = [body], len(body)
-    while size < length:
-        piece = peer.recv(1 << 16)
-        if not piece:
-            raise ended_early()
-        pieces.append(piece)
-        size += len(piece)
-    return Answer(status, headers, b"".join(pieces))
+    body = file.read(length)
+    if len(body) < length:
+        raise ended_early()
+    return Answer(status, headers, body)
 
 
 def _request(method: str, body: bytes | None, headers: Mapping[str, str]) -> bytes:

@@ -174,7 +174,7 @@ def _check_headers(call: Call, request: Request) -> None:
 
 
 def _success(request: Request, found: dict[str, Any], client: Client) -> Reply:
-    body = messages.success(request, found, messages.SERVER, stateless=client.stateless)
+    body = messages.success(request, found, stateless=client.stateless)
     headers = {"mcp-session-id": client.session} if request.method == "initialize" else {}
     return Reply(body, headers=headers)
 
@@ -271,7 +271,7 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
             answer = {}
         yes = server.agreed(answer)
         result = await server.call_tool(call, client, request) if yes else server.declined()
-        yield _event(messages.success(request, result, messages.SERVER, stateless=False))
+        yield _event(messages.success(request, result, stateless=False))
 
     def ended() -> None:
         state.questions.pop((client.session, name), None)
