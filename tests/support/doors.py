@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import anthropic
 
-    from reveried.proxy.listener import ProxyServer
+    from reveried.proxy.server import ProxyServer
     from support.daemon import Daemon
     from support.model_servers import ModelServer
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from reverie.client import AsyncClient
 from reveried.proxy.answers import ClaudeRequests
-from reveried.proxy.listener import ProxyServer
 from reveried.proxy.provider import upstream
 from reveried.proxy.run import in_thread
+from reveried.proxy.server import ProxyServer
 
 if TYPE_CHECKING:
     import ssl

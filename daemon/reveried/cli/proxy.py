@@ -17,7 +17,7 @@ from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
 
 if TYPE_CHECKING:
-    from reveried.proxy.listener import ProxyServer
+    from reveried.proxy.server import ProxyServer
 
 BASE_URL = "ANTHROPIC_BASE_URL"
 PROVIDER = "https://api.anthropic.com"
@@ -106,8 +106,8 @@ def _server(max_tokens: int | None, upstream_url: str | None, port: int) -> "Pro
     """Return a proxy before it listens. Raises ValidationError."""
     from reverie.client import AsyncClient  # noqa: PLC0415 - only these commands need it
     from reveried.proxy.answers import ClaudeRequests  # noqa: PLC0415 - as above
-    from reveried.proxy.listener import ProxyServer  # noqa: PLC0415 - as above
     from reveried.proxy.provider import upstream  # noqa: PLC0415 - as above
+    from reveried.proxy.server import ProxyServer  # noqa: PLC0415 - as above
 
     if max_tokens is not None and max_tokens < CAP_MIN:
         raise ValidationError(f"--max-tokens is less than {CAP_MIN}", hint="a client's own prompt has more than that")

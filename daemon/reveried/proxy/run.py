@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType
 
-    from reveried.proxy.listener import ProxyServer
+    from reveried.proxy.server import ProxyServer
 
 _FORWARDED: Final = (
     signal.SIGTERM,

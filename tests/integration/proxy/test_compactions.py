@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reveried.proxy.listener import ProxyServer
+    from reveried.proxy.server import ProxyServer
     from support.daemon import Daemon
 
 ASKED = (

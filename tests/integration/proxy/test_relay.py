@@ -12,14 +12,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from reverie.errors import ValidationError
-from reveried.proxy import connection
+from reveried.proxy import server as proxy_server
 from reveried.proxy.http import RequestHead
 from reveried.proxy.provider import upstream
 from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from reveried.proxy.listener import ProxyServer
+    from reveried.proxy.server import ProxyServer
 
 MESSAGES = "/v1/messages?beta=true"
 
@@ -156,7 +156,7 @@ def test_an_idle_connection_ends_with_the_provider_s() -> None:
 
 def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The proxy reads no more of a large body from the client than the provider takes."""
-    monkeypatch.setattr(connection, "BODY_BYTES_MAX", 16_000_000)
+    monkeypatch.setattr(proxy_server, "BODY_BYTES_MAX", 16_000_000)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with proxied(url) as server, connected(server) as send:
@@ -178,7 +178,7 @@ def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.Monk
 
 def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body above the size limit of inspection is passed on whole, with a length, in chunks, and on another path."""
-    monkeypatch.setattr(connection, "BODY_BYTES_MAX", 500_000)
+    monkeypatch.setattr(proxy_server, "BODY_BYTES_MAX", 500_000)
     body = os.urandom(3_000_000)
 
     def answer(peer: socket.socket, request: bytes) -> None:
@@ -201,8 +201,8 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
 
 def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of too many connections the oldest idle ones are closed, and the log says so; those of the client stay."""
-    monkeypatch.setattr("reveried.proxy.listener.CONNECTIONS_MAX", 4)
-    monkeypatch.setattr(connection.ClientConnection, "_warned_at", float("-inf"))
+    monkeypatch.setattr("reveried.proxy.server.CONNECTIONS_MAX", 4)
+    monkeypatch.setattr(proxy_server.ClientConnection, "_warned_at", float("-inf"))
     with (
         capture_logs() as logs,
         provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
