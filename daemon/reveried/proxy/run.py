@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -34,17 +35,25 @@ _LOOPBACK: Final = "127.0.0.1,localhost"
 def serve(make: Callable[[], ProxyServer], started: Callable[[ProxyServer], None]) -> None:
     """Run a proxy until SIGINT or SIGTERM, after `started` was called with it; raises what `make` raises."""
 
-    async def run() -> None:
-        server, stop = make(), asyncio.Event()
-        loop = asyncio.get_running_loop()
+    def on_signals(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop.set)
-        await server.start()
-        started(server)
-        await stop.wait()
-        await server.close()
+            loop.add_signal_handler(number, stop)
 
-    asyncio.run(run())
+    asyncio.run(_served(make, started, on_signals))
+
+
+async def _served(
+    make: Callable[[], ProxyServer],
+    started: Callable[[ProxyServer], None],
+    stopping: Callable[[asyncio.AbstractEventLoop, Callable[[], None]], None],
+) -> None:
+    """Run a proxy until the function is called that `stopping` gets with the loop."""
+    server, stop = make(), asyncio.Event()
+    stopping(asyncio.get_running_loop(), stop.set)
+    await server.start()
+    started(server)
+    await stop.wait()
+    await server.close()
 
 
 def run_client(
@@ -74,38 +83,28 @@ def no_proxy_for_loopback(env: Mapping[str, str]) -> dict[str, str]:
 @contextlib.contextmanager
 def in_thread(make: Callable[[], ProxyServer]) -> Iterator[ProxyServer]:
     """Run a proxy in a thread; yield it once it listens. Raises what `make` raises."""
-    ready = threading.Event()
-    servers: list[ProxyServer] = []
-    failed: list[BaseException] = []
+    ready: Future[ProxyServer] = Future()
     stops: list[Callable[[], object]] = []
 
-    async def run() -> None:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        stops.append(lambda: loop.call_soon_threadsafe(stop.set))
-        server = make()
-        await server.start()
-        servers.append(server)
-        ready.set()
-        await stop.wait()
-        await server.close()
+    def from_here(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
+        stops.append(lambda: loop.call_soon_threadsafe(stop))
 
     def main() -> None:
         try:
-            asyncio.run(run())
+            asyncio.run(_served(make, ready.set_result, from_here))
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            failed.append(error)
-        finally:
-            ready.set()
+            if not ready.done():
+                ready.set_exception(error)
 
     thread = threading.Thread(target=main, name="proxy")
     thread.start()
-    ready.wait()
-    if failed:
-        thread.join()
-        raise failed[0]
     try:
-        yield servers[0]
+        server = ready.result()
+    except BaseException:
+        thread.join()
+        raise
+    try:
+        yield server
     finally:
         stops[0]()
         thread.join()

@@ -13,7 +13,7 @@ import asyncio
 import hmac
 import secrets
 import socket
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import httptools
 
@@ -35,30 +35,13 @@ HEAD_S: Final = 15.0  # for the first request of a connection
 WARN_S: Final = 10.0  # between two lines of the log about too many connections
 
 
-class Handler(Protocol):
-    """Policy of a proxy: the requests to refuse, those to read whole, and their responses or changed bodies."""
-
-    upstream: Upstream
-
-    def refusal(self, head: RequestHead) -> bytes | None:
-        """Return the response that refuses a request; or None, after setting its target to the provider's."""
-
-    def looks_at(self, head: RequestHead) -> bool:
-        """Return True for a request whose body is read whole before the request is passed on or answered."""
-
-    async def answer(self, head: RequestHead, body: bytes) -> tuple[bytes | None, bytes]:
-        """Return a response for the client; or None with the request body that is to be passed on to the provider."""
-
-
 class ClientConnection(asyncio.Protocol):
     """The proxy's connection to the client: parses its requests, and refuses, answers or passes on each of them."""
 
     _warned_at: ClassVar[float] = float("-inf")
 
-    def __init__(self, handler: Handler, opened: set[ClientConnection], connections_max: int) -> None:
-        self._handler = handler
-        self._opened = opened
-        self._connections_max = connections_max
+    def __init__(self, server: ProxyServer) -> None:
+        self._server = server
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
         self._head = RequestHead()
@@ -78,9 +61,9 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # of a stream socket
         """Admit the connection. Above the limit, close the oldest one, maybe this, that has had no admitted request."""
         self._transport = transport
-        self._opened.add(self)
-        alive = [one for one in self._opened if not one.is_ending()]
-        if len(alive) > self._connections_max:
+        self._server.opened.add(self)
+        alive = [one for one in self._server.opened if not one.is_ending()]
+        if len(alive) > CONNECTIONS_MAX:
             waiting = [one for one in alive if not one.is_known]
             oldest = min(waiting, key=lambda one: one.opened_at)
             self._warn_of_many(len(waiting))
@@ -93,7 +76,7 @@ class ClientConnection(asyncio.Protocol):
         """Close the connection to the provider too, and cancel the task that answers."""
         del exc
         self._ended = True
-        self._opened.discard(self)
+        self._server.opened.discard(self)
         self._cancel_deadline()
         if self._task is not None:
             self._task.cancel()
@@ -116,7 +99,7 @@ class ClientConnection(asyncio.Protocol):
             ClientConnection._warned_at = now
             logger("reveried.proxy").warning(
                 "too many connections: the oldest without a request was ended",
-                limit=self._connections_max,
+                limit=CONNECTIONS_MAX,
                 without_request=without_request,
             )
 
@@ -166,7 +149,7 @@ class ClientConnection(asyncio.Protocol):
         if self._parser.should_upgrade() or self._transport.is_closing():
             return
         self._head.method = self._parser.get_method()
-        if (refusal := self._handler.refusal(self._head)) is not None:
+        if (refusal := self._server.refusal(self._head)) is not None:
             self._refuse(refusal)
             return
         self.is_known = True
@@ -174,8 +157,8 @@ class ClientConnection(asyncio.Protocol):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._busy, self._passing, self._body_ended = True, False, False
         self._body.clear()
-        if not self._handler.looks_at(self._head):
-            self._pass_on(self._head.passed_on(self._handler.upstream.authority))
+        if not self._server.requests.looks_at(self._head):
+            self._pass_on(self._head.passed_on(self._server.upstream.authority))
 
     def on_body(self, piece: bytes) -> None:
         """Keep a piece of the body, or pass it on."""
@@ -187,7 +170,7 @@ class ClientConnection(asyncio.Protocol):
         self._body += piece
         if len(self._body) > BODY_BYTES_MAX:
             data, self._body = self._framed(bytes(self._body)), bytearray()
-            self._pass_on(self._head.passed_on(self._handler.upstream.authority) + data)
+            self._pass_on(self._head.passed_on(self._server.upstream.authority) + data)
 
     def on_message_complete(self) -> None:
         """Answer a request whose body was read whole; end the body of a request that is being passed on."""
@@ -218,7 +201,7 @@ class ClientConnection(asyncio.Protocol):
         body = bytes(self._body)
         self._body = bytearray()
         try:
-            local, passed = await self._handler.answer(self._head, body)
+            local, passed = await self._server.requests.answer(self._head, body)
         except Exception as error:  # noqa: BLE001 - whatever it is, the request goes on as it came
             logger("reveried.proxy").warning("a request is passed on as it came", kind=type(error).__name__)
             local, passed = None, body
@@ -228,7 +211,7 @@ class ClientConnection(asyncio.Protocol):
             self._transport.write(local)
             self.response_ended(keep=True)
         else:
-            self._pass_on(self._head.passed_on(self._handler.upstream.authority, body_bytes=len(passed)) + passed)
+            self._pass_on(self._head.passed_on(self._server.upstream.authority, body_bytes=len(passed)) + passed)
 
     # To the provider
 
@@ -245,7 +228,7 @@ class ClientConnection(asyncio.Protocol):
     async def _connect(self) -> None:
         """Connect to the provider and send what waits for it; if that fails, close the client's connection."""
         try:
-            provider = await self._handler.upstream.connect(lambda: _ProviderConnection(self))
+            provider = await self._server.upstream.connect(lambda: _ProviderConnection(self))
         except Exception as error:  # noqa: BLE001 - OSError, or what a wrong proxy or certificate leads to
             logger("reveried.proxy").warning("the provider cannot be reached", why=f"{type(error).__name__}: {error}")
             self._transport.close()
@@ -370,8 +353,8 @@ class ProxyServer:
 
     def __init__(self, requests: ClaudeRequests, upstream: Upstream, *, port: int = 0) -> None:
         self.upstream = upstream
-        self._requests = requests
-        self._opened: set[ClientConnection] = set()
+        self.requests = requests
+        self.opened: set[ClientConnection] = set()
         self._secret = secrets.token_urlsafe(SECRET_BYTES)
         self._server: asyncio.Server | None = None
         self._listener = _bound(port)
@@ -387,17 +370,15 @@ class ProxyServer:
     async def start(self) -> None:
         """Accept connections from now on."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: ClientConnection(self, self._opened, CONNECTIONS_MAX), sock=self._listener
-        )
+        self._server = await loop.create_server(lambda: ClientConnection(self), sock=self._listener)
 
     async def close(self) -> None:
         """End the listener and every connection."""
         if self._server is not None:
             self._server.close()
-        for connection in list(self._opened):
+        for connection in list(self.opened):
             connection.close()
-        await self._requests.close()
+        await self.requests.close()
 
     def refusal(self, head: RequestHead) -> bytes | None:
         """Return the error response to a forbidden request; else None, with the secret removed from its target."""
@@ -408,14 +389,6 @@ class ProxyServer:
             return error_response(404, "not_found_error", "There is nothing here.")
         head.target = self.upstream.base_path.encode() + head.target[len(self._prefix) - 1 :]
         return None
-
-    def looks_at(self, head: RequestHead) -> bool:
-        """Return True for a POST of messages with an uncompressed body, which is read whole before it is passed on."""
-        return self._requests.looks_at(head)
-
-    async def answer(self, head: RequestHead, body: bytes) -> tuple[bytes | None, bytes]:
-        """Return the response and the body, or None and the body to send to the provider, which may be changed."""
-        return await self._requests.answer(head, body)
 
 
 def _bound(port: int) -> socket.socket:

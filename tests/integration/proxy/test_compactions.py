@@ -150,7 +150,7 @@ def test_a_provider_that_leaves_while_a_request_is_looked_at(tmp_path: Path) -> 
             peer = send("POST", "/v1/messages", json.dumps(asked_to()).encode())
             asked, _ = daemon.accept()
             close.set()
-            wait_until(lambda: all(one._provider is None for one in list(server._opened)), "the end of the connection")
+            wait_until(lambda: all(one._provider is None for one in list(server.opened)), "the end of the connection")
             daemon.close()
             asked.close()
             assert read_message(peer) == ok(b"{}")

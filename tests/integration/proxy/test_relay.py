@@ -169,7 +169,7 @@ def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.Monk
             sender.start()
             peer, _ = listener.accept()
             wait_until(
-                lambda: any(one._provider and not one._transport.is_reading() for one in list(server._opened)),
+                lambda: any(one._provider and not one._transport.is_reading() for one in list(server.opened)),
                 "the pause",
             )
             peer.close()
