@@ -14,7 +14,6 @@ from reveried import plugin
 from reveried.cli import daemon_client
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
-from reveried.plugin import client_settings
 from reveried.plugin import install as plugin_install
 
 _NEXT = {
@@ -51,7 +50,7 @@ def install(
     )
     if auto_memory and client != "claude-code":
         raise ValidationError("--auto-memory: only Claude Code has such a memory", hint="leave it out")
-    step = client_settings.remove_memory_folder if uninstall else client_settings.add_memory_folder
+    step = plugin_install.remove_memory_folder if uninstall else plugin_install.add_memory_folder
     keep = partial(step, target.home / "settings.json", daemon_client.root(), notes_file())
     is_asked = client == "claude-code" and (auto_memory or uninstall)
     diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written
