@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reverie.errors import NotFound
 from reveried.cli.output import print_json, spinner
 from reveried.demo.steps import (
     DemoResult,
@@ -20,8 +19,6 @@ from reveried.demo.steps import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = ["run_demo"]
 
 
 def run_demo(paths: Sequence[Path], *, keep: bool, json: bool) -> None:
@@ -45,7 +42,6 @@ def _run_with_report(daemon: TemporaryDaemon, selection: Selection, *, keep: boo
     report = Report()
     report.print_introduction(selection, daemon.home)
     files, thread = import_sessions(daemon.client, selection.files)
-    _require_messages(thread.message_count)
     report.print_import(files, thread)
     with spinner("Distilling and extracting memories"):
         result = distill_threads(daemon.client, files, thread, selection)
@@ -63,14 +59,7 @@ def _run_with_report(daemon: TemporaryDaemon, selection: Selection, *, keep: boo
 def _run_quietly(daemon: TemporaryDaemon, selection: Selection) -> DemoResult:
     """Run the steps of the demo without output, and return their result."""
     files, thread = import_sessions(daemon.client, selection.files, quiet=True)
-    _require_messages(thread.message_count)
     return distill_threads(daemon.client, files, thread, selection)
-
-
-def _require_messages(messages: int) -> None:
-    """Raise NotFound if there are no messages to distill."""
-    if messages == 0:
-        raise NotFound("the session has no messages", hint="give a session with messages, or none for the sample")
 
 
 def _json_result(result: DemoResult, daemon: TemporaryDaemon, *, keep: bool) -> dict[str, Any]:

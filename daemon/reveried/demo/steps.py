@@ -134,16 +134,15 @@ def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -
 
     Raises:
         ValidationError: none of them is a session; the message says why the first is not.
-        NotFound: the sessions are empty files.
+        NotFound: the sessions have no messages.
     """
     reports = import_files(client, files, quiet=quiet)
-    threads = list(all_items(lambda after: client.threads(after=after)))
-    if not threads:
-        errors = [report.error for report in reports if report.error is not None]
-        if errors:
-            raise ValidationError(errors[0])
+    longest = max(all_items(lambda after: client.threads(after=after)), key=lambda thread: thread.tokens, default=None)
+    if longest is None and (errors := [report.error for report in reports if report.error is not None]):
+        raise ValidationError(errors[0])
+    if longest is None or longest.message_count == 0:
         raise NotFound("the session has no messages", hint="give a session with messages, or none for the sample")
-    return reports, max(threads, key=lambda thread: thread.tokens)
+    return reports, longest
 
 
 def distill_threads(client: Client, reports: list[FileReport], thread: wire.Thread, selection: Selection) -> DemoResult:
