@@ -94,7 +94,7 @@ def eval_continuity(
 
     Example: reverie eval continuity ~/.claude/projects --svg kept.svg
     """
-    from reverie.evals import continuity, picture  # noqa: PLC0415 - loads the engine
+    from reverie.evals import continuity  # noqa: PLC0415 - loads the engine
     from reverie.files import write_atomic  # noqa: PLC0415 - as above
 
     sizes = parse_budgets(budgets)
@@ -104,7 +104,7 @@ def eval_continuity(
     with step_progress("Measuring", len(sessions), quiet=json) as step:
         report = continuity.continuity(sessions, budgets=sizes, points=cuts, on_file=step)
     if svg is not None:
-        write_atomic(svg, picture.svg(report).encode())  # before the last line says where it is
+        write_atomic(svg, continuity.svg(report).encode())  # before the last line says where it is
     print_unread(report.unread)
     if json:
         print_json(_continuity_json(report))
