@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from reverie import ids, wire
-from reverie.adapters.values import RecentlyUsed
+from reverie.adapters.values import RecentlyUsed, all_items
 from reverie.client.optional import load
 from reverie.errors import NotFound, ValidationError
 
@@ -107,24 +107,20 @@ class SessionStore:
 
     async def list_sessions(self, project_key: str) -> list[SessionStoreListEntry]:
         """Return the sessions of a project, without those of subagents; `mtime` is that of the last message, in ms."""
-        threads = [(parts, thread) async for parts, thread in self._threads(project_key)]
         return [
-            {"session_id": parts[1], "mtime": _milliseconds(thread.updated_at)}
-            for parts, thread in threads
-            if len(parts) == 2
+            {"session_id": session, "mtime": _milliseconds(thread.updated_at)}
+            for session, thread in await self._sessions(project_key)
         ]
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
         """Return the SDK's summary of each session of a project, made of its lines now."""
         fold = load("claude_agent_sdk", "claude-agent-sdk").fold_session_summary
         summaries: list[SessionSummaryEntry] = []
-        threads = [(parts, thread) async for parts, thread in self._threads(project_key)]
-        for parts, thread in threads:
-            if len(parts) == 2:
-                lines = [line async for line in self._lines(thread.id)]
-                summary: SessionSummaryEntry = fold(None, {"project_key": project_key, "session_id": parts[1]}, lines)
-                summary["mtime"] = _milliseconds(thread.updated_at)
-                summaries.append(summary)
+        for session, thread in await self._sessions(project_key):
+            lines = [line async for line in self._lines(thread.id)]
+            summary: SessionSummaryEntry = fold(None, {"project_key": project_key, "session_id": session}, lines)
+            summary["mtime"] = _milliseconds(thread.updated_at)
+            summaries.append(summary)
         return summaries
 
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
@@ -150,29 +146,21 @@ class SessionStore:
 
     async def _lines(self, thread: str) -> AsyncIterator[Any]:
         """Yield the lines of a thread as they were appended."""
-        after: str | None = None
-        while True:
-            page = await self._client.entries(thread, limit=wire.LIMIT_MAX, after=after)
-            for entry in page.items:
-                if entry.value is not None and entry.line:  # what has no line number is Reverie's own mark
-                    yield entry.value
-            if page.next is None:
-                return
-            after = page.next
+        async for entry in all_items(lambda after: self._client.entries(thread, limit=wire.LIMIT_MAX, after=after)):
+            if entry.value is not None and entry.line:  # what has no line number is Reverie's own mark
+                yield entry.value
 
     async def _threads(self, *names: str) -> AsyncIterator[tuple[list[str], wire.Thread]]:
         """Yield the parts of the key and the thread of each session whose key begins with `names`."""
-        after: str | None = None
-        while True:
-            page = await self._client.threads(limit=wire.LIMIT_MAX, after=after)
-            for thread in page.items:
-                if thread.source is not None and thread.source.startswith(_SOURCE):
-                    parts = [unquote(part) for part in thread.source.removeprefix(_SOURCE).split("/")]
-                    if parts[: len(names)] == list(names):
-                        yield parts, thread
-            if page.next is None:
-                return
-            after = page.next
+        async for thread in all_items(lambda after: self._client.threads(limit=wire.LIMIT_MAX, after=after)):
+            if thread.source is not None and thread.source.startswith(_SOURCE):
+                parts = [unquote(part) for part in thread.source.removeprefix(_SOURCE).split("/")]
+                if parts[: len(names)] == list(names):
+                    yield parts, thread
+
+    async def _sessions(self, project_key: str) -> list[tuple[str, wire.Thread]]:
+        """Return the id and the thread of each session of a project, without those of subagents."""
+        return [(parts[1], thread) async for parts, thread in self._threads(project_key) if len(parts) == 2]
 
 
 def _source(key: Mapping[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """A `Session` of the OpenAI Agents SDK: its items are the messages of a thread.
 
     from reverie.adapters.openai_agents import Session
-    from reverie.adapters.values import StoredValue
     from reverie.client import AsyncClient
 
     async with AsyncClient() as client:

@@ -19,7 +19,7 @@ from reverie.importers.rewinds import is_mark, marked_ranges
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 
     from reverie.api.endpoint import Call
 
@@ -40,6 +40,18 @@ def thread_id(framework: str, *names: str) -> str:
     """Return the id of the thread of a framework's session, store or user."""
     # With its length before each name: ("ab", "c") is not ("a", "bc").
     return ids.of_session("thr", framework, "".join(f"{len(name)}:{name}" for name in names))
+
+
+async def all_items(fetch_page: Callable[[str | None], Awaitable[wire.Page[V]]]) -> AsyncIterator[V]:
+    """Yield every item of a paginated list; `fetch_page` gets the cursor of the page before, None for the first."""
+    after: str | None = None
+    while True:
+        page = await fetch_page(after)
+        for item in page.items:
+            yield item
+        if page.next is None:
+            return
+        after = page.next
 
 
 def value_message(value: Any, *, role: str = "assistant", block: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -132,18 +144,15 @@ class ThreadValues:
 
     async def _after(self, seq: int) -> list[Entry]:
         """Return the entries after entry `seq`, oldest first; none where there is no thread."""
-        entries: list[Entry] = []
-        after = str(seq)
-        while True:
-            call = Threads.entries.call(self.thread, limit=wire.LIMIT_MAX, after=after)
-            try:
-                page: wire.Page[wire.StoredEntry] = await self._send(call)
-            except NotFound:
-                return []
-            entries += [Entry(kind=EntryKind(one.kind), seq=one.seq, extra=one.value or {}) for one in page.items]
-            if page.next is None:
-                return entries
-            after = page.next
+
+        def page(after: str | None) -> Awaitable[wire.Page[wire.StoredEntry]]:
+            return self._send(Threads.entries.call(self.thread, limit=wire.LIMIT_MAX, after=after or str(seq)))
+
+        try:
+            stored = [one async for one in all_items(page)]
+        except NotFound:
+            return []
+        return [Entry(kind=EntryKind(one.kind), seq=one.seq, extra=one.value or {}) for one in stored]
 
     async def _make(self) -> None:
         try:
