@@ -12,6 +12,8 @@ import statistics
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+from xml.sax.saxutils import escape
+
 from reverie import tokenizer
 from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
@@ -19,14 +21,13 @@ from reverie.evals.after_transcript import context_of
 from reverie.evals.cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
 from reverie.importers.find import read_entries
 from reverie.lazy_regex import lazy_regex
-from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
     from reverie.context import Context
     from reverie.evals.cuts import Cut, Line
-    from collections.abc import Iterator, Sequence
 
 
 BUDGETS: Final = (4_000, 8_000, 16_000, 32_000)

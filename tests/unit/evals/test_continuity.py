@@ -11,9 +11,8 @@ from reverie import tokenizer
 from reverie.context import render
 from reverie.errors import ValidationError
 from reverie.evals.after_transcript import context_of
-from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity
+from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity, svg
 from reverie.evals.cuts import find_cuts
-from reverie.evals.continuity import svg
 from reverie.importers.find import read_entries
 from support.compacted import compacted_session
 from support.shared import SHARED, load_program, real_sessions
