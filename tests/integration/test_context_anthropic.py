@@ -66,7 +66,6 @@ def parts_of(messages: list[Message], cut: int, placement: Any) -> Parts:
         model=MODEL,
         placement=placement,
         distilled_at_seq=before[-1].last_seq,
-        tools=5_000,
     )
 
 

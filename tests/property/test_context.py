@@ -94,7 +94,6 @@ _PARTS = st.builds(
     messages=_messages(),
     model=st.sampled_from([None, "claude-opus-5-5", "claude-opus-4-1", "local-model"]),
     placement=st.sampled_from([None, "late", "system"]),
-    tools=st.sampled_from([0, 0, 7]),
     distilled_at_seq=st.none() | st.integers(0, 14),
 )
 
@@ -154,8 +153,8 @@ def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) 
     assert violations(context.request, _signed(parts)) == []
     assert sum(bill.values()) == context.tokens["total"] <= budget
     assert min(bill.values()) >= 0
-    assert _recount(context.request) + parts.tools == context.tokens["total"]
-    assert len(_oracle().encode_ordinary(render(context.request))) + parts.tools <= budget
+    assert _recount(context.request) == context.tokens["total"]
+    assert len(_oracle().encode_ordinary(render(context.request))) <= budget
 
 
 @settings(max_examples=times(30, 5_000), deadline=None)
@@ -178,7 +177,7 @@ def test_without_a_budget_the_window_is_the_limit(parts: Parts) -> None:
     """Without `maxTokens` no message is dropped while the window has room for it."""
     context = assemble(parts, Limits())
     assert violations(context.request, _signed(parts)) == []
-    assert _recount(context.request) + parts.tools == context.tokens["total"]
+    assert _recount(context.request) == context.tokens["total"]
     assert not [item for item in context.dropped if item.why == "older than what fits"]
 
 

@@ -98,7 +98,7 @@ def _within(parts: Parts, limits: Limits) -> Context:
             if room > bound:
                 raise _TooSmall(room - bound) from None
             continue
-        shown = largest_count(render(context.request)) + parts.tools if limits.max_tokens is not None else 0
+        shown = largest_count(render(context.request)) if limits.max_tokens is not None else 0
         excess = max(shown, context.tokens["total"]) - bound
         if excess <= 0:
             return context
@@ -137,9 +137,9 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
     built = {name: _built(parts, name, getattr(caps, name)) for name in SQUEEZE}
     if parts.by_model:
         built["summary"] = _built(parts, "summary", max(caps.summary, target(limits) // 2))
-    units, lost = _cleared_conversation(parts, limits, parts.tools + sum(tier.cost for tier in built.values()))
+    units, lost = _cleared_conversation(parts, limits, sum(tier.cost for tier in built.values()))
     edges = _edge_overhead()
-    fixed, room = _fit_tiers(parts, limits, built, bound - parts.tools - edges - floor_cost(units))
+    fixed, room = _fit_tiers(parts, limits, built, bound - edges - floor_cost(units))
     fitted, excerpt = _split_room(parts, limits, units, fixed, room)
     ordered = {**fixed, "excerpts": excerpt}
     where = placement(parts)
@@ -149,7 +149,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
     bill = {_WIRE.get(name, name): tier.cost for name, tier in ordered.items()}
     bill["tail"] = tail_cost(messages, spoken)
     place_cache_breakpoints(system, messages, where, ordered)
-    total = sum(bill.values()) + parts.tools
+    total = sum(bill.values())
     dropped = [*(item for tier in ordered.values() for item in tier.dropped), *lost, *fitted.dropped]
     return Context(
         request={
@@ -160,7 +160,6 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
         },
         tokens={
             **{name: bill[name] for name in TEXT_TIERS},
-            "tools": parts.tools,
             "total": total,
             "tokenizer": tokenizer.TOKENIZER,
         },
@@ -197,7 +196,7 @@ def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[li
 def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> tuple[dict[str, Tier], int]:
     """Return the tiers shrunk in a fixed order until the least conversation fits, and the tokens left beside them."""
     if limits.max_tokens is None:
-        soft = target(limits) - parts.tools - ceilings(limits).tail
+        soft = target(limits) - ceilings(limits).tail
         built = _squeezed(parts, built, min(room, soft))
     built = _squeezed(parts, built, room)
     left = room - sum(tier.cost for tier in built.values())
@@ -254,7 +253,7 @@ def _split_room(
     stable = sum(tiers[name].cost for name in ("bootstrap", "index", "summary"))
     reserved = max(caps.digest, tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
-    spare = target(limits) - parts.tools - stable - reserved - tail - _edge_overhead()
+    spare = target(limits) - stable - reserved - tail - _edge_overhead()
     packed = context_tiers.pack_excerpts(parts.passages, min(spare, room))
     fitted = fit_conversation(preserved.units, room + floor - packed.cost)
     return FittedConversation(fitted.units, [*preserved.dropped, *fitted.dropped]), packed

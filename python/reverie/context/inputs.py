@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Placement: TypeAlias = Literal["system", "late"]
 
 AFTER_DISTILLATION: Final = 35_000
-"""Tokens of a whole context right after a distillation at a window of 200K or more, tools included (seed 001)."""
+"""Tokens of a whole context right after a distillation at a window of 200K or more (seed 001)."""
 
 _OF_WINDOW: Final = AFTER_DISTILLATION / 200_000
 
@@ -46,10 +46,9 @@ class Parts:
     `messages` are all messages that follow what is distilled: the preserved tail and what came since.
     `passages` are the excerpts of the distilled part, best rank first wanted. `notes` and `recall` stand in the order
     they are to be kept: newest note first, best memory first. `state` and `summary` are rendered texts;
-    a summary `by_model` has up to half of the whole, so that it stands as it was written wherever it can. `tools` is
-    the token cost of the caller's tool definitions: measured here, sent by the caller. `distilled_at_seq` is the last
-    entry that there was when the distillation took place; it sizes the excerpts once, so that a growing thread does
-    not rewrite the prefix that is cached.
+    a summary `by_model` has up to half of the whole, so that it stands as it was written wherever it can.
+    `distilled_at_seq` is the last entry that there was when the distillation took place; it sizes the excerpts once,
+    so that a growing thread does not rewrite the prefix that is cached.
     """
 
     bootstrap: tuple[tuple[str, str], ...] = ()
@@ -65,7 +64,6 @@ class Parts:
     messages: tuple[Message, ...] = ()
     model: str | None = None
     placement: Placement | None = None
-    tools: int = 0
     distilled_at_seq: int | None = None
 
 
@@ -73,7 +71,7 @@ class Parts:
 class Limits:
     """Token limits of a context, in o200k_base tokens.
 
-    `window` is the model's. `max_tokens` is the hard bound of the whole context, tools included; without one `fill`
+    `window` is the model's. `max_tokens` is the hard bound of the whole context; without one `fill`
     of the window is the bound, which leaves room for the reply, and the ceilings are those of a 200K window. The
     tail's own bounds (seed 001, tier 3) say where a distillation cuts; `trigger`, `clear_at_least`, `keep_tool_uses`
     and `keep_thinking_turns` are the values of seed 001, tier 4, as fractions of the window.

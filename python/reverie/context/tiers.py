@@ -82,7 +82,11 @@ def notes(kept: Sequence[Note], ceiling: int) -> Tier:
     return _bullets(
         "notes",
         "## Notes (written by the agent, newest first)",
-        [(note.id, f"- [{note.category}] {_indented(note.content)}") for note in kept if note.content.strip()],
+        [
+            (note.id, f"- [{note.category}] " + note.content.strip().replace("\n", "\n  "))
+            for note in kept
+            if note.content.strip()
+        ],
         ceiling,
         keep_first=True,
     )
@@ -204,10 +208,6 @@ def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *
 def _whole(name: str, text: str, kept: str = "") -> list[Dropped]:
     lost = tokenizer.count(text) - tokenizer.count(kept)
     return [Dropped(name, tokens=lost)] if lost > 0 else []
-
-
-def _indented(text: str) -> str:
-    return "\n  ".join(text.strip().split("\n"))
 
 
 HEADING: Final = "## Excerpts (verbatim, oldest first)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import unquote
 
 import orjson
@@ -261,10 +261,8 @@ def _joined(rows: Sequence[_Row], ending: str, *, lacks_ending: bool) -> str:
 
 def _updated_line(line: str, body: str, ending: str) -> str:
     """Return one of our lines with a new text; its list mark and its ending stay."""
-    match = _LINK.match(line) or _MORE.match(line)
-    assert match is not None
     own = line[len(line.rstrip("\r\n")) :]
-    return f"{match['mark']}{body}{own or ending}"
+    return f"{_mark(line)}{body}{own or ending}"
 
 
 def _link(entry: DocumentEntry) -> str:
@@ -371,7 +369,7 @@ def memory_index(
             {"path": entry.path, "size": entry.size, "summary": entry.summary} for entry in ordered(documents)
         ],
     }
-    return _json(body)
+    return orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def long_term_memory(memories: Sequence[_ListedMemory]) -> bytes:
@@ -411,11 +409,6 @@ def long_term_memory_bytes_max(memories: Sequence[_ListedMemory]) -> int:
         + sum(_FRAME_OF_TAG + _ESCAPED * len(tag) for tag in memory.tags)
         for memory in memories
     )
-
-
-def _json(value: Any) -> bytes:
-    """Return indented JSON with a newline at its end."""
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _bounded(head: str, lines: list[str], foot: str, fits: Callable[[str], bool]) -> str:

@@ -66,7 +66,7 @@ def with_bullets(path: str, text: str) -> tuple[str, int]:
             continue
         bullets = [bullet(content) for content in _contents(part)]
         made += len(bullets)
-        pieces.append(_begun(part) + "".join(bullets))
+        pieces.append(part[: len(part) - len(part.lstrip("\r\n"))] + "".join(bullets))
     after = "".join(pieces)
     if count_items(path, after) != made:
         raise _not_remembered(path, _FACTS_FORM)
@@ -137,11 +137,6 @@ def _contents(part: str) -> Iterator[str]:
             item.append(_LIST_MARK.sub("", line, count=1))
         if item:
             yield clean("\n".join(item))
-
-
-def _begun(part: str) -> str:
-    """Return the line ends at the beginning of a part of a text."""
-    return part[: len(part) - len(part.lstrip("\r\n"))]
 
 
 def _not_remembered(path: str, form: str) -> ValidationError:

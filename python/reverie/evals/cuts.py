@@ -107,7 +107,7 @@ class Cut:
     asked: frozenset[str] = field(repr=False)
 
 
-def find_cuts(session: str, entries: Sequence[Entry], *, points: int = 0, turns: int = TURNS) -> Iterator[Cut]:
+def find_cuts(session: str, entries: Sequence[Entry], *, points: int = 0) -> Iterator[Cut]:
     """Yield the cuts of one transcript: its compactions; if it has none, `points` points spread evenly over it.
 
     A chosen point is the nearest line at which the person speaks, so that no turn is cut. Cuts with too little before
@@ -118,7 +118,7 @@ def find_cuts(session: str, entries: Sequence[Entry], *, points: int = 0, turns:
     for start, end in pairwise([*starts, len(lines)]):
         head = lines[start]
         work_start = start + 1 if head.summary else start
-        needs = _needs(lines[:start], lines[work_start:end], turns)
+        needs = _needs(lines[:start], lines[work_start:end])
         if needs is not None:
             needed, near, asked = needs
             yield Cut(
@@ -187,11 +187,11 @@ def read_lines(entries: Iterable[Entry]) -> list[Line]:
 
 
 def _needs(
-    before: Sequence[Line], after: Sequence[Line], turns: int
+    before: Sequence[Line], after: Sequence[Line]
 ) -> tuple[tuple[str, ...], dict[str, set[str]], frozenset[str]] | None:
     """Return the needed names, the words near them and the asked word sequences; None if there is too little."""
     conversation = [line for line in before if not line.summary]
-    work = list(_first_replies(after, turns))
+    work = list(_first_replies(after))
     replies = {line.reply for line in work}
     if len(conversation) < _LINES_BEFORE_MIN or len(replies) < _REPLIES_MIN:
         return None
@@ -202,14 +202,14 @@ def _needs(
     return needed, _words_near(before, needed), _asked(conversation)
 
 
-def _first_replies(after: Sequence[Line], turns: int) -> Iterator[Line]:
-    """Yield the assistant's lines of the first `turns` replies."""
+def _first_replies(after: Sequence[Line]) -> Iterator[Line]:
+    """Yield the assistant's lines of the first TURNS replies."""
     replies: set[str] = set()
     for line in after:
         if line.role != "assistant":
             continue
         replies.add(line.reply)
-        if len(replies) > turns:
+        if len(replies) > TURNS:
             return
         yield line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -50,9 +50,7 @@ class Frequency:
         return 1 - self.with_editing / self.without_editing if self.without_editing else None
 
 
-def frequency(
-    messages: Sequence[Message], limits: Limits, *, distil_at: float = DISTIL_AT, absolute_cap: int = ABSOLUTE_CAP
-) -> Frequency:
+def frequency(messages: Sequence[Message], limits: Limits) -> Frequency:
     """Return how often a thread is distilled without and with context editing, by two replays; tokens are o200k.
 
     The size of the context is checked after every unit (a reply, a tool call with its results, a message of the
@@ -63,7 +61,7 @@ def frequency(
         ValidationError: there is no message, or the window is too small for a context after a distillation.
     """
     spoken = [message for message in messages if not message.rewound]
-    threshold = min(int(limits.window * distil_at), absolute_cap)
+    threshold = min(int(limits.window * DISTIL_AT), ABSOLUTE_CAP)
     if not spoken:
         raise ValidationError("there is no message to replay", hint="give session files (*.jsonl, also .gz or .zst)")
     if threshold <= max(BESIDE, target(limits)):
@@ -106,13 +104,11 @@ def _with_prefixed_ids(content: Json, prefix: str) -> Json:
     """Return the content with a prefix before every tool call id."""
     if not isinstance(content, list):
         return content
-    return [_block_with_prefixed_id(block, prefix) for block in content]
-
-
-def _block_with_prefixed_id(block: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Return the block with a prefix before its tool call id, if it has one."""
-    key = {"tool_use": "id", "tool_result": "tool_use_id"}.get(block["type"])
-    return {**block, key: f"{prefix}{block[key]}"} if key is not None and key in block else block
+    keys = {"tool_use": "id", "tool_result": "tool_use_id"}
+    return [
+        {**block, key: f"{prefix}{block[key]}"} if (key := keys.get(block["type"], "")) in block else block
+        for block in content
+    ]
 
 
 @dataclass(slots=True)

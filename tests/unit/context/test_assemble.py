@@ -51,7 +51,6 @@ FULL = Parts(
     distillation=2,
     passages=PASSAGES,
     messages=TALK,
-    tools=100,
     placement="late",
 )
 
@@ -131,17 +130,16 @@ def test_tier_costs_sum_to_the_total() -> None:
     tiers = {name: cost for name, cost in bill.items() if name not in {"total", "tokenizer"}}
 
     assert list(bill) == [
-        "bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail", "tools",
+        "bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail",
         "total", "tokenizer",
     ]  # fmt: skip
     assert bill["total"] == sum(tiers.values())
     assert bill["tokenizer"] == "o200k_base"
-    assert bill["tools"] == 100
     assert all(cost > 0 for name, cost in tiers.items() if name != "index")
 
 
 def test_at_most_35000_right_after_a_distillation() -> None:
-    """With every tier over its ceiling and 5,000 tokens of tools, the context is within 35,000 at a 200K window."""
+    """With every tier over its ceiling the context is within 35,000 at a 200K window."""
     flood = "a word of it\n" * 30_000
     talk = Talk().user("start").call("Bash", {"command": "x"}, flood).reply("done").user("next").done()
     context = assemble(
@@ -156,7 +154,6 @@ def test_at_most_35000_right_after_a_distillation() -> None:
             passages=tuple(Passage("said so " * 40, number, number, 81) for number in range(1, 2_000)),
             messages=talk,
             distilled_at_seq=talk[-1].last_seq,
-            tools=5_000,
         ),
         Limits(),
     )
@@ -284,7 +281,7 @@ def test_order_in_which_tiers_are_dropped() -> None:
     """As the budget shrinks recall is dropped first, then digest and bootstrap, then the summary; the minimum stays."""
     present = []
     for budget in (2_000, 300, 230, 190):
-        bill = assemble(replace(FULL, tools=0), Limits(max_tokens=budget)).tokens
+        bill = assemble(FULL, Limits(max_tokens=budget)).tokens
         assert bill["total"] <= budget
         present.append(
             {name for name in ("recall", "digest", "bootstrap", "summary", "notes", "workingState") if bill[name]}
