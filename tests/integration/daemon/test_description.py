@@ -245,7 +245,7 @@ def test_drawn_requests_are_answered_as_described(daemon: Daemon, filled: list[s
     """Random valid and invalid requests get an answer that the OpenAPI document describes, and never a 5xx."""
     described = daemon.ask("GET", "/v1/openapi.json").json()
 
-    @settings(max_examples=count(300, 20_000), deadline=None)
+    @settings(max_examples=count(100, 20_000), deadline=None)
     @given(cases(described, filled, without=STREAMS))
     def check(case: Any) -> None:
         answer = daemon.ask(case.method.upper(), case.target, case.body, case.headers)
