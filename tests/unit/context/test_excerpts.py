@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from reverie.context import Limits, Parts, assemble
 from reverie.context.tiers import pack_excerpts
-=======
-from reverie.context.excerpts import ExcerptCache, pack_excerpts
->>>>>>> a7a46723 (tests: unit tests of what the daemon's contract shows go)
 from reverie.models import Passage
 from reverie.tokenizer import count
+from support.talk import Talk
 
 
 def passages(number: int) -> tuple[Passage, ...]:
@@ -24,7 +21,6 @@ def passages(number: int) -> tuple[Passage, ...]:
 def test_excerpts_never_exceed_their_room() -> None:
     """At any budget the excerpts cost no more than it, and what has no room is told."""
     for budget in (0, 40, 300, 1_000, 50_000):
-<<<<<<< HEAD
         packed = pack_excerpts(passages(200), budget)
         assert packed.cost <= budget or not packed.texts
         assert bool(packed.dropped) == (budget < 50_000)
@@ -39,8 +35,3 @@ def test_contexts_do_not_change_the_excerpts() -> None:
     first.dropped.clear()
     first.request["messages"][0]["content"].clear()
     assert str(assemble(parts, Limits())) == expected
-=======
-        plain = pack_excerpts(uncached, budget)
-        assert pack_excerpts(cached, budget) == pack_excerpts(cached, budget) == plain
-        assert plain.cost <= budget or not plain.texts
->>>>>>> a7a46723 (tests: unit tests of what the daemon's contract shows go)

@@ -7,11 +7,7 @@ from typing import Any
 import pytest
 
 from reverie import tokenizer
-<<<<<<< HEAD
-from reverie.context.tokens import BLOCK, MEDIA, block_cost, compact, content_cost
-=======
-from reverie.context.token_cost import BLOCK, MEDIA, block_cost, content_cost
->>>>>>> a7a46723 (tests: unit tests of what the daemon's contract shows go)
+from reverie.context.tokens import BLOCK, MEDIA, block_cost, content_cost
 
 WORDS = "a few words of text"
 HELD = tokenizer.count(WORDS)
