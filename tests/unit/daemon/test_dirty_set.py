@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.ids import new_id
 from reverie.store import Done
 from reverie.usecases import documents
+from reverie.usecases.by import By
 from reverie.usecases.projections import Listing
 from reveried.sync.state import DirtySet
 from support.stores import AT, opened
@@ -22,7 +23,7 @@ SPACE = "default"
 
 def put(store: Store, path: str, text: str) -> int:
     """Commit one write of an agent; return its operation."""
-    write = documents.put(SPACE, path, text, who="agent", author="agent", new_id=lambda: new_id("mem", 0, bytes(10)))
+    write = documents.put.write(By(SPACE, "agent", new_id=lambda kind: new_id(kind, 0, bytes(10))), path, text)
     (done,) = store.commit([write], at=AT)
     assert isinstance(done, Done)
     assert done.operation is not None
