@@ -168,6 +168,28 @@ def test_reading_ahead_is_bounded_and_goes_on() -> None:
     run(work)
 
 
+def test_too_many_requests_in_one_piece_are_refused_as_busy() -> None:
+    """Requests beyond the limit on one connection get 503 `busy` with Retry-After; those before are answered."""
+
+    async def work(_: Server, handler: Gated, path: Path) -> None:
+        reader, writer = await asyncio.open_unix_connection(str(path))
+        writer.write(request("GET", "/gate") + request("GET", "/now") * 100)
+        await until(lambda: handler.running == 1)
+        await asyncio.sleep(0.05)
+        handler.opened.set()
+        async with asyncio.timeout(SECONDS):
+            everything = await reader.read()
+        *fine, refusal = everything.split(b"HTTP/1.1 ")[1:]
+        assert [answer[:3] for answer in fine] == [b"200"] * len(fine)
+        assert len(fine) <= 21
+        assert refusal.startswith(b"503 ")
+        assert b"retry-after: 1\r\n" in refusal
+        assert b'"error":"busy"' in refusal
+        writer.close()
+
+    run(work, Limits(pipelined=20))
+
+
 def test_nothing_is_read_behind_what_was_refused() -> None:
     """After a malformed request the server reads no more bytes, and still answers the request before it."""
 
