@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reverie import tokenizer
-from reverie.context.tokens import BLOCK, MEDIA, block_cost, compact, content_cost
+from reverie.context.tokens import BLOCK, MEDIA, block_cost, content_cost
 
 WORDS = "a few words of text"
 HELD = tokenizer.count(WORDS)
@@ -48,10 +48,3 @@ def test_cost_of_each_block_type(block: dict[str, Any], cost: int) -> None:
 def test_a_string_is_one_block() -> None:
     """Content as a string costs the same as one text block."""
     assert content_cost(WORDS) == content_cost([{"type": "text", "text": WORDS}])
-
-
-def test_compact_serializes_any_json() -> None:
-    """`compact` writes any JSON value without spaces, keys in order, also large integers and lone surrogates."""
-    assert compact({"b": 1, "a": [True, None, "é"]}) == '{"b":1,"a":[true,null,"é"]}'
-    assert compact({"n": 10**30}) == '{"n":1000000000000000000000000000000}'
-    assert compact({"text": "\ud800"}) == '{"text":"\\ud800"}'

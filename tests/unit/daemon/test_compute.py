@@ -35,25 +35,6 @@ def test_answers_in_another_process() -> None:
     run(work)
 
 
-def test_two_lanes(tmp_path: Path) -> None:
-    """Bulk jobs and agents' jobs run in two children at the same time; each child runs its jobs one by one."""
-
-    async def work(made: Compute) -> None:
-        await asyncio.gather(made.run("pid", b""), made.run("pid", b"", bulk=True))
-        gate = tmp_path / "gate"
-        slow = asyncio.ensure_future(made.run("wait", bytes(gate), bulk=True))
-        await asyncio.sleep(0.05)
-        assert await made.run("echo", b"now") == b"now"
-        assert not slow.done()
-        gate.touch()
-        assert await slow == b"opened"
-        assert made.started == 2
-        answers = await asyncio.gather(*(made.run("echo", str(n).encode()) for n in range(50)))
-        assert answers == [str(n).encode() for n in range(50)]
-
-    run(work)
-
-
 def test_errors_keep_class_and_details() -> None:
     """A ReverieError keeps its class and details; any other error arrives as internal_error without its text."""
 
@@ -152,18 +133,6 @@ def test_an_idle_child_ends() -> None:
     run(work, idle_s=0.2)
 
 
-def test_a_child_at_work_is_not_idle() -> None:
-    """A child is not ended as idle while it runs a job longer than the idle limit."""
-
-    async def work(made: Compute) -> None:
-        await made.run("echo", b"")
-        assert await made.run("sleep", b"1.8") == b"slept"
-        assert await made.run("echo", b"x") == b"x"
-        assert made.started == 1
-
-    run(work, idle_s=1.5)  # more than a busy machine lets pass between two jobs
-
-
 def test_closing_leaves_no_child_timer_or_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
     """After `close` the children are reaped, their pipes closed, and the event loop waits for no idle limit."""
     monkeypatch.setattr(compute, "after_work", lambda _: None)  # its timer is the daemon's
@@ -239,50 +208,6 @@ def test_bulk_work_yields_the_processor() -> None:
         assert os.getpriority(os.PRIO_PROCESS, bulk) == min(ours + compute.BULK_NICENESS, 19)
 
     run(work)
-
-
-def test_the_child_alone() -> None:
-    """The child's loop answers frames until its input ends, and exits at an oversized or incomplete frame."""
-    frame = compute.HEAD.pack(4, 3) + b"echo" + b"abc"
-    for data, answer, status in (
-        (frame * 2, (compute.HEAD.pack(2, 3) + b"okabc") * 2, 0),
-        (frame + compute.HEAD.pack(4, 1 << 40), compute.HEAD.pack(2, 3) + b"okabc", 2),
-        (frame[:-1], b"", 0),
-        (b"\x04", b"", 0),
-    ):
-        said = subprocess.run(
-            [sys.executable, "-m", "reveried.compute", "support.fake_jobs", "0", "0"],
-            input=data,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-        assert (said.stdout, said.returncode) == (answer, status)
-
-
-def test_the_child_in_this_process() -> None:
-    """The child's loop answers jobs in this process too, over pipes, so that coverage includes it."""
-    to_child, from_us = os.pipe()
-    to_us, from_child = os.pipe()
-    try:
-        os.write(
-            from_us,
-            compute.HEAD.pack(6, 4) + b"defect" + b"oops" + compute.HEAD.pack(4, 1) + b"echo" + b"x",
-        )
-        os.close(from_us)
-        before = signal.getsignal(signal.SIGINT)
-        try:
-            assert compute.main(["support.fake_jobs", "0", "0"], source=to_child, target=from_child) == 0
-        finally:
-            signal.signal(signal.SIGINT, before)
-        os.close(from_child)
-        with os.fdopen(to_us, "rb", closefd=False) as answers:
-            said = answers.read()
-        assert b"internal_error" in said
-        assert said.endswith(compute.HEAD.pack(2, 1) + b"okx")
-    finally:
-        os.close(to_child)
-        os.close(to_us)
 
 
 def test_the_child_gives_memory_back_once_no_job_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,12 @@ import pytest
 
 from reverie.errors import ReverieError, ValidationError
 from support import fake_jobs
-from support.compute import run
+from support.compute import jobs_on_the_path, run
 
 if TYPE_CHECKING:
     from reveried.compute import Compute
+
+__all__ = ["jobs_on_the_path"]
 
 
 def test_a_small_job_needs_no_child() -> None:

@@ -206,20 +206,6 @@ def test_nothing_is_read_behind_what_was_refused() -> None:
     run(work)
 
 
-@pytest.mark.parametrize("sent", [b"GET /now HTTP/1.0\r\n\r\n", request("GET", "/now", None, {"Connection": "close"})])
-def test_a_connection_ends_after_the_last_response(sent: bytes) -> None:
-    """The server closes the connection after its answer to HTTP/1.0 or `Connection: close`."""
-
-    async def work(_: Server, __: Gated, path: Path) -> None:
-        reader, writer = await asyncio.open_unix_connection(str(path))
-        writer.write(sent)
-        async with asyncio.timeout(SECONDS):
-            assert (await reader.read()).endswith(b"ok")
-        writer.close()
-
-    run(work)
-
-
 def test_a_handler_without_a_response_ends_the_connection() -> None:
     """If a handler sends no response, the server closes the connection."""
 

@@ -20,10 +20,8 @@ from reveried import log
 from reveried.http.limits import Admission, Limits
 from reveried.http.message import envelope_body, raw_response
 from reveried.http.metrics import Metrics
-from reveried.http.openapi import openapi
 from reveried.http.route import Application, Table
 from reveried.http.types import Call, Reply, Stream
-from reveried.routes import routes
 from reveried.server import Server, bind_unix
 from support.daemon import Answer, Wire, request, scratch_home
 
@@ -255,14 +253,6 @@ def test_head_of_a_stream_ends() -> None:
     assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_a_large_body_arrives_whole() -> None:
-    """A body of more than one write is complete, and so is the response after it."""
-    first, second = serve(lambda path: ask(path, request("GET", "/v1/large"), request("GET", "/v1/fine")))
-
-    assert (first.status, first.body) == (200, b"x" * LARGE_BYTES)
-    assert second.status == 200
-
-
 def test_a_header_value_cannot_begin_another_response(logged: io.StringIO) -> None:
     """A header value with a line end is a defect: it is answered 500 and not sent."""
     (answer,) = serve(lambda path: ask(path, request("GET", "/v1/splitting")))
@@ -270,18 +260,6 @@ def test_a_header_value_cannot_begin_another_response(logged: io.StringIO) -> No
     assert (answer.status, answer.json()["error"]) == (500, "internal_error")
     assert "x-name" not in answer.headers
     assert "ValueError" in logged.getvalue()
-
-
-def test_raw_bodies() -> None:
-    """A raw route takes any bytes; other routes answer 415."""
-
-    def work(path: Path) -> list[Answer]:
-        head = b"HTTP/1.1\r\nContent-Type: application/octet-stream\r\nContent-Length: 2\r\n\r\n\xff\xfe"
-        return ask(path, b"POST /v1/raw " + head, b"POST /v1/fine " + head)
-
-    raw, fine_answer = serve(work)
-    assert raw.status == 204
-    assert fine_answer.status == 415
 
 
 def test_bodies_of_all_connections_are_bounded() -> None:
@@ -307,14 +285,6 @@ def test_bodies_of_all_connections_are_bounded() -> None:
     assert serve(work, limits) == [503, 503, 200, 200]
 
 
-def test_starting(logged: io.StringIO) -> None:
-    """Until the handler is set, every request is answered 503 `starting`."""
-    del logged
-    (answer,) = serve(lambda path: ask(path, request("GET", "/v1/fine")), ready=False)
-
-    assert (answer.status, answer.json()["error"], answer.headers["retry-after"]) == (503, "starting", "1")
-
-
 def test_the_gate_by_uid(logged: io.StringIO) -> None:
     """The own uid and root are admitted, root is logged, other uids are refused; TCP is not checked by uid."""
     one, other = socket.socketpair()
@@ -330,30 +300,6 @@ def test_the_gate_by_uid(logged: io.StringIO) -> None:
     assert ("root" in logged.getvalue()) == (uid == 0)
     with socket.socket() as tcp:
         assert Admission(Limits()).admits(tcp)
-
-
-def test_the_description_says_every_call() -> None:
-    """openapi.json describes every route, and its operation ids are unique."""
-    for rows in (TABLE, routes()):
-        check_description(rows)
-    made = openapi(TABLE)
-    posted = made["paths"]["/v1/fine"]["post"]
-    assert posted["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Point"}
-    wait = next(parameter for parameter in posted["parameters"] if parameter["name"] == "wait")
-    assert wait["schema"] == {"type": "boolean", "default": False}
-    assert made["components"]["schemas"]["Point"]["properties"].keys() == {"x", "y"}
-
-
-def check_description(rows: Table) -> None:
-    made = openapi(rows)
-    json.dumps(made)
-    assert made["openapi"] == "3.1.0"
-    said = {(method, path) for path, item in made["paths"].items() for method in item}
-    assert len(said) == len(rows)
-    identifiers = [operation["operationId"] for item in made["paths"].values() for operation in item.values()]
-    assert len(set(identifiers)) == len(identifiers)
-    for row in rows:
-        assert row.summary.endswith(".")
 
 
 def test_envelopes() -> None:
@@ -394,18 +340,3 @@ def test_log_lines(logged: io.StringIO) -> None:
     assert len(lines[0]["value"]) < 600
     assert lines[2]["kind"] == "ValueError"
     assert "a secret" not in logged.getvalue()
-
-
-def test_log_on_a_terminal() -> None:
-    """On a terminal the log is text."""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
-    log.configure("info", stream)
-    log.logger("x").info("hello", value=1)
-    structlog.reset_defaults()
-    assert "hello" in stream.getvalue()
-    assert not stream.getvalue().startswith("{")

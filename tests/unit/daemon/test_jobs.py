@@ -6,10 +6,9 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
-from reverie.errors import Busy, NotFound, ReverieError, ValidationError
+from reverie.errors import Busy, ReverieError, ValidationError
 from reveried import jobs as module
 from reveried.jobs import Jobs, Progress
 from reveried.wakeups import Events
@@ -55,50 +54,6 @@ async def defect(progress: Progress) -> None:
 async def panicking(progress: Progress) -> None:
     del progress
     raise BaseExceptionGroup("no Exception, as a panic is none", [GeneratorExit()])
-
-
-def test_a_job_from_start_to_result() -> None:
-    """A job runs beside its caller, reports its progress, and keeps its result."""
-
-    async def work(made: Jobs) -> None:
-        job = made.start("blue", "dream", quick)
-        assert msgspec.to_builtins(job.answer()) == {
-            "id": job.id,
-            "kind": "dream",
-            "state": "running",
-            "progress": 0.0,
-            "result": None,
-            "error": None,
-            "createdAt": AT,
-            "finishedAt": None,
-        }
-        await asyncio.sleep(0)
-        assert job.progress == 0.5
-        assert await made.wait(job) == {"answer": 42}
-        assert await made.wait(job) == {"answer": 42}
-        view = made.get("blue", job.id).answer()
-        assert (view.state, view.progress, view.result) == ("done", 1.0, {"answer": 42})
-        assert view.finished_at == AT
-        assert made.list("blue") == [job]
-
-    run(work)
-
-
-def test_other_spaces_do_not_see_it() -> None:
-    """A job of another space gives the same NotFound as one that never existed."""
-
-    async def work(made: Jobs) -> None:
-        job = made.start("blue", "dream", quick)
-        with pytest.raises(NotFound) as theirs:
-            made.get("red", job.id)
-        with pytest.raises(NotFound) as missing:
-            made.get("red", "job_none")
-        assert theirs.value.message == missing.value.message
-        with pytest.raises(NotFound):
-            await made.cancel("red", job.id)
-        assert made.list("red") == []
-
-    run(work)
 
 
 def test_failures() -> None:
@@ -176,30 +131,6 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         assert running[1].state == "cancelled"
 
     run(work)
-
-
-def test_subscriptions_are_woken() -> None:
-    """A commit wakes every subscription, a wait times out, a closed slot is free again, `end` wakes all."""
-
-    async def main() -> None:
-        events = Events(asyncio.get_running_loop(), subscribers=2)
-        first, second = events.subscribe(), events.subscribe()
-        with pytest.raises(Busy):
-            events.subscribe()
-        assert events.readers == 2
-        assert not await first.wait(0.01)
-        await asyncio.to_thread(events.notify)
-        assert await first.wait(60)
-        assert await second.wait(60)
-        assert not await first.wait(0.01)
-        second.close()
-        second.close()
-        third = events.subscribe()
-        events.end()
-        assert await third.wait(60)
-        assert third.ended
-
-    asyncio.run(main())
 
 
 def test_notify_after_the_loop_was_closed() -> None:

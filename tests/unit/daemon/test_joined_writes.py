@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from reveried.sync.shared_passes import JoinedWrites
 
 
@@ -65,21 +63,6 @@ def test_a_caller_during_a_pass_waits_for_another() -> None:
     asyncio.run(run())
 
 
-def test_spaces_do_not_wait_for_each_other() -> None:
-    async def run() -> None:
-        folder = Folder()
-        writes = JoinedWrites(folder.write)
-        tasks = [asyncio.create_task(writes.write(space, {"a.md"})) for space in ("one", "two")]
-        for _ in tasks:
-            await folder.begun.acquire()
-        assert sorted(space for space, _ in folder.passes) == ["one", "two"]
-        for _ in tasks:
-            folder.go.release()
-        await asyncio.gather(*tasks)
-
-    asyncio.run(run())
-
-
 def test_a_cancelled_caller_takes_nothing_from_the_others() -> None:
     async def run() -> None:
         folder = Folder()
@@ -111,24 +94,5 @@ def test_an_unexpected_error_reaches_every_caller_and_ends_no_later_pass() -> No
         assert [str(outcome) for outcome in outcomes] == ["the disk is gone"] * 2
         fails = False
         await writes.write("default", {"a.md"})
-
-    asyncio.run(run())
-
-
-def test_no_pass_is_left_when_the_folders_are_closed() -> None:
-    """Running and waiting passes are cancelled, and so are their callers; nothing begins after that."""
-
-    async def run() -> None:
-        folder = Folder()
-        writes = JoinedWrites(folder.write)
-        tasks = [asyncio.create_task(writes.write("default", {"a.md"}))]
-        await folder.begun.acquire()
-        tasks.append(asyncio.create_task(writes.write("default", {"b.md"})))
-        await asyncio.sleep(0)
-        writes.cancel()
-        for task in tasks:
-            with pytest.raises(asyncio.CancelledError):
-                await task
-        assert len(folder.passes) == 1
 
     asyncio.run(run())

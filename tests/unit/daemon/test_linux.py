@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from reverie.errors import Conflict, ValidationError
+from reverie.errors import ValidationError
 from reveried import linux
-from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix, make_private
 from support.daemon import scratch_home
 from support.waiting import wait_until
@@ -116,18 +115,6 @@ def test_child_of_a_dead_parent_ends_at_once() -> None:
     assert said.stdout == ""
 
 
-def test_lock_is_exclusive_and_names_its_holder(tmp_path: Path) -> None:
-    """A second holder is refused with the process id; after a release the lock is free and the file still exists."""
-    path = tmp_path / "folder" / "lock"
-    lock = ProcessLock(path)
-    with pytest.raises(Conflict, match=str(os.getpid())) as caught:
-        ProcessLock(path)
-    assert caught.value.details["pid"] == os.getpid()
-    lock.release()
-    ProcessLock(path).release()
-    assert path.read_text() == f"{os.getpid()}\n"
-
-
 def test_unix_socket_needs_a_private_folder_of_ours() -> None:
     """A path too long for an address and a folder of another user are refused."""
     with scratch_home() as home:
@@ -139,21 +126,6 @@ def test_unix_socket_needs_a_private_folder_of_ours() -> None:
             os.chown(theirs, 65534, 65534)
             with pytest.raises(ValidationError, match="another user"):
                 make_private(theirs)
-
-
-def test_unix_socket_that_answers_is_left_alone() -> None:
-    """A socket that answers is left alone; a dead one is replaced."""
-    with scratch_home() as home:
-        path = home / "s"
-        first = bind_unix(path)
-        with pytest.raises(Conflict, match="answers"):
-            bind_unix(path)
-        first.close()
-        bind_unix(path).close()
-        path.unlink()
-        path.symlink_to(home / "nowhere")
-        with pytest.raises(Conflict, match="not a socket"):
-            bind_unix(path)
 
 
 def test_tcp_is_loopback_only() -> None:
@@ -196,69 +168,3 @@ def test_another_system_is_named_at_the_start(name: str, words: tuple[str, ...])
     assert f"Reverie runs on Linux only, and this system is {name}" in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2
-
-
-THREADS = """
-import ctypes, sys, threading
-from reveried.linux import limit_kept_memory
-if sys.argv[1:]:
-    limit_kept_memory(arenas=int(sys.argv[1]), large_bytes=1 << 20)
-libc = ctypes.CDLL(None)
-libc.malloc.restype = ctypes.c_void_p
-libc.fopen.restype = ctypes.c_void_p
-allocated, all_of_them = threading.Barrier(6), []
-def allocate():
-    all_of_them.append(libc.malloc(ctypes.c_size_t(1000)))
-    allocated.wait()
-threads = [threading.Thread(target=allocate) for _ in range(6)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-out = ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w"))
-libc.malloc_info(0, out)
-libc.fflush(out)
-"""
-
-
-def test_threads_share_as_many_arenas_as_they_may() -> None:
-    """Threads use at most as many allocator arenas as the limit allows; without it they use more."""
-
-    def arenas(*arguments: str) -> int:
-        command = [sys.executable, "-c", THREADS, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.count("<heap nr=")
-
-    assert arenas() > 3
-    assert arenas("2") == 2
-
-
-LARGE = """
-import ctypes, sys
-from pathlib import Path
-from reveried.linux import limit_kept_memory
-if sys.argv[1:]:
-    limit_kept_memory(arenas=2, large_bytes=int(sys.argv[1]))
-libc = ctypes.CDLL(None)
-libc.malloc.restype = ctypes.c_void_p
-libc.malloc.argtypes = libc.free.argtypes = [ctypes.c_void_p]
-def resident():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("RssAnon:")).split()[1]) * 1024
-libc.free(libc.malloc(8 << 20))
-before = resident()
-for _ in range(8):
-    large = libc.malloc(4 << 20)
-    ctypes.memset(large, 1, 4 << 20)
-    small = libc.malloc(1000)  # behind it, and kept
-    libc.free(large)
-print(resident() - before)
-"""
-
-
-def test_a_large_piece_is_given_back_when_it_is_freed() -> None:
-    """With the allocator's threshold set, freed large blocks go back to the system; by default over 3 MiB stay."""
-
-    def kept(*arguments: str) -> int:
-        command = [sys.executable, "-c", LARGE, *arguments]
-        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-    assert kept() > 3 << 20
-    assert kept(str(1 << 20)) < 1 << 20

@@ -214,26 +214,6 @@ def test_a_failed_scan_of_another_caller_is_retried_with_a_back_off(
     asyncio.run(run())
 
 
-def test_projections_of_a_folder_that_does_not_exist_are_not_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While a folder does not exist, it is looked for and nothing else is done; once it exists, they are checked."""
-    monkeypatch.setattr(loop_module, "UNWATCHED_S", 0.01)
-    folders = Failing(tmp_path / "root", adopts=0)
-
-    async def run() -> None:
-        async with attending(folders, tmp_path):
-            await until(lambda: len(folders.scans) > 5)
-            assert "project" not in folders.done
-            folders.root.mkdir()
-            await until(lambda: "project" in folders.done)
-
-    asyncio.run(run())
-
-    assert len(folders.scans) > 5
-    assert "project" in folders.done
-
-
 def test_a_growing_file_is_scanned_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is being written is scanned again alone, without the whole folder."""
     monkeypatch.setattr(loop_module, "UNWATCHED_S", 600.0)

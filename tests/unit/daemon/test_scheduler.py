@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -48,48 +46,6 @@ def test_runs_once_at_its_time() -> None:
         assert len(ran) == 2
 
     run(table, clock, work)
-
-
-def test_a_stopped_scheduler_starts_nothing() -> None:
-    """A stopped scheduler starts no run that becomes due later, and leaves no timer in the event loop."""
-
-    async def main() -> None:
-        loop: Any = asyncio.get_running_loop()
-        clock, ran = ManualClock("2026-05-04T22:59:00+00:00"), []
-        scheduler = Scheduler(Table(), clock=clock)
-
-        async def dream(space: str, options: dict[str, Any]) -> None:
-            ran.append((space, options))
-
-        scheduler.register_job("dream", dream)
-        await scheduler.start()
-        await scheduler.add("default", "night", **NIGHT)
-        await scheduler.stop()
-        clock.moment += timedelta(hours=1)
-        await asyncio.sleep(10 * clock.heartbeat_s)
-        assert ran == []
-        assert [timer for timer in loop._scheduled if not timer.cancelled()] == []
-
-    asyncio.run(main())
-
-
-def test_timer_without_heartbeat() -> None:
-    """The timer is set to the next fire time: a run does not wait for the heartbeat."""
-    clock = ManualClock("2026-11-20T10:00:00+00:00")
-    clock.heartbeat_s = 3600.0
-
-    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
-        # The timer counts by the system's clock: a time that is past there fires at once.
-        await scheduler.add("blue", "nightly", **NIGHT)
-        clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
-        past = datetime.now(UTC) > clock.moment
-        for _ in range(3_000 if past else 30):
-            await asyncio.sleep(0.01)
-            if ran and past:
-                break
-        assert len(ran) == past
-
-    run(Table(), clock, work)
 
 
 @pytest.mark.parametrize(("days", "runs"), [(0, 0), (1, 1), (30, 1)])
@@ -188,26 +144,6 @@ def test_invalid_records_are_left_out() -> None:
         assert [entry.id for entry in scheduler.list("blue")] == ["good"]
 
     run(table, ManualClock("2026-11-20T10:00:00+00:00"), work)
-
-
-def test_apscheduler_is_imported_on_demand() -> None:
-    """Without a schedule APScheduler, which costs start time and memory, is not imported."""
-    code = (
-        "import sys, asyncio\n"
-        "sys.path.insert(0, 'tests/unit/daemon')\n"
-        "from reveried.scheduler import Scheduler\n"
-        "from reveried.clock import SystemClock\n"
-        "class Empty:\n"
-        "    def all(self): return ()\n"
-        "async def main():\n"
-        "    scheduler = Scheduler(Empty(), clock=SystemClock())\n"
-        "    await scheduler.start()\n"
-        "    await scheduler.stop()\n"
-        "asyncio.run(main())\n"
-        "print('apscheduler' in sys.modules)\n"
-    )
-    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert process.stdout.strip() == "False"
 
 
 def stored(schedule_id: str) -> ScheduleRecord:

@@ -14,7 +14,7 @@ from reverie.errors import Conflict
 from reverie.redact import Redactor
 from reverie.store import NoteRecord, Store, Write
 from reverie.usecases.by import By
-from reveried.execute import TRIES, answer_once, execute, retry_while_stale, stored_answer
+from reveried.execute import TRIES, execute, retry_while_stale
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -138,55 +138,6 @@ def test_a_plan_that_stays_stale_is_a_conflict(tmp_path: Path) -> None:
             with pytest.raises(Conflict, match="faster"):
                 await run(parts)
             assert compute.decided == TRIES + 1
-
-    asyncio.run(main())
-
-
-def test_a_repeated_call_gets_the_stored_answer(tmp_path: Path) -> None:
-    """A call repeated with the same key gets the first answer, without a new decision; another request a Conflict."""
-    compute = FakeCompute()
-
-    async def main() -> None:
-        async with services(tmp_path, compute) as parts:
-            assert await stored_answer(parts, SPACE, KEY, Answer) is None
-            assert await run(parts) == Answer(1)
-            await parts.submit(add_note("later"))
-            assert await run(parts) == Answer(1)
-            assert await stored_answer(parts, SPACE, KEY) == {"notes": 1}
-            assert compute.decided == 1
-            with pytest.raises(Conflict, match="another request"):
-                await stored_answer(parts, SPACE, ("key", "other"), Answer)
-
-    asyncio.run(main())
-
-
-def test_an_answer_without_a_commit(tmp_path: Path) -> None:
-    """An answer of `skip` needs no decision, one of `commit` no write; neither is stored under the key."""
-    compute = FakeCompute()
-
-    async def main() -> None:
-        async with services(tmp_path, compute) as parts:
-            assert await run(parts, skip=lambda job: Answer(job.notes - 1)) == Answer(-1)
-            assert compute.decided == 0
-            assert await run(parts, commit=lambda plan: Answer(plan.notes + 7)) == Answer(7)
-            assert await stored_answer(parts, SPACE, KEY, Answer) is None
-
-    asyncio.run(main())
-
-
-def test_work_of_several_writes_is_answered_once(tmp_path: Path) -> None:
-    """The answer of `answer_once` is stored under its key and returned again; without a key the work runs each time."""
-    ran: list[int] = []
-
-    async def work() -> Answer:
-        ran.append(1)
-        return Answer(len(ran))
-
-    async def main() -> None:
-        async with services(tmp_path, FakeCompute()) as parts:
-            for _ in range(2):
-                assert await answer_once(parts, SPACE, KEY, work, Answer) == Answer(1)
-            assert await answer_once(parts, SPACE, None, work, Answer) == Answer(2)
 
     asyncio.run(main())
 

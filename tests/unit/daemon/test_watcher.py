@@ -17,7 +17,7 @@ from watchdog.observers import inotify_c
 from reverie.sync.displaced import SWAP_FOLDER
 from reverie.sync.swap import Written, write_file
 from reveried import watcher
-from reveried.watcher import OwnWrites, Watcher
+from reveried.watcher import Watcher
 from support.spaces import open_root
 from support.waiting import wait_until
 
@@ -102,11 +102,6 @@ def test_a_delayed_event_has_the_time_of_the_change(
     time.sleep(0.3)  # more than a busy machine lets pass between the handler's two looks at a clock
 
     assert (told_by_handler(path) < -0.02) is late
-
-
-def test_an_event_of_a_missing_file_has_the_current_time(tmp_path: Path) -> None:
-    """An event of a missing file has the current time."""
-    assert told_by_handler(tmp_path / "gone.md") >= 0
 
 
 def told_by_handler(path: Path) -> float:
@@ -198,26 +193,3 @@ def test_a_save_beside_own_writes_is_an_event(tmp_path: Path) -> None:
     finally:
         watched.stop()
         root.close()
-
-
-def test_moves_of_the_swap_folder_are_left_out_with_both_halves() -> None:
-    """Both halves of a move into or out of the swap folder are left out, also where they come in two reads."""
-    taken = inotify_c.InotifyConstants.IN_MOVED_FROM
-    put = inotify_c.InotifyConstants.IN_MOVED_TO
-    draft_out, draft_in = event_of(5, taken, 7, b"out-1"), event_of(2, put, 7, b"a.md")
-    old_out, old_in = event_of(2, taken, 8, b"a.md"), event_of(5, put, 8, b"out-1")
-    saved, renamed = event_of(2, inotify_c.InotifyConstants.IN_CLOSE_WRITE, 0, b"a.md"), event_of(2, put, 9, b"b.md")
-    own = OwnWrites()
-    own.watches.add(5)
-
-    assert own.leave_out([draft_out, draft_in, saved, old_out, old_in, renamed]) == [saved, renamed]
-    assert own.leave_out([draft_out]) == []
-    assert own.leave_out([draft_in, saved]) == [saved]
-    assert own.leave_out([draft_in, saved]) == [draft_in, saved]  # without its first half it is another's move
-    assert own.leave_out([old_out]) == [old_out]  # it may go anywhere
-    assert own.leave_out([old_in, renamed]) == [renamed]
-
-
-def event_of(watch: int, mask: int, cookie: int, name: bytes) -> inotify_c.InotifyEvent:
-    """Return an event as the kernel reports it."""
-    return inotify_c.InotifyEvent(inotify_c.WatchDescriptor(watch), inotify_c.Mask(mask), cookie, name)

@@ -114,20 +114,6 @@ def test_one_thread_and_shared_commits() -> None:
     assert list(chain.from_iterable(store.batches)) == [f"w{number}" for number in range(600)]
 
 
-def test_is_shared_after_an_agents_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`is_shared` is true for SHARED_S after an agent's write; bulk writes do not count."""
-
-    async def work(worker: Worker) -> None:
-        await worker.submit(write("b"), bulk=True)
-        assert not worker.is_shared()
-        await worker.submit(write("a"))
-        assert worker.is_shared()
-        monkeypatch.setattr("reveried.worker.SHARED_S", 0.0)
-        assert not worker.is_shared()
-
-    run(SlowStore(), work)
-
-
 def test_agents_go_before_bulk_work() -> None:
     """A commit with agents' writes has one bulk write at most, so an agent never waits for the whole bulk queue."""
     store = SlowStore(0.005)
@@ -242,31 +228,6 @@ def test_writes_work_again_after_a_full_disk() -> None:
         assert not worker.status().failed
 
     run(store, work)
-
-
-def test_commits_are_announced() -> None:
-    """`on_commit` is called after each commit, not before."""
-    announced: list[int] = []
-    store = SlowStore()
-
-    async def main() -> None:
-        worker = Worker(store, clock=lambda: AT, queue_length=5, on_commit=lambda: announced.append(len(store.batches)))
-        worker.start()
-        await worker.submit(write("x"))
-        await asyncio.to_thread(worker.stop)
-
-    asyncio.run(main())
-    assert announced == [1]
-
-
-def test_an_idle_worker_stops_at_once() -> None:
-    """Stopping an idle worker ends its thread at once, without waiting for a time-out."""
-    worker = Worker(SlowStore(), clock=lambda: AT, queue_length=5)
-    worker.start()
-    began = time.monotonic()
-    worker.stop()
-    assert time.monotonic() - began < 5
-    assert not worker._thread.is_alive()
 
 
 class ForgetfulStore(SlowStore):

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.distill import Distiller
 from reverie.distill.distiller import Extractive
-from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, WorkingState
+from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
-from reverie.usecases import threads, working_state
+from reverie.usecases import threads
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from reverie.usecases.working_state import StatePlan
 from reveried.actions import contexts as actions
 from reveried.compute import Compute
 from reveried.worker import Worker
-from reveried.working_states import CACHED_BYTES_MAX, CACHED_MAX, BackgroundState, StateCache
+from reveried.working_states import CACHED_MAX, BackgroundState, StateCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
+    from reverie.distill import Distiller
     from reverie.models import Message
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -99,24 +99,6 @@ def stored(services: Any) -> dict[str, Any]:
         return reader.get(Kind.STATE, (THREAD,)) or {}
 
 
-def test_a_state_is_cached_after_each_turn(tmp_path: Path) -> None:
-    """Without a distiller the extracted state is cached after each turn, and nothing is stored."""
-
-    async def run() -> None:
-        async with daemon(tmp_path, None) as services:
-            await say(services, ASKED)
-            await services.background_state.wait_idle()
-            jobs = services.compute.started
-            assert (await state(services)).current_task == ASKED
-            await say(services, "Also the buoys are dark, please look at them as well while you are there")
-            await services.background_state.wait_idle()
-            assert "buoys" in (await state(services)).current_task
-            assert services.compute.started == jobs == 1
-            assert stored(services) == {}
-
-    asyncio.run(run())
-
-
 def test_close_does_not_wait_for_unfinished_work(tmp_path: Path) -> None:
     """Closing does not wait for a distiller that has not answered."""
     asked, over = threading.Event(), threading.Event()
@@ -137,55 +119,6 @@ def test_close_does_not_wait_for_unfinished_work(tmp_path: Path) -> None:
         asyncio.run(run())
     finally:
         over.set()
-
-
-def test_a_distillers_state_is_stored(tmp_path: Path) -> None:
-    """A distiller's answer is stored redacted, with its sources; the next call shows it only newer messages."""
-    secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-    fake = Fake(lambda before: replace(before, next_steps=("check the fuse", secret), blockers=()))
-
-    async def run() -> None:
-        async with daemon(tmp_path, fake) as services:
-            await say(services, ASKED)
-            await services.background_state.wait_idle()
-            found = await state(services)
-            assert (found.current_task, found.next_steps[0]) == (ASKED, "check the fuse")
-            assert found.sources.current_task == 1
-            assert found.sources.next_steps == (1, 1)
-            assert secret not in str(stored(services))
-            await say(services, "Next I check the fuse.", role="assistant")
-            await services.background_state.wait_idle()
-            assert stored(services)["from"] == 2
-            assert len(fake.shown[1]) == 1
-            assert "Next I check the fuse." in fake.shown[1][0]
-
-    assert isinstance(fake, Distiller)
-    asyncio.run(run())
-
-
-def test_turns_in_quick_succession_are_one_call(tmp_path: Path) -> None:
-    """Turns that arrive while a distiller works are served by one later call."""
-    going, may_end = threading.Event(), threading.Event()
-
-    def answer(before: WorkingState) -> WorkingState:
-        going.set()
-        assert may_end.wait(60)
-        return before
-
-    fake = Fake(answer)
-
-    async def run() -> None:
-        async with daemon(tmp_path, fake, deadline_s=30) as services:
-            await say(services, ASKED)
-            await asyncio.to_thread(going.wait, 30)
-            for number in range(5):
-                await say(services, f"remark number {number}")
-            may_end.set()
-            await services.background_state.wait_idle()
-
-    asyncio.run(run())
-    assert len(fake.shown) == 2
-    assert "remark number 4" in str(fake.shown[1])
 
 
 def test_a_late_distiller_changes_nothing(tmp_path: Path) -> None:
@@ -261,25 +194,6 @@ def test_an_agents_state_wins_over_a_distillers(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_distillers_answer_is_cut() -> None:
-    """Long texts and lists are cut, values of other types dropped, and an empty task keeps the previous one."""
-    before = working_state.from_distiller(WorkingState(current_task="t"), WorkingState(current_task="t"), seq=3)
-    said: Any = WorkingState(
-        current_task=" ",
-        completed_steps=("x" * 9_000, "a\nb", 5, "", *(f"step {n}" for n in range(90))),  # type: ignore[arg-type]
-        open_files=7,  # type: ignore[arg-type]
-    )
-    assert before is not None
-    made = working_state.from_distiller(before, said, seq=9)
-    assert made is not None
-
-    assert (made.current_task, made.open_files) == ("t", ())
-    assert "a b" in made.completed_steps
-    assert len(made.completed_steps) <= STATE_ITEMS_MAX
-    assert max(map(len, made.completed_steps)) <= STATE_ITEM_CHARS_MAX
-    assert set(made.sources.completed_steps) == {9}
-
-
 def test_work_of_a_deleted_thread_ends(tmp_path: Path) -> None:
     """Background work for a thread that does not exist ends without storing a state, and other threads are served."""
 
@@ -297,35 +211,6 @@ def test_work_of_a_deleted_thread_ends(tmp_path: Path) -> None:
 def a_plan(query: str = "") -> StatePlan:
     """Return the plan of an empty working state, with this query."""
     return StatePlan(state=WorkingState(), query=query, seq=1, version=None)
-
-
-def test_the_cache_has_so_many_bytes_at_most() -> None:
-    """Over its limit of bytes the cache drops the states used least recently, but never the newest one."""
-    held, third = StateCache(), "x" * (CACHED_BYTES_MAX // 3)
-    for number in range(6):
-        held.put((SPACE, str(number)), (number,), a_plan(third))
-    assert [held.get((SPACE, str(number))) is not None for number in range(6)] == [False] * 4 + [True] * 2
-    held.put((SPACE, "huge"), (7,), a_plan(third * 4))
-    assert held.get((SPACE, "huge")) is not None
-    assert held.get((SPACE, "5")) is None
-    held.put((SPACE, "huge"), (8,), a_plan())
-    for name in ("huge", "nobody"):
-        held.remove((SPACE, name), 9)
-    assert (held._bytes, held._sizes) == (0, {})
-
-
-def test_the_cache_drops_the_least_recently_used_state() -> None:
-    """The cache drops the least recently used state, and returns each with its versions."""
-    held = StateCache()
-    plans = [a_plan() for _ in range(CACHED_MAX + 1)]
-    for number, plan in enumerate(plans[:CACHED_MAX]):
-        held.put((SPACE, str(number)), (number,), plan)
-    assert held.get((SPACE, "0")) == ((0,), plans[0])
-    held.put((SPACE, "new"), (CACHED_MAX,), plans[CACHED_MAX])
-
-    assert held.get((SPACE, "0")) == ((0,), plans[0])
-    assert held.get((SPACE, "1")) is None
-    assert held.get((SPACE, "2")) == ((2,), plans[2])
 
 
 def test_the_state_of_a_deleted_thread_is_not_kept() -> None:

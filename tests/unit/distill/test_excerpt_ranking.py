@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from reverie import tokenizer
-from reverie.context.tiers import pack_excerpts
 from reverie.distill import excerpts
-from reverie.distill import reuse as reuse_odds_of_names_in_excerpts
 from reverie.distill.distiller import Extractive
-from reverie.distill.excerpt_lines import Line, Source
 from reverie.distill.sentences import specific_names
 from support.thread import Thread, logger_fix
 
@@ -82,69 +78,6 @@ def test_a_long_line_is_cut_into_pieces() -> None:
     assert not any("QUJDREVGR0" in text for text in texts)
 
 
-def test_nested_arguments_and_search_options_are_excerpts() -> None:
-    """Questions in a list are quoted, and a search with its options."""
-    thread = Thread()
-    thread.call("AskUserQuestion", {"questions": [{"question": "Shall parse_config refuse unknown keys?"}]}, "yes")
-    search = {"pattern": "parse_config", "path": "/w/app", "glob": "*.ts", "output_mode": "files_with_matches"}
-    thread.call("Grep", search, "src/config.ts")
-    texts = [passage.text for passage in ranked_excerpts(thread)]
-    assert "Shall parse_config refuse unknown keys?" in texts
-    assert any(
-        text.startswith("Grep parse_config") and text.endswith("glob: *.ts, output_mode: files_with_matches")
-        for text in texts
-    )
-
-
-def test_lines_without_names_fill_what_is_left() -> None:
-    """All lines of a short file are excerpts where there is room, and only the telling ones where there is not."""
-    lines = ["def total_of(prices):", "x = 0", "for p in prices:", "x += p", "return x"]
-    thread = Thread().call("Read", {"file_path": "/w/app/src/sum.py"}, "\n".join(lines))
-    assert {passage.text for passage in ranked_excerpts(thread)} == set(lines)
-    assert [passage.text for passage in ranked_excerpts(thread, 12)] == lines[:1]
-
-
-def test_names_whose_lines_find_no_room_are_listed() -> None:
-    """A share of the budget lists the names in left-out lines; the packed text has each name once."""
-    few = ranked_excerpts(long_thread(), 600)
-    lists = [passage for passage in few if passage.origin == reuse_odds_of_names_in_excerpts.ORIGIN]
-    listed = [name for passage in lists for name in passage.text.split(", ")]
-    (packed,) = pack_excerpts(few, 600).texts
-    assert listed
-    assert all(len(re.findall(rf"\b{name}\b", packed)) == 1 for name in listed)
-    assert sum(passage.tokens for passage in lists) <= 0.06 * 600
-    assert [passage.rank for passage in lists] == list(range(1, len(lists) + 1))
-
-
-def test_nothing_is_listed_where_every_name_has_a_line() -> None:
-    """A thread whose lines all fit has no list of names."""
-    everything = ranked_excerpts(long_thread(), 50_000)
-    assert reuse_odds_of_names_in_excerpts.ORIGIN not in {passage.origin for passage in everything}
-    assert any("forgotten_helper_0" in passage.text for passage in everything)
-
-
-def test_a_file_is_listed_with_its_folder_alone() -> None:
-    """A bare file name is left out where a path to it is listed or shown."""
-    line = Line("", "a search", Source.RESULT, 1, 1)
-    names = dict.fromkeys(("parser.py", "src/parser.py", "lexer.py", "render_page"), line)
-    worth = {"parser.py": 0.9, "src/parser.py": 0.5, "lexer.py": 0.4, "render_page": 0.1}
-    ((told, cost),) = reuse_odds_of_names_in_excerpts.list_names(names, worth, {"core/lexer.py"}, 40)
-    assert told.text == "src/parser.py, render_page"
-    assert cost == tokenizer.count(told.text + "\n")
-    assert reuse_odds_of_names_in_excerpts.list_names(names, worth, set(), 2) == []
-
-
-def test_a_path_right_below_the_root_stays_whole() -> None:
-    """Paths in folders of a project are shortened to relative ones; a file right in its root keeps its whole path."""
-    thread = Thread()
-    for path in ("src/app.ts", "tests/page.ts"):
-        thread.call("Read", {"file_path": f"/w/shop/{path}"}, "export const limit = 3")
-    thread.call("Bash", {"command": "cat /w/shop/README.md /w/shop/src/app.ts"}, "see /w/shop/package.json")
-    texts = {passage.text for passage in ranked_excerpts(thread)}
-    assert "$ cat /w/shop/README.md src/app.ts" in texts
-    assert "see /w/shop/package.json" in texts
-
-
 def test_excerpts_fit_the_budget_with_exact_counts() -> None:
     """The token sum is within the budget; each count is that of the text and a newline."""
     for budget in (0, 30, 200, 1_000):
@@ -192,40 +125,6 @@ def test_origins_are_files_commands_and_speakers() -> None:
     }
 
 
-def test_lines_around_a_search_hit_have_their_file_as_origin() -> None:
-    """A hit has its line number; the lines around it count as lines of the file."""
-    hits = "src/logger.ts:7: makeLogger is made here now\nsrc/logger.ts-8-  and lineTransport follows it below"
-    passages = ranked_excerpts(Thread().call("Grep", {"pattern": "makeLogger"}, hits))
-    assert {(passage.origin, passage.text) for passage in passages} == {
-        ("Grep makeLogger", "src/logger.ts:7: makeLogger is made here now"),
-        ("src/logger.ts", "and lineTransport follows it below"),
-    }
-
-
-def test_an_excerpt_does_not_repeat_its_heading() -> None:
-    """A command's excerpt is below its description; the description alone is no excerpt."""
-    heading = "Make parse_config refuse unknown keys"
-    thread = Thread().call("mcp__runner__run", {"description": heading, "argument": "parse_config --strict"}, "ok")
-    assert [passage.text for passage in ranked_excerpts(thread) if passage.origin == heading] == [
-        "parse_config --strict",
-        "ok",
-    ]
-
-
-def test_plan_entries_are_excerpts_of_the_agent() -> None:
-    """Entries of both kinds of task lists are excerpts, once each, even without a name in them."""
-    thread = Thread()
-    todos = [{"content": "Explain when partial uploads are resumed", "status": "pending"}]
-    for _ in range(2):
-        thread.call("TodoWrite", {"todos": todos}, "Todos have been modified successfully")
-    thread.call("TaskCreate", {"subject": "Measure retries", "description": "Count what every region repeats"}, "ok")
-    assert {(passage.origin, passage.text) for passage in ranked_excerpts(thread)} == {
-        ("The agent's plan", "Explain when partial uploads are resumed"),
-        ("The agent's plan", "Measure retries"),
-        ("The agent's plan", "Count what every region repeats"),
-    }
-
-
 def test_lines_that_explain_a_name_rank_first() -> None:
     """A line about a name ranks before the name alone, and a declaration before a use."""
     thread = Thread().call(
@@ -246,17 +145,6 @@ def test_new_statements_rank_before_repetitions() -> None:
     thread.agent("Migrations finish quickly because the ledger keeps checksums beside records.")
     texts = [passage.text for passage in ranked_excerpts(thread)]
     assert texts[-1].startswith("The cache") or texts[-1].startswith("Whenever")
-
-
-def test_statements_rank_before_remarks() -> None:
-    """A message's first line, a full sentence and a finding rank before remarks and fragments."""
-    thread = Thread()
-    thread.agent("Weights.\nGradient clipping stops sudden overflow during early warmup while lower layers converge.")
-    thread.agent("Sampling stops because shuffled batches exhaust every iterator before validation completes early.")
-    texts = [passage.text for passage in ranked_excerpts(thread)]
-    assert texts[0].startswith("Sampling stops because")
-    assert texts[1].startswith("Gradient clipping")
-    assert texts[2:] == ["Weights."]
 
 
 def test_every_kind_of_edit_gives_its_new_lines() -> None:

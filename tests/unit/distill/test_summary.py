@@ -47,19 +47,6 @@ def test_rendered_text_parses_to_the_same_summary() -> None:
     assert summary_format_and_line_choice_by_novelty.parse("# Something else\n\n## Task Context\n- x") is None
 
 
-def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> None:
-    """Packed sections have their first lines, at least one from 300 tokens on, and no more tokens than the ceiling."""
-    lines = {
-        section: tuple(f"{section.value} line {number}, said at length" for number in range(200)) for section in Section
-    }
-    for ceiling in (120, 300, 1_000):
-        packed = summary_format_and_line_choice_by_novelty.pack(1, lines, ceiling)
-        assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(packed)) <= ceiling
-        for section in Section:
-            assert packed.sections[section] == lines[section][: len(packed.sections[section])]
-        assert ceiling < 300 or all(packed.sections[section] for section in Section)
-
-
 def test_lines_with_new_words_are_packed_first() -> None:
     """After the first line of each section, lines with new words are packed before lines that repeat others."""
     sentence = "the reader closes every archive before the writer opens the next one, which keeps handles few"
@@ -146,30 +133,6 @@ def test_a_yes_without_a_proposal_decides_nothing() -> None:
     assert not any(line.startswith("User:") for line in decisions)
 
 
-def test_reports_of_a_subagent_are_named_as_such() -> None:
-    """A subagent's report is no work and no open item of this agent, and its lines say whose they are."""
-    report = (
-        "The reader has been updated twice since spring in `zip_reader.py`.\n"
-        "Next, add a bound to `entry_count` before reading.\nagentId: a1b2c3 (internal ID - do not mention to user)"
-    )
-    thread = Thread().user("Review the zip reader").call("Task", {"description": "Review", "prompt": "Read it"}, report)
-    result = distilled(thread)
-    sections = result.summary.sections
-    assert any(line.startswith("(subagent) The reader has been") for line in sections[Section.COMPLETED_WORK])
-    assert not any("entry_count" in line for line in sections[Section.OPEN_THREADS])
-    assert not any("updated twice" in step for step in result.state.completed_steps)
-    assert not any("internal ID" in passage.text for passage in result.passages)
-
-
-def test_a_task_that_only_points_back_is_shown_with_what_it_points_to() -> None:
-    """A task such as `fix it up` is shown with the request before it."""
-    thread = Thread().user("Merge the parent branch into `importer`, there is a conflict in `zip.py`").agent("Merged.")
-    thread.user("fix it up")
-    task = distilled(thread).summary.sections[Section.TASK_CONTEXT][0]
-    assert "conflict in `zip.py`" in task
-    assert task.endswith("→ fix it up")
-
-
 def test_answers_to_questions_are_decisions() -> None:
     """The answer to an AskUserQuestion call is listed as a decision, with its question."""
     question = "Which database should the cache use?"
@@ -203,15 +166,6 @@ def test_corrections_and_the_beginning_are_carried_over() -> None:
     sections = second.summary.sections
     assert any("don't touch the public makeLogger" in line for line in sections[Section.CORRECTIONS])
     assert any(line.startswith("The thread began with: The logger") for line in sections[Section.TASK_CONTEXT])
-
-
-def test_nothing_new_keeps_the_previous_task() -> None:
-    """Distilling no new messages keeps the previous task."""
-    first = distilled(logger_fix())
-    second = ENGINE.distill([], number=2, previous=first, tail_from_seq=1)
-    assert second.summary.sections[Section.TASK_CONTEXT] == first.summary.sections[Section.TASK_CONTEXT]
-    assert second.state == first.state
-    assert second.through_seq == 0
 
 
 def test_a_distillation_obeys_a_smaller_ceiling() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reverie.importers.join import PastSummary, main_line, past_summaries
-from reverie.models import NO_RESULT, ORPHAN_RESULT, Entry, EntryKind, Message
+from reverie.models import NO_RESULT, ORPHAN_RESULT, Message
 from support.transcripts import Transcript, call, result, text, thread_entries
 
 
@@ -18,36 +18,6 @@ def check(transcript: Transcript, *expected: tuple[str, Any], verbatim: bool = F
     messages = main_line(transcript.entries(), verbatim=verbatim)
     assert [(message.role, message.content) for message in messages] == list(expected)
     return messages
-
-
-def test_a_plain_conversation_is_unchanged() -> None:
-    """One line is one message with the same content."""
-    talk = Transcript()
-    talk.user("hi")
-    talk.assistant(text("hello"))
-    talk.user([text("and?")])
-    messages = check(talk, ("user", "hi"), ("assistant", [text("hello")]), ("user", [text("and?")]))
-    assert [(message.first_seq, message.last_seq) for message in messages] == [(1, 1), (2, 2), (3, 3)]
-    assert messages[1].usage == {"input_tokens": 7, "output_tokens": 1}
-    assert messages[0].at == "2026-01-02T03:04:05.001Z"
-
-
-def test_the_lines_of_a_reply_are_one_message() -> None:
-    """Usage is the last line's and counted once; tokens are the sum."""
-    talk = Transcript()
-    talk.user("hi")
-    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    talk.assistant(thinking, reply="m")
-    talk.assistant(text("I look"), reply="m")
-    talk.assistant(call("a"), reply="m")
-    talk.user([result("a")])
-    messages = check(
-        talk, ("user", "hi"), ("assistant", [thinking, text("I look"), call("a")]), ("user", [result("a")])
-    )
-    entries = talk.entries()
-    assert messages[1].usage == entries[3].usage
-    assert messages[1].tokens == sum(entry.tokens for entry in entries[1:4])
-    assert (messages[1].first_seq, messages[1].last_seq) == (2, 4)
 
 
 def test_parallel_calls_with_results_in_between() -> None:
@@ -66,22 +36,6 @@ def test_parallel_calls_with_results_in_between() -> None:
         ("assistant", [text("so")]),
     )
     assert [(message.first_seq, message.last_seq) for message in messages] == [(1, 3), (2, 5), (6, 6)]
-
-
-def test_lines_of_other_kinds_are_left_out() -> None:
-    """Meta lines, sidechains, notices, compactions and unreadable lines are not in the conversation."""
-    talk = Transcript()
-    talk.user("hi")
-    talk.user("caveat", isMeta=True)
-    talk.assistant(call("a"))
-    talk.add("progress", data={})
-    talk.user("work", isSidechain=True)
-    talk.assistant(text("done"), isSidechain=True)
-    talk.user([result("a")])
-    talk.compaction("what was")
-    talk.user("<command-name>/exit</command-name>")
-    talk.lines.append({"type": "user"})
-    check(talk, ("user", "hi"), ("assistant", [call("a")]), ("user", [result("a")]))
 
 
 def test_text_typed_while_a_tool_ran_follows_its_result() -> None:
@@ -152,15 +106,6 @@ def test_a_call_without_a_result_gets_a_placeholder() -> None:
         ("user", "again"),
         verbatim=True,
     )
-
-
-def test_half_of_the_results() -> None:
-    """If one of two parallel calls has no result, its placeholder is in one message with the other's result."""
-    talk = Transcript()
-    talk.assistant(call("a"), call("b"))
-    talk.user([result("b"), text("stop")])
-    messages = check(talk, ("assistant", [call("a"), call("b")]), ("user", [no_result("a"), result("b"), text("stop")]))
-    assert messages[1].tokens > talk.entries()[1].tokens
 
 
 def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
@@ -234,15 +179,6 @@ def test_lines_of_a_bare_chat_log() -> None:
     ]  # fmt: skip
 
 
-def test_texts_of_one_reply_given_as_strings_become_blocks() -> None:
-    """An empty one gives no block."""
-    lines = [
-        Entry(kind=EntryKind.SPEECH, role="assistant", content=words, reply="m", seq=seq, usage=usage)
-        for seq, (words, usage) in enumerate([("a", None), ("", {"n": 1}), ("b", None)], 1)
-    ]
-    assert main_line(lines) == [Message("assistant", [text("a"), text("b")], 1, 3, usage={"n": 1})]
-
-
 def test_compactions_become_past_summaries() -> None:
     """Compactions become numbered summaries with the client's token counts; a boundary without a summary adds none."""
     talk = Transcript()
@@ -262,9 +198,3 @@ def test_compactions_become_past_summaries() -> None:
         (3, "third", 6, None),
         (4, "fourth", 8, None),
     ]
-
-
-def test_an_empty_thread_is_an_empty_conversation() -> None:
-    """No entries, no messages, no summaries."""
-    assert main_line([]) == []
-    assert past_summaries([]) == []

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.documents import ITEMS_MAX
-from reverie.sync import scan as looking
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, read_file, scan, scan_path
 from support.spaces import scan_and_read
@@ -18,8 +17,6 @@ from support.spaces import scan_and_read
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-STAMP = Stamp(0, 0, 0, 0)
 
 
 @pytest.fixture
@@ -37,34 +34,6 @@ def write(root: Root, path: str, data: bytes = b"- A fact\n") -> Path:
 
 def reasons(root: Root, **known: Stamp) -> dict[str, str]:
     return {path: refusal.reason for path, refusal in scan(root, known=known).refused.items()}
-
-
-def test_documents_are_found_with_their_stamps(root: Root) -> None:
-    """All documents are found; hidden, temporary and other files and our own folders are ignored."""
-    documents = ["MEMORY.md", "facts/user.md", "facts/deep/er/x.txt", "notes/Füße und Hände.md", "..user.md"]
-    over = ["facts/.hidden.md", ".git/config.md", ".obsidian/x.md", "archives/a.md", "x.png", "note.md~", "#note.md#"]
-    over += [
-        "4913",
-        "facts/.#note.md",
-        "note.md.swp",
-        "x.md.tmp",
-        "x.tmp.md",
-        "x.md.tmp.4711",
-        ".~lock.x.md",
-        "a.bak/x.md",
-    ]
-    over += ["MEMORY-INDEX.json", "memory/long-term-memory.json"]
-    for path in documents + over:
-        write(root, path)
-    found = scan(root, known={})
-    assert sorted(found.stamps) == sorted(documents)
-    assert found.refused == {}
-    for path, stamp in found.stamps.items():
-        seen = (root.real / path).stat()
-        assert stamp == (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-        assert scan_path(root, path, known={}) == stamp
-    for path in over:
-        assert scan_path(root, path, known={}) is None
 
 
 def test_conflict_copies_are_listed_separately(root: Root) -> None:
@@ -142,36 +111,6 @@ def test_a_link_in_place_of_a_known_folder_is_refused(root: Root) -> None:
     assert reasons(root, **known) == {"v1.2": "symlink"}
 
 
-def test_names_that_are_one_on_other_systems(root: Root) -> None:
-    """Of two names that differ in case the known one stays, else the first; the other is refused."""
-    for path in ("facts/User.md", "facts/user.md", "Notes/x.md", "notes/y.md"):
-        write(root, path)
-    found = scan(root, known={})
-    assert sorted(found.stamps) == ["Notes/x.md", "facts/User.md"]
-    assert {p: (r.reason, r.detail) for p, r in found.refused.items()} == {
-        "facts/user.md": ("collision", "User.md"),
-        "notes": ("collision", "Notes"),
-    }
-    known = {"facts/user.md": STAMP, "notes/y.md": STAMP}
-    found = scan(root, known=known)
-    assert sorted(found.stamps) == ["facts/user.md", "notes/y.md"]
-    refused = scan_path(root, "facts/User.md", known=known)
-    assert isinstance(refused, Refusal)
-    assert (refused.reason, refused.detail) == ("collision", "user.md")
-    assert isinstance(scan_path(root, "facts/User.md", known={}), Stamp)
-
-
-def test_composed_and_decomposed_names(root: Root) -> None:
-    """A decomposed name is a collision beside its composed form, and a refused name alone."""
-    write(root, "caf\u00e9.md")
-    write(root, "cafe\u0301.md")
-    write(root, "u\u0308ber.md")
-    found = scan(root, known={})
-    assert list(found.stamps) == ["caf\u00e9.md"]
-    assert found.refused["cafe\u0301.md"].reason == "collision"
-    assert (found.refused["u\u0308ber.md"].reason, found.refused["u\u0308ber.md"].detail) == ("name", "not_nfc")
-
-
 def test_invalid_names_are_refused(root: Root) -> None:
     """A refused name has the reason of `safe_relative`, and is printable."""
     for name in (b"con.md", b"a\xffb.md", b"a:b.md", b" x.md", b"$x.md"):
@@ -238,14 +177,6 @@ def test_bytes_that_are_no_text_are_refused(root: Root, data: bytes, reason: str
     assert (found.reason, found.detail) == (reason, detail)
 
 
-def test_a_huge_file_is_not_read(root: Root) -> None:
-    """A sparse file of a tebibyte is refused by its size."""
-    os.truncate(write(root, "x.md"), 1 << 40)
-    found = read_file(root, "x.md", limit=1 << 20)
-    assert isinstance(found, Refusal)
-    assert found.reason == "too_large"
-
-
 def test_a_file_of_too_many_memories_is_not_read(root: Root) -> None:
     """More memories than one commit can replace are refused, whatever their line endings.
 
@@ -261,29 +192,6 @@ def test_a_file_of_too_many_memories_is_not_read(root: Root) -> None:
         assert found.reason == "too_many_memories"
     write(root, "facts/x.md", b"prose\n" * (ITEMS_MAX + 1))
     assert isinstance(read_file(root, "facts/x.md", limit=limit), FileContent)
-
-
-def test_a_file_that_changes_while_it_is_read(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that changes during a read is read again; one that changes twice is refused as growing."""
-    path = write(root, "x.md")
-    real, times = looking._read_bytes, [1]
-
-    def grown(handle: int, size: int) -> bytes:
-        data = real(handle, size)
-        if times[0]:
-            times[0] -= 1
-            with path.open("ab") as file:
-                file.write(b"more\n")
-        return data
-
-    monkeypatch.setattr(looking, "_read_bytes", grown)
-    found = read_file(root, "x.md", limit=100)
-    assert isinstance(found, FileContent)
-    assert found.data == b"- A fact\nmore\n"
-    times[0] = 2
-    refused = read_file(root, "x.md", limit=100)
-    assert isinstance(refused, Refusal)
-    assert refused.reason == "growing"
 
 
 def test_a_file_is_not_read_while_it_is_open_for_writing(root: Root) -> None:
