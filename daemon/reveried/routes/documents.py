@@ -57,7 +57,7 @@ def _etag(document: DocumentRecord) -> dict[str, str]:
 
 
 @serves(Documents.documents)
-async def list_documents(call: Call) -> Reply:
+async def list_documents(call: Call) -> wire.Page[wire.Document]:
     """Return the documents by path, with size and summary."""
     query = call.query_as(wire.DocumentsQuery)
     limit, after, prefix = query.limit, query.after or "", query.prefix or ""
@@ -67,7 +67,7 @@ async def list_documents(call: Call) -> Reply:
         key=lambda document: document.path,
     )
     items = [document.answer() for document in rest[:limit]]
-    return Reply(wire.Page(items, items[-1].path if len(rest) > limit else None))
+    return wire.Page(items, items[-1].path if len(rest) > limit else None)
 
 
 @serves(Documents.document)
@@ -134,14 +134,14 @@ async def insert_lines(call: Call) -> Reply:
 
 
 @serves(Documents.move_document)
-async def move_document(call: Call) -> Reply:
+async def move_document(call: Call) -> wire.DocumentsMoved:
     """Move a document, or a folder with every document below it; memories keep their ids."""
     path, to = call.params["path"], call.into(wire.MoveDocument).to
-    return Reply(await write(call.services, usecase.move, call.by, path, to))
+    return await write(call.services, usecase.move, call.by, path, to)
 
 
 @serves(Documents.delete_document)
-async def delete_document(call: Call) -> Reply:
+async def delete_document(call: Call) -> wire.DocumentDeleted:
     """Delete a document and its file, or a whole folder; undo restores them, unless `purge` removes them for good."""
     query = call.query_as(wire.DeleteDocumentQuery)
     if query.folder:
@@ -151,12 +151,12 @@ async def delete_document(call: Call) -> Reply:
                 hint="leave `purge` and If-Match out, or delete its documents one by one",
                 field="folder",
             )
-        return Reply(await write(call.services, usecase.delete_folder, call.by, call.params["path"]))
+        return await write(call.services, usecase.delete_folder, call.by, call.params["path"])
     try:
         if query.purge:
-            return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
+            return await _purge_document(call, usecase.writable_path(call.params["path"]))
         await _require_read(call)
-        return Reply(await write(call.services, usecase.delete, _by(call), call.params["path"]))
+        return await write(call.services, usecase.delete, _by(call), call.params["path"])
     except ValidationError as error:
         if error.details.get("reason") != "suffix":
             raise
@@ -194,9 +194,9 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
 
 
 @serves(Documents.index)
-async def index(call: Call) -> Reply:
+async def index(call: Call) -> wire.IndexAnswer:
     """Return the memory index for an agent's first turn, as text and as data."""
     selection = await projects.selected(call.services, call.space, call.query_as(wire.IndexQuery))
     entries = await projects.index_entries(call.services, call.space, selection.scope)
     listed = await call.services.sync_service.documents(call.space)
-    return Reply(index_answer(entries, listed, selection.project))
+    return index_answer(entries, listed, selection.project)

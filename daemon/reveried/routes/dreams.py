@@ -39,22 +39,22 @@ async def start(call: Call) -> Reply:
 
 
 @serves(Dreams.dreams)
-async def list_dreams(call: Call) -> Reply:
+async def list_dreams(call: Call) -> wire.Page[wire.DreamRecord]:
     """List past dreams, newest first."""
     return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
 
 
 @serves(Dreams.dream_record)
-async def get_dream(call: Call) -> Reply:
+async def get_dream(call: Call) -> wire.DreamRecord:
     """Return one past dream."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(dream.get(reader, call.params["id"]))
+        return dream.get(reader, call.params["id"])
 
 
 @serves(Dreams.schedules)
-async def list_schedules(call: Call) -> Reply:
+async def list_schedules(call: Call) -> wire.Page[wire.Schedule]:
     """List the schedules of the space, each with its next run."""
-    return Reply(wire.Page(items=call.services.scheduler.list(call.space)))
+    return wire.Page(items=call.services.scheduler.list(call.space))
 
 
 @serves(Dreams.add_schedule)
@@ -98,7 +98,6 @@ def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:
 
 
 @serves(Dreams.remove_schedule)
-async def remove_schedule(call: Call) -> Reply:
+async def remove_schedule(call: Call) -> None:
     """Delete a schedule."""
     await call.services.scheduler.remove(call.space, call.params["id"])
-    return Reply(status=204)

@@ -20,7 +20,6 @@ from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
 from reveried.execute import answer_once
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.models.ask import prepared
 from reveried.models.transport import request_tokens
 from reveried.routes import jobs
@@ -28,7 +27,7 @@ from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Role
-    from reveried.http.types import Call
+    from reveried.http.types import Call, Reply
     from reveried.jobs import Progress
     from reveried.services import Services
 
@@ -37,7 +36,7 @@ SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object 
 
 
 @serves(Threads.summaries)
-async def summaries(call: Call) -> Reply:
+async def summaries(call: Call) -> wire.Page[wire.PastDistillation]:
     """List the structured summaries of the thread, imported ones among them, oldest first."""
     require_thread(call)
     return await record_page(
@@ -62,7 +61,7 @@ async def distill_thread(call: Call) -> Reply:
 
 
 @serves(Threads.model_requests)
-async def model_requests(call: Call) -> Reply:
+async def model_requests(call: Call) -> wire.ModelRequests:
     """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
     require_thread(call)
     reflect = call.query_as(wire.ModelRequestsQuery).reflect
@@ -82,7 +81,7 @@ async def model_requests(call: Call) -> Reply:
         )
         for request in requests
     ]
-    return Reply(wire.ModelRequests(kind=call.services.config.distiller.kind, items=items))
+    return wire.ModelRequests(kind=call.services.config.distiller.kind, items=items)
 
 
 @serves(Threads.learn)
@@ -135,7 +134,7 @@ class _Ok(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @serves(System.check_distiller)
-async def check(call: Call) -> Reply:
+async def check(call: Call) -> wire.DistillerChecked:
     """Ask each model of the distiller once, and return how long it took and what it used.
 
     Raises:
@@ -145,7 +144,7 @@ async def check(call: Call) -> Reply:
     if not call.is_owner:
         raise Forbidden("a token may not try the model", hint="run `reverie doctor --model` as the daemon's owner")
     work = partial(_check, call.services)
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.DistillerChecked))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.DistillerChecked)
 
 
 async def _check(services: Services) -> wire.DistillerChecked:
