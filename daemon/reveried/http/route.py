@@ -120,7 +120,7 @@ class Application:
             with logged():  # what is redacted in this request is recorded with where it was
                 answer = await self._routes[route](self._call_of(route, params, request))
             if not isinstance(answer, Reply | Stream):
-                answer = Reply(answer, status=route.status)
+                answer = _reply(route, answer)
             status = await _send_answer(answer, response)
         except ReverieError as error:
             status = error.status
@@ -168,6 +168,15 @@ class Application:
 def _noun(path: str) -> str:
     """Return the first segment after the version: `threads` of `/v1/threads/x`."""
     return path.removeprefix("/v1/").partition("/")[0]
+
+
+def _reply(route: Endpoint[..., Any], answer: Any) -> Reply:
+    """Return the answer of an endpoint with its status and media type, its version, and the path of what was made."""
+    headers = {"etag": f'"{answer.etag}"'} if route.etag and hasattr(answer, "etag") else {}
+    if route.status == 201 and "{" not in route.path:
+        headers["location"] = f"{route.path}/{answer.id}"
+    body = answer.encode() if isinstance(answer, str) else None
+    return Reply(answer, status=route.status, headers=headers, body=body, media=route.media)
 
 
 async def _send_answer(answer: Reply | Stream, response: Response) -> int:

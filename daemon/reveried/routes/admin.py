@@ -21,7 +21,6 @@ from reveried import PROTOCOL, __version__
 from reveried.actions.compact import compact
 from reveried.execute import answer_once
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.models.anthropic import DEFAULT_MODELS
 from reveried.worker import WRITES_FAIL_HINT
 
@@ -42,7 +41,6 @@ COUNTED_KINDS = {
     "events": Kind.EVENT,
 }
 ARCHIVE_RETENTION = "P100Y"  # ISO 8601: archives stay until they are purged
-METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 DRAFT_RANDOM_BYTES = 16  # of the name of an unfinished copy
 
 
@@ -125,11 +123,11 @@ def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
 
 
 @serves(System.metrics)
-async def metrics(call: Call) -> Reply:
+async def metrics(call: Call) -> str:
     """Return counts of requests, connections, queues, processes, streams and model calls in Prometheus text format."""
     spent = await asyncio.to_thread(usage.model_spend, call.services.store, call.services.clock())
     lines = [*_process_lines(call.services), *_model_lines(spent), *call.services.metrics.lines(), ""]
-    return Reply(body="\n".join(lines).encode(), media=METRICS_MEDIA)
+    return "\n".join(lines)
 
 
 def _process_lines(services: Services) -> list[str]:

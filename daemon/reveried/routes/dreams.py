@@ -12,12 +12,11 @@ from reverie.usecases import dream
 from reveried.actions import dream as action_dream
 from reveried.execute import answer_once
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
-    from reveried.http.types import Call
+    from reveried.http.types import Call, Reply
     from reveried.jobs import Progress
 
 
@@ -58,7 +57,7 @@ async def list_schedules(call: Call) -> wire.Page[wire.Schedule]:
 
 
 @serves(Dreams.add_schedule)
-async def add_schedule(call: Call) -> Reply:
+async def add_schedule(call: Call) -> wire.Schedule:
     """Add a schedule, or replace the one of the same id."""
     request = call.into(wire.CreateSchedule)
     services = call.services
@@ -77,8 +76,7 @@ async def add_schedule(call: Call) -> Reply:
             options=options,
         )
 
-    schedule = await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
-    return Reply(schedule, status=201, headers={"location": f"/v1/schedules/{schedule.id}"})
+    return await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
 
 
 def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:

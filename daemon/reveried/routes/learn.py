@@ -85,40 +85,19 @@ async def model_requests(call: Call) -> wire.ModelRequests:
 
 
 @serves(Threads.learn)
-async def learn(call: Call) -> Reply:
-    """Learn memories from the thread's messages since the last time, without distilling it."""
-    idempotency = call.idempotency
-    require_thread(call)
-
-    async def work(_: Progress) -> wire.MemoryChanges:
-        return await answer_once(
-            call.services,
-            call.space,
-            idempotency,
-            lambda: learn_actions.learn(call.services, call.by, call.params["id"]),
-            wire.MemoryChanges,
-        )
-
-    return await jobs.start_job(call, "learn", work)
-
-
 @serves(Threads.reflect)
-async def reflect(call: Call) -> Reply:
-    """Let a model change the memory files by calls of tools, after the thread's messages since the last time."""
-    idempotency = call.idempotency
+async def learn(call: Call) -> Reply:
+    """Learn memories from the thread's messages since the last time; to reflect, a model changes the memory files."""
+    reflects, idempotency = call.path.endswith("/reflect"), call.idempotency
     require_thread(call)
-    learn_actions.require_tools(call.services)
+    if reflects:
+        learn_actions.require_tools(call.services)
+    learns = partial(learn_actions.learn, call.services, call.by, call.params["id"], reflect=reflects)
 
     async def work(_: Progress) -> wire.MemoryChanges:
-        return await answer_once(
-            call.services,
-            call.space,
-            idempotency,
-            lambda: learn_actions.learn(call.services, call.by, call.params["id"], reflect=True),
-            wire.MemoryChanges,
-        )
+        return await answer_once(call.services, call.space, idempotency, learns, wire.MemoryChanges)
 
-    return await jobs.start_job(call, "reflect", work)
+    return await jobs.start_job(call, "reflect" if reflects else "learn", work)
 
 
 def require_thread(call: Call) -> None:

@@ -196,19 +196,19 @@ async def get_candidate(call: Call) -> wire.Candidate:
 
 
 @serves(Memories.accept_candidate)
-async def accept(call: Call) -> Reply:
+async def accept(call: Call) -> wire.CandidateDecided:
     """Accept a candidate: make its changes, and write the documents to disk."""
     return await _decide(call, review.accept)
 
 
 @serves(Memories.reject_candidate)
-async def reject(call: Call) -> Reply:
+async def reject(call: Call) -> wire.CandidateDecided:
     """Reject a candidate: none of its changes is made, and the same change is not proposed again."""
     return await _decide(call, review.reject)
 
 
-async def _decide(call: Call, decision: UseCase[[str], wire.CandidateDecided]) -> Reply:
+async def _decide(call: Call, decision: UseCase[[str], wire.CandidateDecided]) -> wire.CandidateDecided:
     if call.agent is not None:
         # Text that came from outside could otherwise ask the agent that reads it to accept it.
         raise Forbidden("candidates are decided by a person, not by an agent", hint="reverie review, without a token")
-    return Reply(await write(call.services, decision, call.by, call.params["id"]))
+    return await write(call.services, decision, call.by, call.params["id"])

@@ -16,7 +16,6 @@ from reveried.actions import runs
 from reveried.drive import write
 from reveried.execute import answer_once, read
 from reveried.http.route import serves
-from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
 
 
 @serves(Runs.start_run)
-async def begin(call: Call) -> Reply:
+async def begin(call: Call) -> wire.Run:
     """Begin a run of an agent."""
     request = call.into(wire.CreateRun)
     record = await runs.begin(call.services, call.by, request, agent=call.agent_of(request.agent))
-    return Reply(await _answer(call, record.id), status=201, headers={"location": f"/v1/runs/{record.id}"})
+    return await _answer(call, record.id)
 
 
 @serves(Runs.runs)

@@ -67,15 +67,14 @@ async def list_tokens(call: Call) -> wire.Page[wire.Token]:
 
 
 @serves(Spaces.create_token)
-async def create_token(call: Call) -> Reply:
+async def create_token(call: Call) -> wire.Token:
     """Create a token and answer it once: a repeated request with the same key is answered without the secret."""
     _require_owner(call, "create tokens")
     body = call.into(wire.CreateToken)
     secret = TOKEN_PREFIX + base64.urlsafe_b64encode(call.services.random(TOKEN_BYTES)).rstrip(b"=").decode()
     hashed = token_hash(secret)
     done = await commit(call.services, spaces.create_token, _by(call), hashed, space=body.space, agent=body.agent)
-    token = replace(done.value, token=wire.ABSENT if done.replayed else secret)
-    return Reply(token, status=201, headers={"location": f"/v1/tokens/{token.id}"})
+    return replace(done.value, token=wire.ABSENT if done.replayed else secret)
 
 
 @serves(Spaces.revoke_token)

@@ -16,7 +16,6 @@ from reveried.actions import threads as actions
 from reveried.drive import commit, write
 from reveried.execute import read
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.routes.purge import purge
 from reveried.supervise import failures_logged
 
@@ -25,16 +24,10 @@ if TYPE_CHECKING:
 
 
 @serves(Threads.create_thread)
-async def create(call: Call) -> Reply:
+async def create(call: Call) -> wire.Thread:
     """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
     request = call.into(wire.CreateThread)
-    thread = await actions.create(
-        call.services,
-        call.by,
-        request,
-        agent=call.agent_of(request.agent),
-    )
-    return Reply(thread, status=201, headers={"location": f"/v1/threads/{thread.id}"})
+    return await actions.create(call.services, call.by, request, agent=call.agent_of(request.agent))
 
 
 @serves(Threads.threads)

@@ -144,7 +144,8 @@ class Endpoint(Generic[Q, T]):
     def call(self) -> Method[Q, Call[T]]:
         """Return the function that builds the call which the client's method sends.
 
-        It raises ValidationError where what is sent has no form in JSON, such as half a surrogate pair.
+        It raises ValidationError where fields exclude each other, and where what is sent has no form in JSON, such as
+        half a surrogate pair.
         """
         return cast("Method[Q, Call[T]]", self._call)
 
@@ -153,7 +154,10 @@ class Endpoint(Generic[Q, T]):
             raise TypeError(f"{self.name} takes no {'etag' if key is None else 'key'}")
         target, rest = self._target(list(args))
         body = rest.pop(0) if self.raw else None
-        made = self.request(*rest, **kwargs)
+        try:
+            made = self.request(*rest, **kwargs)
+        except ValueError as error:  # of a rule about several fields, in its own words
+            raise ValidationError(str(error), hint="correct it and send it again") from None
         pairs: dict[str, Any] = {} if self.body_kind else msgspec.to_builtins(made)
         waits = self.job and not self.variant
         if waits:
