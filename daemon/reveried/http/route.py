@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 import urllib.parse
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
@@ -33,17 +33,18 @@ SHOWN_CHARS = 80  # of an unknown path in the error message
 PROTOCOL_HEADER = (b"reverie-protocol", str(PROTOCOL).encode())
 _PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")
 
-Handler = Callable[[Call], Awaitable[Reply | Stream]]
-H = TypeVar("H", bound=Handler)
+T = TypeVar("T")
+Handler = Callable[[Call], Coroutine[Any, Any, T | Reply | Stream]]
+"""Returns the answer of its endpoint; or a Reply, for headers or another status or form; or a stream."""
 
 
-class Table(dict["Endpoint[..., Any]", Handler]):
+class Table(dict["Endpoint[..., Any]", "Handler[Any]"]):
     """Endpoints with their handlers."""
 
-    def serves(self, endpoint: Endpoint[..., Any]) -> Callable[[H], H]:
+    def serves(self, endpoint: Endpoint[..., T]) -> Callable[[Handler[T]], Handler[T]]:
         """Return the decorator of an endpoint's handler, which decodes the body by `call.into(Struct)`."""
 
-        def served(handler: H) -> H:
+        def served(handler: Handler[T]) -> Handler[T]:
             self[endpoint] = handler
             return handler
 
@@ -118,6 +119,8 @@ class Application:
         try:
             with logged():  # what is redacted in this request is recorded with where it was
                 answer = await self._routes[route](self._call_of(route, params, request))
+            if not isinstance(answer, Reply | Stream):
+                answer = _reply(route, answer)
             status = await _send_answer(answer, response)
         except ReverieError as error:
             status = error.status
@@ -165,6 +168,15 @@ class Application:
 def _noun(path: str) -> str:
     """Return the first segment after the version: `threads` of `/v1/threads/x`."""
     return path.removeprefix("/v1/").partition("/")[0]
+
+
+def _reply(route: Endpoint[..., Any], answer: Any) -> Reply:
+    """Return the answer of an endpoint with its status and media type, its version, and the path of what was made."""
+    headers = {"etag": f'"{answer.etag}"'} if route.etag and hasattr(answer, "etag") else {}
+    if route.status == 201 and "{" not in route.path:
+        headers["location"] = f"{route.path}/{answer.id}"
+    body = answer.encode() if isinstance(answer, str) else None
+    return Reply(answer, status=route.status, headers=headers, body=body, media=route.media)
 
 
 async def _send_answer(answer: Reply | Stream, response: Response) -> int:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,7 +21,6 @@ from reveried import PROTOCOL, __version__
 from reveried.actions.compact import compact
 from reveried.execute import answer_once
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.models.anthropic import DEFAULT_MODELS
 from reveried.worker import WRITES_FAIL_HINT
 
@@ -42,12 +41,11 @@ COUNTED_KINDS = {
     "events": Kind.EVENT,
 }
 ARCHIVE_RETENTION = "P100Y"  # ISO 8601: archives stay until they are purged
-METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 DRAFT_RANDOM_BYTES = 16  # of the name of an unfinished copy
 
 
 @serves(System.health)
-async def health(call: Call) -> Reply:
+async def health(call: Call) -> wire.Health:
     """Return status, version, protocol, process id and uptime of this daemon.
 
     Raises:
@@ -56,21 +54,19 @@ async def health(call: Call) -> Reply:
     failure = call.services.worker.failure
     if failure is not None:
         raise StorageFailed(f"Writes fail: {failure.message}", hint=WRITES_FAIL_HINT)
-    return Reply(
-        wire.Health(
-            status="ok",
-            version=__version__,
-            protocol=PROTOCOL,
-            pid=os.getpid(),
-            uptime_seconds=round(time.monotonic() - call.services.started, 3),
-        )
+    return wire.Health(
+        status="ok",
+        version=__version__,
+        protocol=PROTOCOL,
+        pid=os.getpid(),
+        uptime_seconds=round(time.monotonic() - call.services.started, 3),
     )
 
 
 @serves(System.status)
-async def status(call: Call) -> Reply:
+async def status(call: Call) -> wire.Status:
     """Return counts, schedules with their next run, the last dream, the folder's state, the engine, token spend."""
-    return Reply(await asyncio.to_thread(_status, call))
+    return await asyncio.to_thread(_status, call)
 
 
 def _status(call: Call) -> wire.Status:
@@ -127,11 +123,11 @@ def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
 
 
 @serves(System.metrics)
-async def metrics(call: Call) -> Reply:
+async def metrics(call: Call) -> str:
     """Return counts of requests, connections, queues, processes, streams and model calls in Prometheus text format."""
     spent = await asyncio.to_thread(usage.model_spend, call.services.store, call.services.clock())
     lines = [*_process_lines(call.services), *_model_lines(spent), *call.services.metrics.lines(), ""]
-    return Reply(body="\n".join(lines).encode(), media=METRICS_MEDIA)
+    return "\n".join(lines)
 
 
 def _process_lines(services: Services) -> list[str]:
@@ -194,7 +190,7 @@ def _model_lines(spent: Sequence[wire.ModelSpend]) -> list[str]:
 
 
 @serves(System.backup)
-async def make_backup(call: Call) -> Reply:
+async def make_backup(call: Call) -> wire.BackupMade:
     """Copy the store to a file below the backup folder.
 
     It contains every space, so a token, which is bound to one, may not request it. An agent without a token is the
@@ -213,7 +209,7 @@ async def make_backup(call: Call) -> Reply:
         await call.services.submit(restored.add(entry))
         return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
 
-    return Reply(await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade))
+    return await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade)
 
 
 def _backup_path(path: Path, folder: Path) -> Path:
@@ -239,7 +235,7 @@ def _backup_path(path: Path, folder: Path) -> Path:
 
 
 @serves(System.compact)
-async def compact_store(call: Call) -> Reply:
+async def compact_store(call: Call) -> wire.Compacted:
     """Rewrite the store's file without free pages; only for the owner, since it is the store of every space."""
     if not call.is_owner:
         raise Forbidden("a token may not compact the store", hint="run `reverie compact` as the daemon's owner")
@@ -248,10 +244,10 @@ async def compact_store(call: Call) -> Reply:
         freed = await compact(call.services)
         return wire.Compacted(freed_bytes=freed, size=(call.services.store.path / "data.mdb").stat().st_size)
 
-    return Reply(await answer_once(call.services, call.space, call.idempotency, run, wire.Compacted))
+    return await answer_once(call.services, call.space, call.idempotency, run, wire.Compacted)
 
 
 @serves(System.openapi)
-async def description(call: Call) -> Reply:
+async def description(call: Call) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of all routes."""
-    return Reply(call.services.description())
+    return call.services.description()

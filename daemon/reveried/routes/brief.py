@@ -33,15 +33,14 @@ async def get_brief(call: Call) -> Reply:
 
 
 @serves(Briefs.change_brief_line)
-async def change_line(call: Call) -> Reply:
+async def change_line(call: Call) -> wire.BriefLineChanged:
     """Drop a line of a brief, keep it as a memory, or correct its words; undo reverts each."""
     request = call.into(wire.ChangeBriefLine)
     project = await briefs.project_name(call.services, call.space, call.params["project"])
-    answer = await briefs.change_line(
+    return await briefs.change_line(
         call.services,
         dataclasses.replace(call.by, author="agent" if call.agent is not None else "person"),
         project,
         call.params["id"],
         request,
     )
-    return Reply(answer)

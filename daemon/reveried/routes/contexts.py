@@ -50,53 +50,51 @@ async def context(call: Call) -> Reply:
 
 
 @serves(Contexts.working_state)
-async def get_state(call: Call) -> Reply:
+async def get_state(call: Call) -> wire.WorkingState:
     """Return the working state as of the thread's last message."""
     plan = await actions.state(call.services, call.space, call.params["id"])
-    return Reply(working_state.state_answer(plan.state))
+    return working_state.state_answer(plan.state)
 
 
 @serves(Contexts.replace_working_state)
 @serves(Contexts.set_working_state)
-async def set_state(call: Call) -> Reply:
+async def set_state(call: Call) -> wire.WorkingState:
     """Set the working state in the agent's own words; PUT empties the fields that are left out, PATCH keeps them."""
     fields = actions.given_fields(call.into(wire.SetWorkingState))
     whole = call.method == "PUT"
-    return Reply(await actions.set_state(call.services, call.by, call.params["id"], fields, replace_all=whole))
+    return await actions.set_state(call.services, call.by, call.params["id"], fields, replace_all=whole)
 
 
 @serves(Contexts.digest)
-async def digest(call: Call) -> Reply:
+async def digest(call: Call) -> wire.ThreadDigest:
     """Return the digest of who the user is and what they usually do; empty until the first distillation."""
     with call.services.store.reader(call.space) as reader:
         threads.get(reader, call.params["id"])
         stored = reader.load(DigestRecord, (call.params["id"],)) or DigestRecord(text="")
-    answer = wire.ThreadDigest(
+    return wire.ThreadDigest(
         text=stored.text,
         tokens=tokenizer.count(stored.text),
         updated_at=stored.at,
         tokenizer=tokenizer.TOKENIZER,
     )
-    return Reply(answer)
 
 
 @serves(Contexts.add_note)
-async def add_note(call: Call) -> Reply:
+async def add_note(call: Call) -> wire.Note:
     """Write a note that stays in the thread's context."""
     request = call.into(wire.CreateNote)
     note = await write(call.services, threads.add_note, call.by, call.params["id"], request.content, request.category)
-    return Reply(replace(note, thread=note.thread or wire.ABSENT), status=201)
+    return replace(note, thread=note.thread or wire.ABSENT)
 
 
 @serves(Contexts.notes)
-async def list_notes(call: Call) -> Reply:
+async def list_notes(call: Call) -> wire.Page[wire.Note]:
     """List the thread's notes, oldest first."""
     require_thread(call)
     return await record_page(call, NoteRecord, lambda _, note: threads.note_answer(note), prefix=(call.params["id"],))
 
 
 @serves(Contexts.delete_note)
-async def delete_note(call: Call) -> Reply:
+async def delete_note(call: Call) -> None:
     """Delete a note; undo brings it back."""
     await write(call.services, threads.delete_note, call.by, call.params["id"], call.params["note"])
-    return Reply(status=204)

@@ -23,7 +23,6 @@ from reveried.actions import projects
 from reveried.drive import write
 from reveried.execute import read
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.routes.purge import purge
 
 if TYPE_CHECKING:
@@ -52,12 +51,8 @@ def _by(call: Call) -> By:
     return replace(call.by, if_match=_if_match(call))
 
 
-def _etag(document: DocumentRecord) -> dict[str, str]:
-    return {"etag": f'"{document.sha256}"'}
-
-
 @serves(Documents.documents)
-async def list_documents(call: Call) -> Reply:
+async def list_documents(call: Call) -> wire.Page[wire.Document]:
     """Return the documents by path, with size and summary."""
     query = call.query_as(wire.DocumentsQuery)
     limit, after, prefix = query.limit, query.after or "", query.prefix or ""
@@ -67,14 +62,14 @@ async def list_documents(call: Call) -> Reply:
         key=lambda document: document.path,
     )
     items = [document.answer() for document in rest[:limit]]
-    return Reply(wire.Page(items, items[-1].path if len(rest) > limit else None))
+    return wire.Page(items, items[-1].path if len(rest) > limit else None)
 
 
 @serves(Documents.document)
-async def get_document(call: Call) -> Reply:
+async def get_document(call: Call) -> wire.DocumentText:
     """Return a document with its text: the current version, or the one after the operation `at`."""
     document = await asyncio.to_thread(_document, call, usecase.readable_path(call.params["path"]))
-    return Reply(usecase.text_answer(document), headers=_etag(document))
+    return usecase.text_answer(document)
 
 
 def _document(call: Call, path: str) -> DocumentRecord:
@@ -92,7 +87,7 @@ def _document(call: Call, path: str) -> DocumentRecord:
 
 
 @serves(Documents.put_document)
-async def put_document(call: Call) -> Reply:
+async def put_document(call: Call) -> wire.Document:
     """Write a whole document; the answer comes when its file is written."""
     body = call.into(wire.PutDocument)
     named = call.agent_of(body.agent)
@@ -103,45 +98,44 @@ async def put_document(call: Call) -> Reply:
     who = call.who if named is None else call.agent or agent_author(named)
     by = replace(_by(call), who=who, project=project)
     document = await write(call.services, usecase.put, by, call.params["path"], body.content, body.summary)
-    return Reply(usecase.document_answer(document), headers=_etag(document))
+    return usecase.document_answer(document)
 
 
 @serves(Documents.patch_document)
-async def patch_document(call: Call) -> Reply:
+async def patch_document(call: Call) -> wire.PatchAnswer:
     """Replace exact texts, all or none."""
     body = call.into(wire.PatchDocument)
     patches = [(one.old_text, one.new_text) for one in body.patches]
     sent = [old for old, _ in patches]
     document = await write(call.services, usecase.patch, _by(call), call.params["path"], patches, sent)
-    answer = wire.PatchAnswer(applied_count=document.applied_count, etag=document.sha256, version=document.version)
-    return Reply(answer, headers=_etag(document))
+    return wire.PatchAnswer(applied_count=document.applied_count, etag=document.sha256, version=document.version)
 
 
 @serves(Documents.append_entry)
-async def append_entry(call: Call) -> Reply:
+async def append_entry(call: Call) -> wire.Document:
     """Append an entry to a document."""
     body = call.into(wire.AppendEntry)
     document = await write(call.services, usecase.append, _by(call), call.params["path"], body.entry, body.summary)
-    return Reply(usecase.document_answer(document), headers=_etag(document))
+    return usecase.document_answer(document)
 
 
 @serves(Documents.insert_lines)
-async def insert_lines(call: Call) -> Reply:
+async def insert_lines(call: Call) -> wire.Document:
     """Insert lines after a line of a document."""
     body = call.into(wire.InsertLines)
     document = await write(call.services, usecase.insert, _by(call), call.params["path"], body.line, body.text)
-    return Reply(usecase.document_answer(document), headers=_etag(document))
+    return usecase.document_answer(document)
 
 
 @serves(Documents.move_document)
-async def move_document(call: Call) -> Reply:
+async def move_document(call: Call) -> wire.DocumentsMoved:
     """Move a document, or a folder with every document below it; memories keep their ids."""
     path, to = call.params["path"], call.into(wire.MoveDocument).to
-    return Reply(await write(call.services, usecase.move, call.by, path, to))
+    return await write(call.services, usecase.move, call.by, path, to)
 
 
 @serves(Documents.delete_document)
-async def delete_document(call: Call) -> Reply:
+async def delete_document(call: Call) -> wire.DocumentDeleted:
     """Delete a document and its file, or a whole folder; undo restores them, unless `purge` removes them for good."""
     query = call.query_as(wire.DeleteDocumentQuery)
     if query.folder:
@@ -151,12 +145,12 @@ async def delete_document(call: Call) -> Reply:
                 hint="leave `purge` and If-Match out, or delete its documents one by one",
                 field="folder",
             )
-        return Reply(await write(call.services, usecase.delete_folder, call.by, call.params["path"]))
+        return await write(call.services, usecase.delete_folder, call.by, call.params["path"])
     try:
         if query.purge:
-            return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
+            return await _purge_document(call, usecase.writable_path(call.params["path"]))
         await _require_read(call)
-        return Reply(await write(call.services, usecase.delete, _by(call), call.params["path"]))
+        return await write(call.services, usecase.delete, _by(call), call.params["path"])
     except ValidationError as error:
         if error.details.get("reason") != "suffix":
             raise
@@ -194,9 +188,9 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
 
 
 @serves(Documents.index)
-async def index(call: Call) -> Reply:
+async def index(call: Call) -> wire.IndexAnswer:
     """Return the memory index for an agent's first turn, as text and as data."""
     selection = await projects.selected(call.services, call.space, call.query_as(wire.IndexQuery))
     entries = await projects.index_entries(call.services, call.space, selection.scope)
     listed = await call.services.sync_service.documents(call.space)
-    return Reply(index_answer(entries, listed, selection.project))
+    return index_answer(entries, listed, selection.project)

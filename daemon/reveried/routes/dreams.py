@@ -12,12 +12,11 @@ from reverie.usecases import dream
 from reveried.actions import dream as action_dream
 from reveried.execute import answer_once
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
-    from reveried.http.types import Call
+    from reveried.http.types import Call, Reply
     from reveried.jobs import Progress
 
 
@@ -39,26 +38,26 @@ async def start(call: Call) -> Reply:
 
 
 @serves(Dreams.dreams)
-async def list_dreams(call: Call) -> Reply:
+async def list_dreams(call: Call) -> wire.Page[wire.DreamRecord]:
     """List past dreams, newest first."""
     return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
 
 
 @serves(Dreams.dream_record)
-async def get_dream(call: Call) -> Reply:
+async def get_dream(call: Call) -> wire.DreamRecord:
     """Return one past dream."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(dream.get(reader, call.params["id"]))
+        return dream.get(reader, call.params["id"])
 
 
 @serves(Dreams.schedules)
-async def list_schedules(call: Call) -> Reply:
+async def list_schedules(call: Call) -> wire.Page[wire.Schedule]:
     """List the schedules of the space, each with its next run."""
-    return Reply(wire.Page(items=call.services.scheduler.list(call.space)))
+    return wire.Page(items=call.services.scheduler.list(call.space))
 
 
 @serves(Dreams.add_schedule)
-async def add_schedule(call: Call) -> Reply:
+async def add_schedule(call: Call) -> wire.Schedule:
     """Add a schedule, or replace the one of the same id."""
     request = call.into(wire.CreateSchedule)
     services = call.services
@@ -77,8 +76,7 @@ async def add_schedule(call: Call) -> Reply:
             options=options,
         )
 
-    schedule = await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
-    return Reply(schedule, status=201, headers={"location": f"/v1/schedules/{schedule.id}"})
+    return await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
 
 
 def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:
@@ -98,7 +96,6 @@ def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:
 
 
 @serves(Dreams.remove_schedule)
-async def remove_schedule(call: Call) -> Reply:
+async def remove_schedule(call: Call) -> None:
     """Delete a schedule."""
     await call.services.scheduler.remove(call.space, call.params["id"])
-    return Reply(status=204)

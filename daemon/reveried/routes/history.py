@@ -31,21 +31,21 @@ HEARTBEAT_S = 15.0  # a comment line after so long without events
 
 
 @serves(History.operations)
-async def list_operations(call: Call) -> Reply:
+async def list_operations(call: Call) -> wire.Page[wire.Operation]:
     """Return the operations, newest first."""
     return await record_page(call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True)
 
 
 @serves(History.operation)
-async def get_operation(call: Call) -> Reply:
+async def get_operation(call: Call) -> wire.Operation:
     """Return one operation."""
     seq = usecase.operation_number(call.params["id"])
     with call.services.store.reader(call.space) as reader:
-        return Reply(usecase.operation_answer(reader, usecase.get(reader, seq)))
+        return usecase.operation_answer(reader, usecase.get(reader, seq))
 
 
 @serves(History.undo)
-async def undo(call: Call) -> Reply:
+async def undo(call: Call) -> wire.UndoAnswer:
     """Revert an operation by a new one. An agent's token reverts operations of that agent alone."""
     seq = usecase.operation_number(call.params["id"])
     if call.agent is not None:
@@ -56,11 +56,11 @@ async def undo(call: Call) -> Reply:
                 f"operation {seq} is by {operation.who}, and an agent's token undoes its own operations alone",
                 hint=f"a person undoes it: reverie undo {seq}, without the agent's token",
             )
-    return Reply(await write(call.services, undoing.undo, call.by, seq, call.services.redactor))
+    return await write(call.services, undoing.undo, call.by, seq, call.services.redactor)
 
 
 @serves(History.rollback)
-async def rollback(call: Call) -> Reply:
+async def rollback(call: Call) -> wire.RollbackAnswer:
     """Restore documents, memories and notes to an earlier operation, as a new operation; never for an agent's token."""
     if call.agent is not None:
         raise Forbidden(
@@ -70,25 +70,25 @@ async def rollback(call: Call) -> Reply:
     body = call.into(wire.Rollback)
     path = None if body.path is None else documents.readable_path(body.path)
     seq = usecase.operation_number(body.operation)
-    return Reply(await action_undo.rollback(call.services, call.by, seq, path=path, memory=body.memory))
+    return await action_undo.rollback(call.services, call.by, seq, path=path, memory=body.memory)
 
 
 @serves(History.document_history)
-async def versions(call: Call) -> Reply:
+async def versions(call: Call) -> wire.Page[wire.DocumentVersion]:
     """Return every version of a document, oldest first, each with the operation that wrote it."""
     path = documents.readable_path(call.params["path"])
-    return Reply(await read(call.services, call.space, lambda reader: usecase.document_versions(reader, path)))
+    return await read(call.services, call.space, lambda reader: usecase.document_versions(reader, path))
 
 
 @serves(History.difference)
-async def difference(call: Call) -> Reply:
+async def difference(call: Call) -> wire.DifferenceAnswer:
     """Return the changes of documents between two operations."""
     query = call.query_as(wire.DifferenceQuery)
-    return Reply(await read(call.services, call.space, lambda reader: usecase.difference(reader, query)))
+    return await read(call.services, call.space, lambda reader: usecase.difference(reader, query))
 
 
 @serves(History.archives)
-async def list_archives(call: Call) -> Reply:
+async def list_archives(call: Call) -> wire.Page[wire.Archive]:
     """Return the archives, by address."""
     return await record_page(call, ArchiveRecord, lambda _, record: usecase.archive_answer(record))
 

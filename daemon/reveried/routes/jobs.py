@@ -32,7 +32,7 @@ async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[
 
 
 @serves(System.jobs)
-async def list_jobs(call: Call) -> Reply:
+async def list_jobs(call: Call) -> wire.Page[wire.Job]:
     """List the jobs that this process has started, oldest first."""
     query = call.query_as(wire.ListQuery)
     jobs = call.services.jobs.list(call.space)
@@ -40,17 +40,17 @@ async def list_jobs(call: Call) -> Reply:
         jobs = [job for job in jobs if job.id > query.after]
     page = jobs[: query.limit]
     cursor = page[-1].id if len(jobs) > len(page) else None
-    return Reply(wire.Page(items=[job.answer() for job in page], next=cursor))
+    return wire.Page(items=[job.answer() for job in page], next=cursor)
 
 
 @serves(System.job)
-async def get_job(call: Call) -> Reply:
+async def get_job(call: Call) -> wire.Job:
     """Return a job with its progress and result."""
-    return Reply(call.services.jobs.get(call.space, call.params["id"]).answer())
+    return call.services.jobs.get(call.space, call.params["id"]).answer()
 
 
 @serves(System.cancel_job)
-async def cancel_job(call: Call) -> Reply:
+async def cancel_job(call: Call) -> wire.Job:
     """Cancel a job."""
     job = await call.services.jobs.cancel(call.space, call.params["id"])
-    return Reply(job.answer())
+    return job.answer()

@@ -20,7 +20,6 @@ from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
 from reveried.execute import answer_once
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.models.ask import prepared
 from reveried.models.transport import request_tokens
 from reveried.routes import jobs
@@ -28,7 +27,7 @@ from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Role
-    from reveried.http.types import Call
+    from reveried.http.types import Call, Reply
     from reveried.jobs import Progress
     from reveried.services import Services
 
@@ -37,7 +36,7 @@ SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object 
 
 
 @serves(Threads.summaries)
-async def summaries(call: Call) -> Reply:
+async def summaries(call: Call) -> wire.Page[wire.PastDistillation]:
     """List the structured summaries of the thread, imported ones among them, oldest first."""
     require_thread(call)
     return await record_page(
@@ -62,7 +61,7 @@ async def distill_thread(call: Call) -> Reply:
 
 
 @serves(Threads.model_requests)
-async def model_requests(call: Call) -> Reply:
+async def model_requests(call: Call) -> wire.ModelRequests:
     """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
     require_thread(call)
     reflect = call.query_as(wire.ModelRequestsQuery).reflect
@@ -82,44 +81,23 @@ async def model_requests(call: Call) -> Reply:
         )
         for request in requests
     ]
-    return Reply(wire.ModelRequests(kind=call.services.config.distiller.kind, items=items))
+    return wire.ModelRequests(kind=call.services.config.distiller.kind, items=items)
 
 
 @serves(Threads.learn)
-async def learn(call: Call) -> Reply:
-    """Learn memories from the thread's messages since the last time, without distilling it."""
-    idempotency = call.idempotency
-    require_thread(call)
-
-    async def work(_: Progress) -> wire.MemoryChanges:
-        return await answer_once(
-            call.services,
-            call.space,
-            idempotency,
-            lambda: learn_actions.learn(call.services, call.by, call.params["id"]),
-            wire.MemoryChanges,
-        )
-
-    return await jobs.start_job(call, "learn", work)
-
-
 @serves(Threads.reflect)
-async def reflect(call: Call) -> Reply:
-    """Let a model change the memory files by calls of tools, after the thread's messages since the last time."""
-    idempotency = call.idempotency
+async def learn(call: Call) -> Reply:
+    """Learn memories from the thread's messages since the last time; to reflect, a model changes the memory files."""
+    reflects, idempotency = call.path.endswith("/reflect"), call.idempotency
     require_thread(call)
-    learn_actions.require_tools(call.services)
+    if reflects:
+        learn_actions.require_tools(call.services)
+    learns = partial(learn_actions.learn, call.services, call.by, call.params["id"], reflect=reflects)
 
     async def work(_: Progress) -> wire.MemoryChanges:
-        return await answer_once(
-            call.services,
-            call.space,
-            idempotency,
-            lambda: learn_actions.learn(call.services, call.by, call.params["id"], reflect=True),
-            wire.MemoryChanges,
-        )
+        return await answer_once(call.services, call.space, idempotency, learns, wire.MemoryChanges)
 
-    return await jobs.start_job(call, "reflect", work)
+    return await jobs.start_job(call, "reflect" if reflects else "learn", work)
 
 
 def require_thread(call: Call) -> None:
@@ -135,7 +113,7 @@ class _Ok(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @serves(System.check_distiller)
-async def check(call: Call) -> Reply:
+async def check(call: Call) -> wire.DistillerChecked:
     """Ask each model of the distiller once, and return how long it took and what it used.
 
     Raises:
@@ -145,7 +123,7 @@ async def check(call: Call) -> Reply:
     if not call.is_owner:
         raise Forbidden("a token may not try the model", hint="run `reverie doctor --model` as the daemon's owner")
     work = partial(_check, call.services)
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.DistillerChecked))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.DistillerChecked)
 
 
 async def _check(services: Services) -> wire.DistillerChecked:

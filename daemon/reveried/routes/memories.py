@@ -39,12 +39,13 @@ T = TypeVar("T")
 
 
 @serves(Memories.memories)
-async def list_memories(call: Call) -> Reply:
+async def list_memories(call: Call) -> wire.MemoryPage:
     """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
     query = call.query_as(wire.MemoryQuery)
     selection = await projects.selected(call.services, call.space, query)
     if query.kind is None and query.tag is None and selection.visible is None:
-        return await record_page(call, MemoryRecord, partial(_listed, call))
+        page = await record_page(call, MemoryRecord, partial(_listed, call))
+        return wire.MemoryPage(page.items, page.next, wire.ABSENT)
     rows = await asyncio.to_thread(
         call.services.recall.listed,
         call.space,
@@ -57,7 +58,7 @@ async def list_memories(call: Call) -> Reply:
     )
     items = [answer for _, answer in rows[: query.limit]]
     following = rows[query.limit - 1][0] if len(rows) > query.limit else None
-    return Reply(wire.MemoryPage(items=items, next=following, project=selection.project or wire.ABSENT))
+    return wire.MemoryPage(items=items, next=following, project=selection.project or wire.ABSENT)
 
 
 def _listed(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
@@ -65,9 +66,9 @@ def _listed(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
 
 
 @serves(Memories.memory)
-async def get_memory(call: Call) -> Reply:
+async def get_memory(call: Call) -> wire.Memory:
     """Return one memory."""
-    return Reply(_current(call, call.params["id"]))
+    return _current(call, call.params["id"])
 
 
 @serves(Memories.remember)
@@ -106,36 +107,36 @@ def _type_of(body: wire.CreateMemory) -> MemoryType:
 
 
 @serves(Memories.change_memory)
-async def change(call: Call) -> Reply:
+async def change(call: Call) -> wire.Memory:
     """Change the content or the tags of a memory; of its document nothing else changes but summary and day."""
     body = call.into(wire.ChangeMemory)
     record = await write(
         call.services, usecase.change, _by(call, body), call.params["id"], content=body.content, tags=body.tags
     )
     with call.services.store.reader(call.space) as reader:
-        return Reply(usecase.memory_answer(call.services.accesses.with_access(reader, record)))
+        return usecase.memory_answer(call.services.accesses.with_access(reader, record))
 
 
 @serves(Memories.forget)
-async def forget(call: Call) -> Reply:
+async def forget(call: Call) -> wire.MemoryDeleted:
     """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
     memory_id = call.params["id"]
     if not call.query_as(wire.PurgeQuery).purge:
-        return Reply(await write(call.services, usecase.forget, call.by, memory_id))
+        return await write(call.services, usecase.forget, call.by, memory_id)
     document = await read(call.services, call.space, lambda reader: purging.document_of(reader, memory_id))
     purged = await purge(call, PendingPurge("memory", memory_id))
-    return Reply(wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged))
+    return wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged)
 
 
 @serves(Memories.memory_history)
-async def history(call: Call) -> Reply:
+async def history(call: Call) -> wire.Page[wire.MemoryVersion]:
     """Return every version of a memory, oldest first, each with the operation that wrote it."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(usecase.history(reader, call.params["id"]))
+        return usecase.history(reader, call.params["id"])
 
 
 @serves(Memories.recall)
-async def recall(call: Call) -> Reply:
+async def recall(call: Call) -> wire.RecallAnswer:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
 
@@ -156,7 +157,7 @@ async def recall(call: Call) -> Reply:
         )
         return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
 
-    return Reply(await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer))
+    return await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer)
 
 
 def _current(call: Call, memory_id: str) -> wire.Memory:
@@ -165,50 +166,49 @@ def _current(call: Call, memory_id: str) -> wire.Memory:
 
 
 @serves(Search.search)
-async def search(call: Call) -> Reply:
+async def search(call: Call) -> wire.SearchAnswer:
     """Return the messages, memories or sections that answer a question, best first; nothing is counted or written."""
     body = call.into(wire.SearchRequest)
 
     async def found() -> wire.SearchAnswer:
         return await search_space(call.services, call.space, body)
 
-    return Reply(await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer))
+    return await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer)
 
 
 @serves(Memories.candidates)
-async def list_candidates(call: Call) -> Reply:
+async def list_candidates(call: Call) -> wire.Page[wire.Candidate]:
     """Return the candidates, oldest first: those that wait, unless another state is asked for."""
     query = call.query_as(wire.CandidateQuery)
     state = None if query.state == "all" else query.state
-    page = await read(
+    return await read(
         call.services,
         call.space,
         lambda reader: review.page(reader, state=state, after=query.after or "", limit=query.limit),
     )
-    return Reply(page)
 
 
 @serves(Memories.candidate)
-async def get_candidate(call: Call) -> Reply:
+async def get_candidate(call: Call) -> wire.Candidate:
     """Return one candidate."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(review.candidate_answer(reader, review.get(reader, call.params["id"])))
+        return review.candidate_answer(reader, review.get(reader, call.params["id"]))
 
 
 @serves(Memories.accept_candidate)
-async def accept(call: Call) -> Reply:
+async def accept(call: Call) -> wire.CandidateDecided:
     """Accept a candidate: make its changes, and write the documents to disk."""
     return await _decide(call, review.accept)
 
 
 @serves(Memories.reject_candidate)
-async def reject(call: Call) -> Reply:
+async def reject(call: Call) -> wire.CandidateDecided:
     """Reject a candidate: none of its changes is made, and the same change is not proposed again."""
     return await _decide(call, review.reject)
 
 
-async def _decide(call: Call, decision: UseCase[[str], wire.CandidateDecided]) -> Reply:
+async def _decide(call: Call, decision: UseCase[[str], wire.CandidateDecided]) -> wire.CandidateDecided:
     if call.agent is not None:
         # Text that came from outside could otherwise ask the agent that reads it to accept it.
         raise Forbidden("candidates are decided by a person, not by an agent", hint="reverie review, without a token")
-    return Reply(await write(call.services, decision, call.by, call.params["id"]))
+    return await write(call.services, decision, call.by, call.params["id"])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from reverie import wire
 from reveried.execute import read
-from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,19 +13,20 @@ if TYPE_CHECKING:
     from reverie.store import Key, Reader, StoredRecord
     from reveried.http.types import Call
 
+A = TypeVar("A")
 R = TypeVar("R", bound="StoredRecord")
 
 
 async def record_page(
     call: Call,
     record_type: type[R],
-    answer: Callable[[Reader, R], Any],
+    answer: Callable[[Reader, R], A],
     *,
     prefix: Key = (),
     numbered: bool = False,
     newest_first: bool = False,
-) -> Reply:
-    """Reply with up to `limit` records after the cursor `after`, each through `answer`.
+) -> wire.Page[A]:
+    """Return up to `limit` records after the cursor `after`, each through `answer`.
 
     The cursor is the last part of the last record's key; `numbered` kinds have a sequence number there.
     """
@@ -34,8 +34,8 @@ async def record_page(
     limit = query.limit
     after = None if query.after is None else (*prefix, query.after)
 
-    def collect(reader: Reader) -> wire.Page[Any]:
-        items: list[Any] = []
+    def collect(reader: Reader) -> wire.Page[A]:
+        items: list[A] = []
         last: Key = ()
         for key, record in reader.records(record_type, prefix, after=after, reverse=newest_first):
             # The page is full, and this record is one more: there is a next page.
@@ -45,4 +45,4 @@ async def record_page(
             last = key
         return wire.Page(items=items)
 
-    return Reply(await read(call.services, call.space, collect))
+    return await read(call.services, call.space, collect)

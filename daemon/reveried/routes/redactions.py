@@ -15,14 +15,13 @@ from reverie.usecases import redactions
 from reveried.actions.projects import known_project
 from reveried.execute import answer_once, read
 from reveried.http.route import serves
-from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reveried.http.types import Call
 
 
 @serves(Redactions.redactions)
-async def list_redactions(call: Call) -> Reply:
+async def list_redactions(call: Call) -> wire.RedactionsPage:
     """Return the values that were replaced, without the values, those first that were found last."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
 
@@ -31,28 +30,28 @@ async def list_redactions(call: Call) -> Reply:
     if query.project is not None:
         project = await known_project(call.services, call.space, query.project)
         if project is None:  # a folder that no thread has worked in
-            return Reply(wire.RedactionsPage([]))
+            return wire.RedactionsPage([])
     allow = call.services.keeper.allow
     page = await read(call.services, call.space, partial(redactions.listed, query=query, project=project, allow=allow))
-    return Reply(replace(page, since=actions.since(call.services), allow=allow if call.is_owner else []))
+    return replace(page, since=actions.since(call.services), allow=allow if call.is_owner else [])
 
 
 @serves(Redactions.allow_redactions)
-async def allow(call: Call) -> Reply:
+async def allow(call: Call) -> wire.Allowed:
     """Leave from now on what is named, and restore the texts that have transcripts."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
 
     work = partial(actions.allow, call.services, _entry(call), who=call.who)
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed)
 
 
 @serves(Redactions.disallow_redactions)
-async def disallow(call: Call) -> Reply:
+async def disallow(call: Call) -> wire.Allowed:
     """Take again what was allowed, also from the texts that have it by now."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
 
     work = partial(actions.disallow, call.services, _entry(call), who=call.who)
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed)
 
 
 def _entry(call: Call) -> str:

@@ -16,7 +16,6 @@ from reveried.actions import runs
 from reveried.drive import write
 from reveried.execute import answer_once, read
 from reveried.http.route import serves
-from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -24,15 +23,15 @@ if TYPE_CHECKING:
 
 
 @serves(Runs.start_run)
-async def begin(call: Call) -> Reply:
+async def begin(call: Call) -> wire.Run:
     """Begin a run of an agent."""
     request = call.into(wire.CreateRun)
     record = await runs.begin(call.services, call.by, request, agent=call.agent_of(request.agent))
-    return Reply(await _answer(call, record.id), status=201, headers={"location": f"/v1/runs/{record.id}"})
+    return await _answer(call, record.id)
 
 
 @serves(Runs.runs)
-async def list_runs(call: Call) -> Reply:
+async def list_runs(call: Call) -> wire.Page[wire.Run]:
     """Return the runs, the newest first."""
     query = call.query_as(wire.RunsQuery)
 
@@ -47,24 +46,24 @@ async def list_runs(call: Call) -> Reply:
             items.append(usecase.answer(reader, record))
         return wire.Page(items)
 
-    return Reply(await read(call.services, call.space, collect))
+    return await read(call.services, call.space, collect)
 
 
 @serves(Runs.run)
-async def get_run(call: Call) -> Reply:
+async def get_run(call: Call) -> wire.Run:
     """Return one run with its files and, once it has ended, its result."""
-    return Reply(await _answer(call, call.params["id"]))
+    return await _answer(call, call.params["id"])
 
 
 @serves(Runs.put_run_file)
-async def put_file(call: Call) -> Reply:
+async def put_file(call: Call) -> wire.RunFile:
     """Store a file that the agent wrote during a run, whole; of a binary or very large one a note."""
     body = call.into(wire.PutRunFile)
     record = usecase.file_record(
         call.params["path"], _bytes(body), agent=call.agent, source="api", at=call.services.clock()
     )
     stored = await write(call.services, usecase.put_file, call.by, call.params["id"], record)
-    return Reply(wire.RunFile(**usecase.shown(stored)))
+    return wire.RunFile(**usecase.shown(stored))
 
 
 def _bytes(body: wire.PutRunFile) -> bytes:
@@ -81,16 +80,16 @@ def _bytes(body: wire.PutRunFile) -> bytes:
 
 
 @serves(Runs.run_file)
-async def get_file(call: Call) -> Reply:
+async def get_file(call: Call) -> wire.RunFileText:
     """Return a file of a run with its content."""
     run, path = call.params["id"], call.params["path"]
-    return Reply(
-        await read(call.services, call.space, lambda reader: usecase.file_answer(usecase.get_file(reader, run, path)))
+    return await read(
+        call.services, call.space, lambda reader: usecase.file_answer(usecase.get_file(reader, run, path))
     )
 
 
 @serves(Runs.put_working_memory)
-async def put_working_memory(call: Call) -> Reply:
+async def put_working_memory(call: Call) -> wire.Run:
     """Replace the working memory of a run."""
     body = call.into(wire.PutWorkingMemory)
     entries = {
@@ -98,23 +97,23 @@ async def put_working_memory(call: Call) -> Reply:
         for key, value in body.entries.items()
     }
     await write(call.services, usecase.put_working_memory, call.by, call.params["id"], entries)
-    return Reply(await _answer(call, call.params["id"]))
+    return await _answer(call, call.params["id"])
 
 
 @serves(Runs.complete_run)
-async def complete(call: Call) -> Reply:
+async def complete(call: Call) -> wire.RunResult:
     """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
 
     async def work() -> wire.RunResult:
         return await runs.complete(call.services, call.by, call.params["id"], ended_by="call")
 
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult)
 
 
 @serves(Runs.run_context)
-async def context(call: Call) -> Reply:
+async def context(call: Call) -> wire.RunContext:
     """Return the text that knowledge is extracted from."""
-    return Reply(await runs.context(call.services, call.space, call.params["id"]))
+    return await runs.context(call.services, call.space, call.params["id"])
 
 
 async def _answer(call: Call, run: str) -> wire.Run:

@@ -63,56 +63,55 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
 
 
 @serves(Sessions.start_session)
-async def begin(call: Call) -> Reply:
+async def begin(call: Call) -> wire.Session:
     """Record a session that begins or continues, and import its transcript from now on."""
     request = call.into(wire.StartSession)
     work = partial(actions.begin, call.services, call.space, request, agent=call.agent)
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Session))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.Session)
 
 
 @serves(Sessions.end_session)
-async def end(call: Call) -> Reply:
+async def end(call: Call) -> wire.Session:
     """Record the end of a session."""
     work = partial(actions.end, call.services, call.space, call.params["client"], call.params["session"])
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.Session))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.Session)
 
 
 @serves(Sessions.sessions)
-async def list_sessions(call: Call) -> Reply:
+async def list_sessions(call: Call) -> wire.Page[wire.Session]:
     """List the sessions of agents' clients, the one that was heard of last first."""
     query = call.query_as(wire.SessionsQuery)
-    return Reply(await read(call.services, call.space, partial(actions.listed, query=query)))
+    return await read(call.services, call.space, partial(actions.listed, query=query))
 
 
 @serves(Sessions.compact_conversation)
-async def compact(call: Call) -> Reply:
+async def compact(call: Call) -> wire.Compaction:
     """Return the text that takes the place of a client's conversation."""
-    return Reply(await _compact_conversation(call.services, call.space, call.into(wire.CompactConversation)))
+    return await _compact_conversation(call.services, call.space, call.into(wire.CompactConversation))
 
 
 @serves(Sessions.prepare_compaction)
-async def prepare_compaction(call: Call) -> Reply:
+async def prepare_compaction(call: Call) -> None:
     """Make ready for a compaction that may follow soon."""
     call.services.compute.prepare()
-    return Reply(status=204)
 
 
 @serves(Spaces.privacy)
-async def get_privacy(call: Call) -> Reply:
+async def get_privacy(call: Call) -> wire.Privacy:
     """Return the privacy settings."""
     settings = await read(call.services, call.space, privacy.settings)
-    return Reply(actions.privacy_answer(settings))
+    return actions.privacy_answer(settings)
 
 
 @serves(Spaces.change_privacy)
-async def change_privacy(call: Call) -> Reply:
+async def change_privacy(call: Call) -> wire.Privacy:
     """Pause the recording of sessions or go on, ignore a folder or no longer."""
     request = call.into(wire.ChangePrivacy)
     if call.agent is not None:
         raise Forbidden("An agent may not change what a person keeps out.", hint="Ask the person to run the command.")
     if request == wire.ChangePrivacy():
         raise ValidationError("nothing is to be changed", hint="give `paused`, `ignore` or `unignore`")
-    return Reply(await actions.change_privacy(call.services, call.by, request))
+    return await actions.change_privacy(call.services, call.by, request)
 
 
 @serves(Doors.hook)

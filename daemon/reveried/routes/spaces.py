@@ -33,7 +33,7 @@ TOKEN_PREFIX = "rvt_"  # noqa: S105 - begins every token, so that people and sca
 
 
 @serves(Spaces.spaces)
-async def list_spaces(call: Call) -> Reply:
+async def list_spaces(call: Call) -> wire.Page[wire.Space]:
     """Return the spaces that the caller may see: all for the owner, its own for the holder of a token."""
     query, names = call.query_as(wire.ListQuery), [call.space]
     if call.is_owner:
@@ -42,7 +42,7 @@ async def list_spaces(call: Call) -> Reply:
     behind = [name for name in names if query.after is None or name > query.after]
     shown = behind[: query.limit]
     items = [_space(call.services, name) for name in shown]
-    return Reply(wire.Page(items=items, next=shown[-1] if len(behind) > len(shown) else None))
+    return wire.Page(items=items, next=shown[-1] if len(behind) > len(shown) else None)
 
 
 @serves(Spaces.create_space)
@@ -56,34 +56,32 @@ async def create_space(call: Call) -> Reply:
 
 
 @serves(Spaces.tokens)
-async def list_tokens(call: Call) -> Reply:
+async def list_tokens(call: Call) -> wire.Page[wire.Token]:
     """Return the valid tokens of all spaces, without their secrets."""
     _require_owner(call, "list tokens")
     query = call.query_as(wire.ListQuery)
     with call.services.store.reader(SYSTEM_SPACE) as reader:
         tokens = [item for item, _ in zip(spaces.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
     items = tokens[: query.limit]
-    return Reply(wire.Page(items=items, next=items[-1].id if len(tokens) > len(items) else None))
+    return wire.Page(items=items, next=items[-1].id if len(tokens) > len(items) else None)
 
 
 @serves(Spaces.create_token)
-async def create_token(call: Call) -> Reply:
+async def create_token(call: Call) -> wire.Token:
     """Create a token and answer it once: a repeated request with the same key is answered without the secret."""
     _require_owner(call, "create tokens")
     body = call.into(wire.CreateToken)
     secret = TOKEN_PREFIX + base64.urlsafe_b64encode(call.services.random(TOKEN_BYTES)).rstrip(b"=").decode()
     hashed = token_hash(secret)
     done = await commit(call.services, spaces.create_token, _by(call), hashed, space=body.space, agent=body.agent)
-    token = replace(done.value, token=wire.ABSENT if done.replayed else secret)
-    return Reply(token, status=201, headers={"location": f"/v1/tokens/{token.id}"})
+    return replace(done.value, token=wire.ABSENT if done.replayed else secret)
 
 
 @serves(Spaces.revoke_token)
-async def revoke_token(call: Call) -> Reply:
+async def revoke_token(call: Call) -> None:
     """Revoke a token: from this answer on every request with it is refused, and its event streams have ended."""
     _require_owner(call, "revoke tokens")
     await write(call.services, spaces.revoke_token, _by(call), call.params["id"])
-    return Reply(status=204)
 
 
 def _by(call: Call) -> By:
@@ -101,15 +99,15 @@ def _space(services: Services, name: str) -> wire.Space:
 
 
 @serves(Spaces.projects)
-async def list_projects(call: Call) -> Reply:
+async def list_projects(call: Call) -> wire.Page[wire.Project]:
     """List the projects of the space by name, or the one that `of` names or is a folder of."""
     query = call.query_as(wire.ProjectsQuery)
     only = None
     if query.of is not None:
         only = await known_project(call.services, call.space, query.of)
         if only is None:  # a folder of no known project
-            return Reply(wire.Page[wire.Project]([]))
-    return Reply(await read(call.services, call.space, partial(_page, query=query, only=only)))
+            return wire.Page[wire.Project]([])
+    return await read(call.services, call.space, partial(_page, query=query, only=only))
 
 
 def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
@@ -132,7 +130,7 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
 
 
 @serves(Spaces.sort_projects)
-async def sort_projects(call: Call) -> Reply:
+async def sort_projects(call: Call) -> wire.ProjectsSorted:
     """Sort the threads and memories of older releases into projects."""
     work = partial(sort, call.services, call.by)
-    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted))
+    return await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted)

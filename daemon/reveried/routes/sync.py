@@ -13,7 +13,6 @@ from reverie.usecases import conflicts
 from reveried.drive import write
 from reveried.execute import answer_once
 from reveried.http.route import serves
-from reveried.http.types import Reply
 
 if TYPE_CHECKING:
     from reverie.sync.inputs import Answer
@@ -65,38 +64,36 @@ async def _sync_status(services: Services, space: str) -> wire.SyncStatus:
 
 
 @serves(Documents.conflicts)
-async def list_conflicts(call: Call) -> Reply:
+async def list_conflicts(call: Call) -> wire.Page[wire.Conflict]:
     """Return the open conflicts, oldest first."""
     query = call.query_as(wire.ListQuery)
     with call.services.store.reader(call.space) as reader:
-        return Reply(conflicts.conflict_page(reader, after=query.after or "", limit=query.limit))
+        return conflicts.conflict_page(reader, after=query.after or "", limit=query.limit)
 
 
 @serves(Documents.conflict)
-async def get_conflict(call: Call) -> Reply:
+async def get_conflict(call: Call) -> wire.ConflictText:
     """Return one conflict with both texts."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(conflicts.conflict_answer(reader, call.params["id"]))
+        return conflicts.conflict_answer(reader, call.params["id"])
 
 
 @serves(Documents.resolve)
-async def resolve(call: Call) -> Reply:
+async def resolve(call: Call) -> wire.Resolved:
     """Resolve a conflict."""
     body = call.into(wire.Resolve)
     by = replace(call.by, author="person" if call.agent is None else "agent")
-    return Reply(
-        await write(call.services, conflicts.resolve, by, call.params["id"], keep=body.keep, content=body.content)
-    )
+    return await write(call.services, conflicts.resolve, by, call.params["id"], keep=body.keep, content=body.content)
 
 
 @serves(Documents.sync_status)
-async def get_status(call: Call) -> Reply:
+async def get_status(call: Call) -> wire.SyncStatus:
     """Return the sync status of the folder."""
-    return Reply(await _sync_status(call.services, call.space))
+    return await _sync_status(call.services, call.space)
 
 
 @serves(Documents.sync_now)
-async def scan_now(call: Call) -> Reply:
+async def scan_now(call: Call) -> wire.SyncOutcome:
     """Scan the whole folder now."""
     body = call.into(wire.SyncNow)
 
@@ -105,4 +102,4 @@ async def scan_now(call: Call) -> Reply:
             call.services, call.space, answer=_answer_of(body), accept_folder=body.accept_folder, deep=body.deep
         )
 
-    return Reply(await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome))
+    return await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome)

@@ -16,7 +16,6 @@ from reveried.actions import threads as actions
 from reveried.drive import commit, write
 from reveried.execute import read
 from reveried.http.route import serves
-from reveried.http.types import Reply
 from reveried.routes.purge import purge
 from reveried.supervise import failures_logged
 
@@ -25,20 +24,14 @@ if TYPE_CHECKING:
 
 
 @serves(Threads.create_thread)
-async def create(call: Call) -> Reply:
+async def create(call: Call) -> wire.Thread:
     """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
     request = call.into(wire.CreateThread)
-    thread = await actions.create(
-        call.services,
-        call.by,
-        request,
-        agent=call.agent_of(request.agent),
-    )
-    return Reply(thread, status=201, headers={"location": f"/v1/threads/{thread.id}"})
+    return await actions.create(call.services, call.by, request, agent=call.agent_of(request.agent))
 
 
 @serves(Threads.threads)
-async def list_threads(call: Call) -> Reply:
+async def list_threads(call: Call) -> wire.Page[wire.Thread]:
     """List the threads of the space or of one project, by id or the newest first."""
     window = call.services.config.context.window
     query = call.query_as(wire.ThreadsQuery)
@@ -46,28 +39,28 @@ async def list_threads(call: Call) -> Reply:
     if query.project is not None:
         project = await projects.known_project(call.services, call.space, query.project)
         if project is None:  # a folder that no thread has worked in
-            return Reply(wire.Page[wire.Thread]([]))
+            return wire.Page[wire.Thread]([])
     page = threads.newest_page if query.order == "newest" else threads.page
     collect = partial(page, window=window, limit=query.limit, after=query.after, project=project, main=query.main)
-    return Reply(await read(call.services, call.space, collect))
+    return await read(call.services, call.space, collect)
 
 
 @serves(Threads.thread)
-async def get_thread(call: Call) -> Reply:
+async def get_thread(call: Call) -> wire.Thread:
     """Return one thread."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window))
+        return threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window)
 
 
 @serves(Threads.change_thread)
-async def change_thread(call: Call) -> Reply:
+async def change_thread(call: Call) -> wire.Thread:
     """Change a thread's title or project; what it was opened with stays."""
     request = call.into(wire.ChangeThread)
-    return Reply(await actions.change(call.services, call.by, call.params["id"], request))
+    return await actions.change(call.services, call.by, call.params["id"], request)
 
 
 @serves(Threads.delete_thread)
-async def delete_thread(call: Call) -> Reply:
+async def delete_thread(call: Call) -> wire.ThreadDeleted:
     """Delete a thread with its messages and archives; `confirm` must repeat its id.
 
     What was learnt from it stays, unless `purge` removes that too, and its words from everywhere.
@@ -83,14 +76,14 @@ async def delete_thread(call: Call) -> Reply:
     if query.purge:
         answer = await _purge_thread(call, PendingPurge("thread", thread_id, query.keep_memories))
         _forget(call, thread_id, int(answer.operation or 0))
-        return Reply(answer)
+        return answer
     while True:
         step = await commit(call.services, threads.delete_step, call.by, thread_id)
         if step.value.done:
             break
     _forget(call, thread_id, step.operation or 0)
     operation = str(step.operation) if step.operation is not None else None
-    return Reply(wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation))
+    return wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation)
 
 
 def _forget(call: Call, thread_id: str, operation: int) -> None:
@@ -110,21 +103,21 @@ async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
 
 
 @serves(Threads.append)
-async def append(call: Call) -> Reply:
+async def append(call: Call) -> wire.Appended:
     """Append messages; a thread that has grown past its threshold is distilled at once."""
     thread, request = call.params["id"], call.into(wire.AppendMessages)
     answer = await actions.append(call.services, call.by, thread, request, size=len(call.body))
     said = ((message.content, message.at) for message in request.messages)
     with failures_logged("attribution", thread=thread):  # the messages are committed
         await trust.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
-    return Reply(answer)
+    return answer
 
 
 @serves(Threads.messages)
-async def messages(call: Call) -> Reply:
+async def messages(call: Call) -> wire.Page[wire.StoredMessage]:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
     query = call.query_as(wire.MessagesQuery)
-    page = await pages.message_page(
+    return await pages.message_page(
         call.services,
         call.space,
         call.params["id"],
@@ -132,21 +125,19 @@ async def messages(call: Call) -> Reply:
         limit=query.limit or query.last or wire.LIMIT_DEFAULT,
         last=query.last,
     )
-    return Reply(page)
 
 
 @serves(Threads.entries)
-async def entries(call: Call) -> Reply:
+async def entries(call: Call) -> wire.Page[wire.StoredEntry]:
     """Return a page of the thread's entries: the lines as they were imported, and the messages as appended."""
     query = call.query_as(wire.SequenceQuery)
-    page = await pages.entry_page(
+    return await pages.entry_page(
         call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
     )
-    return Reply(page)
 
 
 @serves(Threads.rewind)
-async def rewind(call: Call) -> Reply:
+async def rewind(call: Call) -> wire.Rewound:
     """Rewind the thread to an earlier entry; later entries leave the main line, and undo brings them back."""
     services, thread, request = call.services, call.params["id"], call.into(wire.RewindThread)
     answer = await write(
@@ -160,16 +151,16 @@ async def rewind(call: Call) -> Reply:
         expected_seq=request.expected_seq,
     )
     services.background_state.schedule(services, call.space, thread)
-    return Reply(answer)
+    return answer
 
 
 @serves(Threads.start_import)
-async def begin_import(call: Call) -> Reply:
+async def begin_import(call: Call) -> wire.ImportPlace:
     """Open the import of a session's file, and return the position from which to send it."""
     request = call.into(wire.StartImport)
     if request.again and call.agent is not None:
         raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
-    position = await imports.begin(
+    return await imports.begin(
         call.services,
         call.space,
         client=request.client,
@@ -178,18 +169,17 @@ async def begin_import(call: Call) -> Reply:
         again=request.again,
         key=call.idempotency,
     )
-    return Reply(position)
 
 
 @serves(Threads.send_chunk)
-async def chunk(call: Call) -> Reply:
+async def chunk(call: Call) -> wire.ChunkAnswer:
     """Append the whole lines of a chunk; the answer has the position from which to go on."""
     if len(call.body) > wire.CHUNK_MAX_BYTES:
         raise TooLarge(
             f"a chunk holds at most {wire.CHUNK_MAX_BYTES} bytes, not {len(call.body)}", hint="send smaller chunks"
         )
     query = call.query_as(wire.ChunkQuery)
-    answer = await imports.take_chunk(
+    return await imports.take_chunk(
         call.services,
         call.space,
         call.params["id"],
@@ -198,4 +188,3 @@ async def chunk(call: Call) -> Reply:
         data=call.body,
         final=query.final,
     )
-    return Reply(answer)

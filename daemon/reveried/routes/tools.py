@@ -183,20 +183,20 @@ def _definitions(form: wire.ToolFormat) -> bytes:
 
 
 @serves(Tools.call_tool)
-async def call_tool(call: Call) -> Reply:
+async def call_tool(call: Call) -> wire.ToolAnswer:
     """Run a tool. An error that the agent can avoid is an answer with `isError`, not a failed call.
 
     `memory` is the memory tool of the Messages API, whose definition is the API's own.
     """
     if call.params["name"] == "memory":
         body = _body(call)
-        return Reply(await _run_memory_command(body.input, _caller(call, body)))
+        return await _run_memory_command(body.input, _caller(call, body))
     tool = tools.tool_named(call.params["name"])
     if tool is None:
         names = ", ".join(tool.name for tool in tools.LISTED)
         raise NotFound(f"there is no tool {call.params['name'][:80]!r}", hint=f"the tools are {names}")
     body = _body(call)
-    return Reply(await run(tool, body.input, _caller(call, body)))
+    return await run(tool, body.input, _caller(call, body))
 
 
 def _caller(call: Call, body: wire.CallTool) -> ToolCall:

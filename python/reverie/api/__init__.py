@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from reverie.api.endpoint import Endpoint
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from reverie.api.contexts import Contexts
     from reverie.api.documents import Documents
     from reverie.api.dreams import Dreams
-    from reverie.api.endpoint import Endpoint
     from reverie.api.history import History
     from reverie.api.memories import Memories
     from reverie.api.redactions import Redactions
@@ -52,8 +53,6 @@ NOUNS = {
 
 def endpoints() -> Iterator[Endpoint[..., Any]]:
     """Yield every endpoint of the API, also those that are no methods of a client."""
-    from reverie.api.endpoint import Endpoint  # noqa: PLC0415 - a client loads it with its first noun
-
     for noun in NOUNS:
         for kind in vars(import_module(f"{__name__}.{noun}")).values():
             for row in vars(kind).values() if isinstance(kind, type) else ():
@@ -62,23 +61,9 @@ def endpoints() -> Iterator[Endpoint[..., Any]]:
 
 
 if TYPE_CHECKING:
-
-    class Api(
-        Briefs,
-        Contexts,
-        Documents,
-        Dreams,
-        History,
-        Memories,
-        Redactions,
-        Runs,
-        Search,
-        Sessions,
-        Spaces,
-        System,
-        Threads,
-        Tools,
-    ):
+    # fmt: off
+    class Api(Briefs, Contexts, Documents, Dreams, History, Memories, Redactions, Runs, Search, Sessions, Spaces,
+              System, Threads, Tools):
         """Every operation of the API as a method, for the blocking and the asyncio client."""
 
 else:

@@ -22,6 +22,6 @@ class Briefs:
     # fmt: off
     brief = Endpoint("GET /v1/projects/{project}/brief", at(types.BriefQuery), types.Brief,
         "The brief of a project: what its sessions taught.", text=True)
-    brief_text = brief.variant_with(at(_text), str, "The brief of a project as the text that agents are shown.")
+    brief_text = brief.like(at(_text), str, "The brief of a project as the text that agents are shown.")
     change_brief_line = Endpoint("POST /v1/projects/{project}/brief/lines/{id}", at(at(_change)),
         types.BriefLineChanged, "Drops, keeps or corrects a line of a brief.")

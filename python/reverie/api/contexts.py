@@ -43,7 +43,7 @@ class Contexts:
     # fmt: off
     context = Endpoint("GET /v1/threads/{id}/context", at(types.ContextQuery), types.ContextAnswer,
         "The request fragment with the thread's context.", text=True)
-    context_text = context.variant_with(at(_text), str, "The thread's context as one text.")
+    context_text = context.like(at(_text), str, "The thread's context as one text.")
     working_state = Endpoint("GET /v1/threads/{id}/working-state", at(NoQuery), types.WorkingState,
         "The working state as of the last message.")
     set_working_state = Endpoint("PATCH /v1/threads/{id}/working-state", at(_state), types.WorkingState,

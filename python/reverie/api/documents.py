@@ -28,7 +28,7 @@ class Documents:
     delete_document = Endpoint("DELETE /v1/documents/{path:path}", at(types.DeleteDocumentQuery),
         types.DocumentDeleted,
         "Deletes a document and its memories, with `folder` all below it; with `purge` for good.", etag=True)
-    delete_folder = delete_document.variant_with(at(_folder), types.DocumentDeleted,
+    delete_folder = delete_document.like(at(_folder), types.DocumentDeleted,
         "Deletes every document below a folder, in one operation.")
     patch_document = Endpoint("POST /v1/documents/{path:path}/patch", at(_patch), types.PatchAnswer,
         "Replaces exact texts, all or none.", etag=True)

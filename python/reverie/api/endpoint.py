@@ -144,52 +144,53 @@ class Endpoint(Generic[Q, T]):
     def call(self) -> Method[Q, Call[T]]:
         """Return the function that builds the call which the client's method sends.
 
-        It raises ValidationError where what is sent has no form in JSON, such as half a surrogate pair.
+        It raises ValidationError where fields exclude each other, and where what is sent has no form in JSON, such as
+        half a surrogate pair.
         """
         return cast("Method[Q, Call[T]]", self._call)
 
     def _call(self, *args: Any, key: str | None = None, etag: str | None = None, **kwargs: Any) -> Call[T]:
         if (key is not None and self.method != "POST") or (etag is not None and not self.etag):
             raise TypeError(f"{self.name} takes no {'etag' if key is None else 'key'}")
-        parts = self.path.split("/")
-        left = list(args)
-        for number, part in enumerate(parts):
-            if part.startswith("{"):
-                if not left:
-                    raise TypeError(f"{self.name} lacks {part}")
-                parts[number] = quote(left.pop(0), safe="/:@+")
-        data = left.pop(0) if self.raw else None
-        made = self.request(*left, **kwargs)
+        target, rest = self._target(list(args))
+        body = rest.pop(0) if self.raw else None
+        try:
+            made = self.request(*rest, **kwargs)
+        except ValueError as error:  # of a rule about several fields, in its own words
+            raise ValidationError(str(error), hint="correct it and send it again") from None
+        pairs: dict[str, Any] = {} if self.body_kind else msgspec.to_builtins(made)
+        waits = self.job and not self.variant
+        if waits:
+            pairs["wait"] = True
+        if pairs:
+            target += "?" + urlencode({name: _plain(value) for name, value in pairs.items()})
         headers = {} if etag is None else {"If-Match": etag if etag == "*" else f'"{etag}"'}
         if key is not None:
             headers["Idempotency-Key"] = key
-        pairs: dict[str, Any] = {}
-        waits = self.job and not self.variant
-        if self.raw:
-            headers["Content-Type"] = "application/octet-stream"
-        elif self.body_kind is not None:
-            headers["Content-Type"] = "application/json"
-            data = _encoded(made)
-        if self.raw or self.method in ("GET", "DELETE"):
-            pairs = msgspec.to_builtins(made)
-        elif waits:
-            pairs = {"wait": True}
-        query = urlencode({name: str(value).lower() if value is True else value for name, value in pairs.items()})
-        path = "/".join(parts)
-        return Call(
-            self.method,
-            f"{path}?{query}" if query else path,
-            _decoder(self.answer),
-            data,
-            headers,
-            self.long or waits or getattr(made, "purge", False),
-        )
+        if self.body_kind:
+            body = _encoded(made)
+        if body is not None:
+            headers["Content-Type"] = "application/octet-stream" if self.raw else "application/json"
+        is_long = self.long or waits or getattr(made, "purge", False)
+        return Call(self.method, target, _decoder(self.answer), body, headers, is_long)
+
+    def _target(self, args: list[Any]) -> tuple[str, list[Any]]:
+        """Return the path with its parameters, percent-encoded but for `/`, and the arguments that are left."""
+        parts = self.path.split("/")
+        for number, part in enumerate(parts):
+            if part.startswith("{"):
+                if not args:
+                    raise TypeError(f"{self.name} lacks {part}")
+                parts[number] = quote(args.pop(0), safe="/:@+")
+        if self.raw and not args:
+            raise TypeError(f"{self.name} lacks its data")
+        return "/".join(parts), args
 
     def started(self) -> Endpoint[Q, JobAccepted]:
         """Return the client's method that starts this job and does not wait for it."""
         return dataclasses.replace(self, answer=JobAccepted, variant=True)  # type: ignore[return-value,arg-type] # another answer
 
-    def variant_with(self, request: Callable[P, msgspec.Struct], answer: type[U], summary: str) -> Endpoint[P, U]:
+    def like(self, request: Callable[P, msgspec.Struct], answer: type[U], summary: str) -> Endpoint[P, U]:
         """Return the client's method that sends another request here, and gets another form of the answer."""
         return Endpoint(self.line, request, answer, summary, etag=self.etag, variant=True)
 
@@ -212,6 +213,10 @@ def sent(kind: type[R]) -> Callable[[R], R]:
 
     given.__annotations__["return"] = kind
     return given
+
+
+def _plain(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _encoded(body: msgspec.Struct) -> bytes:

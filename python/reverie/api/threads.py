@@ -32,7 +32,7 @@ def _append(
 
 
 def _messages(*, limit: int | None = None, after: str | None = None, last: int | None = None) -> types.MessagesQuery:
-    return types.MessagesQuery(limit, None if after is None else int(after), last)
+    return types.MessagesQuery(limit, after, last)  # type: ignore[arg-type] # the daemon reads the number
 
 
 class Threads:

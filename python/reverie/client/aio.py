@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import anthropic
 
     from reverie.api.endpoint import Call
+    from reverie.client.connection import Options
     from reverie.client.session import AsyncSession, SessionOptions
     from reverie.wire.history import Event
 
@@ -35,26 +36,8 @@ IDLE_MAX = 8  # connections kept open for the next call
 class AsyncClient(Api):
     """Connections to the daemon for one event loop; calls may run concurrently. The arguments are those of Client."""
 
-    def __init__(
-        self,
-        socket_path: Path | None = None,
-        *,
-        token: str | None = None,
-        timeout_s: float = 60.0,
-        long_timeout_s: float = 900.0,
-        patience_s: float = 5.0,
-        start_patience_s: float = 0.0,
-    ) -> None:
-        self._core = Core(
-            _Sockets(),
-            socket_path,
-            idle_max=IDLE_MAX,
-            token=token,
-            timeout_s=timeout_s,
-            long_timeout_s=long_timeout_s,
-            patience_s=patience_s,
-            start_patience_s=start_patience_s,
-        )
+    def __init__(self, socket_path: Path | None = None, **options: Unpack[Options]) -> None:
+        self._core = Core(_Sockets(), socket_path, idle_max=IDLE_MAX, **options)
         self.socket_path = self._core.socket_path
 
     async def __aenter__(self) -> Self:

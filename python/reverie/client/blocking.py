@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import anthropic
 
     from reverie.api.endpoint import Call
+    from reverie.client.connection import Options
     from reverie.client.session import Session, SessionOptions
     from reverie.wire.history import Event
 
@@ -33,34 +34,16 @@ class Client(Api):
     """One connection to the daemon, kept open between calls. Use one per thread, and close it (`with Client() as c:`).
 
     `socket_path` is found by the environment when not given. `token` binds to another space than the default.
-    `timeout_s` limits the wait for an answer (of a distillation or a dream: `long_timeout_s`). While the daemon is
-    starting, calls are retried for `patience_s`; while no daemon listens at all, for `start_patience_s`, which is for
-    a caller that has just started it.
+    `timeout_s` (60) limits the wait for an answer, and `long_timeout_s` (900) that of a distillation or a dream. While
+    the daemon is starting, calls are retried for `patience_s` (5); while no daemon listens at all, for
+    `start_patience_s` (0), which is for a caller that has just started it.
 
     Every call raises DaemonNotRunning, ProtocolMismatch, Busy when no answer came in time, and every error of the
     daemon as its own class of `reverie.errors`.
     """
 
-    def __init__(
-        self,
-        socket_path: Path | None = None,
-        *,
-        token: str | None = None,
-        timeout_s: float = 60.0,
-        long_timeout_s: float = 900.0,
-        patience_s: float = 5.0,
-        start_patience_s: float = 0.0,
-    ) -> None:
-        self._core = Core(
-            _Sockets(),
-            socket_path,
-            idle_max=1,
-            token=token,
-            timeout_s=timeout_s,
-            long_timeout_s=long_timeout_s,
-            patience_s=patience_s,
-            start_patience_s=start_patience_s,
-        )
+    def __init__(self, socket_path: Path | None = None, **options: Unpack[Options]) -> None:
+        self._core = Core(_Sockets(), socket_path, idle_max=1, **options)
         self.socket_path = self._core.socket_path
 
     def __enter__(self) -> Self:

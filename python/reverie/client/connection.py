@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
 from reverie.client.http import EventParser, call_bytes, check_head, error_of, read_body, read_head, read_piece
 from reverie.errors import Busy, DaemonNotRunning, Forbidden, ReverieError, Starting
@@ -69,6 +69,16 @@ class Network(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Wait for some seconds between two tries."""
+
+
+class Options(TypedDict, total=False):
+    """The options of a client, all of which may be left out."""
+
+    token: str | None
+    timeout_s: float
+    long_timeout_s: float
+    patience_s: float
+    start_patience_s: float
 
 
 class Core:

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from reverie.wire.tools import *
 
 else:
-    # A module comes after those that it imports.
-    _MODULES = ("base", "parsing", "spaces", "sessions", "search", "tools", "history", "redactions", "threads")
-    _MODULES += ("documents", "contexts", "memories", "brief", "distillation", "dreams", "runs", "status")
+    _MODULES = ("base", "parsing", "spaces", "memories", "threads", "sessions", "contexts", "documents", "search")
+    _MODULES += ("runs", "history", "tools", "brief", "redactions", "distillation", "dreams", "status")
 
     def __getattr__(name: str) -> Any:
         if name in _MODULES:

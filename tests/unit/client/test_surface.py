@@ -334,3 +334,9 @@ def test_wrong_arguments_are_refused(ask: Ask, path: Path, name: str, given: dic
     """What an operation does not take is a TypeError, and nothing is sent."""
     with pytest.raises(TypeError, match=says):
         ask(path, name, **given)
+
+
+def test_rules_about_several_fields_hold_before_anything_is_sent(ask: Ask, path: Path) -> None:
+    """Fields that exclude each other are refused in the words of the daemon."""
+    with pytest.raises(errors.ValidationError, match="give `after` or `last`, not both"):
+        ask(path, "messages", "a", after="1", last=2)

@@ -51,4 +51,4 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
 
     reply = asyncio.run(threads.append(_call(services)))
 
-    assert reply.status == 200
+    assert isinstance(reply, wire.Appended)

@@ -86,22 +86,22 @@ async def splitting(call: Call) -> Reply:
     return Reply({}, headers={"x-name": "a\r\nHTTP/1.1 200 OK"})
 
 
-TABLE = Table()
-for endpoint, handler in (
-    (Endpoint("GET /v1/fine", wire.NoQuery, Point, "Fine."), fine),
-    (Endpoint("POST /v1/fine", sent(Point), Point, "Fine, with a body.", query=wire.WaitQuery), fine),
-    (Endpoint("POST /v1/raw", wire.NoQuery, NoneType, "Any bytes.", raw=True), nothing),
-    (Endpoint("GET /v1/fine/{id}", wire.NoQuery, NoneType, "One."), fine),
-    (Endpoint("GET /v1/fine/{id}/more/{path:path}", wire.NoQuery, NoneType, "All below."), fine),
-    (Endpoint("GET /v1/broken", wire.NoQuery, NoneType, "Broken."), broken),
-    (Endpoint("GET /v1/panicking", wire.NoQuery, NoneType, "Broken."), panicking),
-    (Endpoint("GET /v1/odd", wire.NoQuery, NoneType, "Odd."), odd),
-    (Endpoint("DELETE /v1/fine/{id}", wire.NoQuery, NoneType, "Gone."), nothing),
-    (Endpoint("GET /v1/stream", wire.NoQuery, NoneType, "Ends early."), failing_stream),
-    (Endpoint("GET /v1/large", wire.NoQuery, NoneType, "More than one write."), large),
-    (Endpoint("GET /v1/splitting", wire.NoQuery, NoneType, "A header value with a line end."), splitting),
-):
-    TABLE.serves(endpoint)(handler)
+TABLE = Table(
+    {
+        Endpoint("GET /v1/fine", wire.NoQuery, Point, "Fine."): fine,
+        Endpoint("POST /v1/fine", sent(Point), Point, "Fine, with a body.", query=wire.WaitQuery): fine,
+        Endpoint("POST /v1/raw", wire.NoQuery, NoneType, "Any bytes.", raw=True): nothing,
+        Endpoint("GET /v1/fine/{id}", wire.NoQuery, NoneType, "One."): fine,
+        Endpoint("GET /v1/fine/{id}/more/{path:path}", wire.NoQuery, NoneType, "All below."): fine,
+        Endpoint("GET /v1/broken", wire.NoQuery, NoneType, "Broken."): broken,
+        Endpoint("GET /v1/panicking", wire.NoQuery, NoneType, "Broken."): panicking,
+        Endpoint("GET /v1/odd", wire.NoQuery, NoneType, "Odd."): odd,
+        Endpoint("DELETE /v1/fine/{id}", wire.NoQuery, NoneType, "Gone."): nothing,
+        Endpoint("GET /v1/stream", wire.NoQuery, NoneType, "Ends early."): failing_stream,
+        Endpoint("GET /v1/large", wire.NoQuery, NoneType, "More than one write."): large,
+        Endpoint("GET /v1/splitting", wire.NoQuery, NoneType, "A header value with a line end."): splitting,
+    }
+)
 
 
 @pytest.fixture
