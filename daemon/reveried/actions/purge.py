@@ -123,7 +123,7 @@ async def _finish(services: Services, by: By, target: PendingPurge, found: Sourc
             named = await read(services, space, partial(purging.naming, paths=paths))
             for start in range(0, len(named), purge_steps.BATCH):
                 await write(services, purge_steps.without_names, by, named[start : start + purge_steps.BATCH], paths)
-        await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, WHO))
+        await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, WHO), services.clock())
         operation = await write(services, purge_steps.finish, by, target)
     await services.sync_service.write_all(space)
     await services.sync_service.settle_displaced(space)

@@ -116,7 +116,7 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
         for space in spaces_of(services.store):
             async with keyed_lock("purge", space):
                 await _Change(services, By(space, who), entry, answer).replace_again(before)
-        await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, purge.WHO))
+        await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, purge.WHO), services.clock())
         await compact(services)  # the bytes of what was replaced are in free pages
         return answer
 

@@ -307,9 +307,9 @@ def finish(to: Writer, by: By, purge: PendingPurge) -> int:
 
 
 @writes("compaction.due")
-def needs_compaction(to: Writer, _: By) -> None:
-    """Ask for a compaction: the bytes of a purge are still in free pages."""
-    to.save(CompactionCursor(since=to.at), CompactionCursor.KEY)
+def needs_compaction(to: Writer, _: By, at: str) -> None:
+    """Ask for a compaction: the bytes of a purge, which ended `at`, are still in free pages."""
+    to.save(CompactionCursor(since=at), CompactionCursor.KEY)
 
 
 @writes("compaction.done")
