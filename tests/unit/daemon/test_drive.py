@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.errors import Busy, NotFound
-from reverie.redact import Redactor
-from reverie.store import Store
-from reverie.usecases import documents
+from reverie.models import Candidate, MemoryType
+from reverie.redact import Redactor, logged
+from reverie.store import RedactionRecord, Store, ThreadRecord
+from reverie.usecases import documents, memories, threads
 from reverie.usecases.by import By
 from reveried.drive import write
 from reveried.worker import Worker
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 AT = "2026-11-21T09:30:00.000Z"
 OLD, NEW = "facts/user.md", "facts/crew.md"
 KEY = ("key", "request")
+SECRET = "ghp_" + "0aB1" * 9
 
 
 @dataclass
@@ -113,5 +115,26 @@ def test_a_repeated_request_is_answered_though_its_document_is_elsewhere_now(tmp
             assert await write(services, documents.move, keyed, OLD, NEW) == first
             with pytest.raises(NotFound):
                 await write(services, documents.move, by, OLD, NEW)
+
+    asyncio.run(run())
+
+
+def test_what_was_redacted_is_recorded_where_it_was_found(tmp_path: Path) -> None:
+    """A secret in the words of a caller is listed with the document, memory or thread that has its marker."""
+    candidate = Candidate(type=MemoryType.FACT, content=f"The key is {SECRET}")
+    thread = ThreadRecord(id="t", title=SECRET, created_at=AT, updated_at=AT)
+
+    async def run() -> None:
+        async with driven(tmp_path) as (services, _, by):
+            with logged():
+                await write(services, documents.put, by, OLD, f"- Key: {SECRET}\n")
+                services.redactor.text(SECRET)
+                memory = await write(services, memories.remember, by, candidate)
+                services.redactor.text(SECRET)
+                await write(services, threads.create, by, thread)
+            with services.store.reader("default") as reader:
+                [record] = [record for _, record in reader.records(RedactionRecord)]
+            places = {(place.kind, place.key) for place in record.places}
+            assert places == {("document", OLD), ("memory", memory.id), ("thread", "t")}
 
     asyncio.run(run())
