@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError
+from reverie.store.prune import Rules
 from reverie.usecases import history, undo
 from reverie.usecases.by import By
 from reveried.actions.compact import compact_if_sparse
@@ -67,7 +68,7 @@ async def shorten_versions(services: Services) -> None:
 async def prune(services: Services) -> int:
     """Apply the retention rules to every space, in steps behind other writes; return the number of deleted records."""
     days = services.config.retention
-    rules = history.Rules(
+    rules = Rules(
         version_days=days.version_days, event_days=days.event_days, key_days=days.key_days, job_days=days.job_days
     )
     removed = 0

@@ -30,24 +30,6 @@ if TYPE_CHECKING:
 
     from reverie.store import ChangeRecord, Reader, Writer
 
-__all__ = [
-    "Rules",
-    "archive_answer",
-    "archive_body",
-    "change_answers",
-    "difference",
-    "document_versions",
-    "get",
-    "is_undoable",
-    "operation_answer",
-    "operation_number",
-    "prune_step",
-    "require",
-    "shorten_step",
-    "text_at",
-    "texts_at",
-]
-
 _DIGITS_MAX = 18  # of an operation's number: it fits into 64 bits
 _SHA256 = lazy_regex(r"[0-9a-f]{64}")
 
