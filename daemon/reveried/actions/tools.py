@@ -145,9 +145,8 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     visible = projects.visible(call.project)
     least = None if params.min_score is UNSET else params.min_score
-    recall = await memories.recall(
-        call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
-    )
+    asked = wire.RecallRequest(query=params.query, limit=params.limit, min_score=least)
+    recall = await memories.recall(call.services, call.space, asked, visible)
     return wire.ToolRecall(
         about=RECALL_HEADING,
         memories=[_recalled(record) for _, record in recall.hits],
