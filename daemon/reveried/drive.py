@@ -15,13 +15,13 @@ from reverie.redact import current_log
 from reverie.store import DocumentRecord, Done, Kind, OperationRecord
 from reverie.sync.redaction import has_marker
 from reverie.usecases import redactions, review
-from reverie.usecases.by import Files
+from reverie.usecases.by import By, Files
 from reverie.usecases.forgotten_writes import HeldForPerson
 from reveried.execute import read, stored_answer
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
-    from reverie.usecases.by import By, Place, UseCase
+    from reverie.usecases.by import Place, UseCase
     from reveried.services import Services
 
 P = ParamSpec("P")
@@ -114,7 +114,7 @@ async def note_taken(services: Services, space: str, place: Place) -> None:
     taken = [] if log is None else log.drain()
     if taken:
         found = [redactions.Found(one, (*place, 0)) for one in taken]
-        await services.submit(redactions.noted(space, found), bulk=True)
+        await services.submit(redactions.noted.write(By(space, "redaction"), found), bulk=True)
 
 
 async def _check_secrets(services: Services, space: str, path: str, deletes: str) -> None:

@@ -22,6 +22,7 @@ from reverie.usecases.by import By
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import imports
 from reveried.actions.learn import learn
+from reveried.drive import write
 from reveried.log import logger
 from reveried.supervise import start_supervised
 
@@ -175,10 +176,8 @@ class Follower:
                 followed.unlearnt = False
                 await _learn(services, space, followed.record.thread)
             if ended or (followed.record.pid is None and quiet_s > IDLE_S):
-                write = sessions.end.write(
-                    By(space, f"session:{followed.record.client}"), followed.record.client, followed.record.session
-                )
-                await services.submit(write)
+                client, session = followed.record.client, followed.record.session
+                await write(services, sessions.end, By(space, f"session:{client}"), client, session)
                 return
             try:
                 await asyncio.wait_for(followed.due.wait(), pause_s)

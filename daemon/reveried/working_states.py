@@ -21,6 +21,7 @@ from reverie.usecases.by import By
 from reverie.usecases.entries import sealed_after, spoken_messages
 from reveried.actions.contexts import state as current_state
 from reveried.actions.pages import extend_outline
+from reveried.drive import write
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -164,11 +165,9 @@ class BackgroundState:
         if refined is None:
             return
         space, thread = key
-        refinement = working_state.refine.write(
-            By(space, "distiller"), thread, refined, seq=plan.seq, version=plan.version
-        )
+        by = By(space, "distiller")
         try:
-            await services.submit(refinement, bulk=True)
+            await write(services, working_state.refine, by, thread, refined, seq=plan.seq, version=plan.version)
         except Conflict as conflict:
             # The agent stored a state of its own since `plan`: its words win.
             logger("reveried.background_state").info("an agent was faster than the distiller", code=conflict.code)

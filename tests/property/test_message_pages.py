@@ -69,7 +69,7 @@ class GrowingThread:
             plan = thread_outline.plan_outline(thread_outline.snapshot_outline(reader, self.name))
             if plan.parts is None:
                 plan = thread_outline.plan_outline(thread_outline.snapshot_outline(reader, self.name, whole=True))
-        for step in thread_outline.commit_steps(plan, space=SPACE):
+        for step in thread_outline.commit_steps(plan, SPACE):
             write(self.store, step.body)
 
     def page(self, after: int, limit: int, *, last: int | None = None) -> wire.Page[wire.StoredMessage]:
@@ -218,7 +218,7 @@ def test_a_thread_created_again_has_its_own_pages(tmp_path: Path) -> None:
         assert first.pages(5) == []
         # A step of the first thread's outline that was still waiting writes nothing.
         for step in thread_outline.commit_steps(
-            thread_outline.OutlinePlan("thr_1", AT, 0, [outlines.OutlinePart(1, 20, 20)]), space=SPACE
+            thread_outline.OutlinePlan("thr_1", AT, 0, [outlines.OutlinePart(1, 20, 20)]), SPACE
         ):
             write(store, step.body)
         second.append([said("user", f"new {number}") for number in range(9)])

@@ -13,6 +13,7 @@ from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.tokenizer import count
 from reverie.usecases import briefs
+from reverie.usecases.by import By
 from reverie.usecases.usage import session_cost
 from reveried.actions.projects import known_project
 from reveried.drive import write
@@ -21,7 +22,6 @@ from reveried.locks import keyed_lock
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie.usecases.by import By
     from reveried.services import Services
 
 _LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
@@ -112,4 +112,4 @@ async def _make(services: Services, space: str, thread: str, *, bulk: bool = Fal
         if job is None:  # they are current
             return
         plan = await decide(services, "brief", job, briefs.ThreadPlan, bulk=bulk)
-        await services.submit(briefs.commit_thread(plan, space=space), bulk=True)
+        await write(services, briefs.commit_thread, By(space, ""), plan)

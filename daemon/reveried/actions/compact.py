@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from reverie.errors import Busy, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor
 from reverie.usecases import purge_steps
+from reverie.usecases.by import By
+from reveried.drive import write
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ async def compact(services: Services) -> int:
                 raise
             await asyncio.sleep(1)
     if due is not None:
-        await services.submit(purge_steps.compacted(due))
+        await write(services, purge_steps.compacted, By(SYSTEM_SPACE, "purge"), due)
     return saved
 
 

@@ -12,6 +12,7 @@ from reveried.locks import wait_together
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from reverie import wire
     from reverie.store import MemoryRecord, Reader
     from reverie.text_recall import Found, Hit
     from reveried.services import Services
@@ -28,26 +29,17 @@ class Recalled(NamedTuple):
 
 
 async def recall(
-    services: Services,
-    space: str,
-    query: str,
-    *,
-    limit: int,
-    token_budget: int | None = None,
-    types: Collection[str] | None = None,
-    tags: Collection[str] | None = None,
-    projects: Collection[str] | None = None,
-    min_score: float | None = None,
-    peek: bool = False,
+    services: Services, space: str, asked: wire.RecallRequest, projects: Collection[str] | None
 ) -> Recalled:
-    """Return the memories that answer a query, and count an access of each hit unless the caller only peeks."""
+    """Return the memories of these projects, None for all, that answer a query; each hit counts, but for a peek."""
+    query, peek = asked.query, asked.peek
     options: dict[str, Any] = {
-        "limit": limit,
-        "token_budget": token_budget or RECALL_TOKENS,
-        "types": {MemoryType(kind) for kind in types} if types else None,
-        "tags": tags or None,
+        "limit": asked.limit,
+        "token_budget": asked.token_budget or RECALL_TOKENS,
+        "types": {MemoryType(kind) for kind in asked.types} if asked.types else None,
+        "tags": asked.tags or None,
         "projects": projects,
-        "min_score": min_score,
+        "min_score": asked.min_score,
     }
 
     def at_once() -> Recalled | None:

@@ -53,7 +53,7 @@ async def extend_outline(services: Services, space: str, thread_id: str, *, bulk
         plan = await _planned(services, await read(services, space, snapshot), bulk=bulk)
         if plan.parts is None:
             plan = await _planned(services, await read(services, space, partial(snapshot, whole=True)), bulk=bulk)
-        for write in thread_outline.commit_steps(plan, space=space):
+        for write in thread_outline.commit_steps(plan, space):
             await services.submit(write, bulk=True)
 
 

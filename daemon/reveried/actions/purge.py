@@ -40,18 +40,18 @@ _LMDB_MAGIC = (0xBEEFC0DE).to_bytes(4, "little")
 _MAGIC_AT = 16
 
 
-async def purge(services: Services, space: str, target: PendingPurge, *, who: str) -> wire.Purged:
+async def purge(services: Services, by: By, target: PendingPurge) -> wire.Purged:
     """Remove the target for good from store, history, archives, folder and free pages; return what went.
 
     Raises:
         NotFound: nothing is left of it.
         Conflict: a person's secret is in its place, or the folder cannot be written there.
     """
-    async with keyed_lock("purge", space):
-        sources = await read(services, space, partial(purging.sources, purge=target))
-        await _delete_first(services, space, target, who)
-        await services.submit(purge_steps.begin(space, who, target))
-        return await _finish(services, space, target, sources, who)
+    async with keyed_lock("purge", by.space):
+        sources = await read(services, by.space, partial(purging.sources, purge=target))
+        await _delete_first(services, by, target)
+        await write(services, purge_steps.begin, by, target)
+        return await _finish(services, by, target, sources)
 
 
 async def resume(services: Services) -> None:
@@ -63,7 +63,7 @@ async def resume(services: Services) -> None:
         for space in await asyncio.to_thread(spaces_of, services.store):
             misnamed = await read(services, space, consolidation.misnamed_archives)
             if misnamed is not None:
-                await services.submit(purge_steps.name_archives(space, misnamed), bulk=True)
+                await write(services, purge_steps.name_archives, By(space, WHO), misnamed)
             for target in await read(services, space, purging.pending):
                 async with keyed_lock("purge", space):
                     await _resume_one(services, space, target)
@@ -86,18 +86,18 @@ async def _resume_one(services: Services, space: str, target: PendingPurge) -> N
             documents=[target.key] if target.kind == "document" else [],
             thread=target.key if target.kind == "thread" else None,
         )
-    await _finish(services, space, target, sources, WHO)
+    await _finish(services, By(space, WHO), target, sources)
 
 
-async def _delete_first(services: Services, space: str, target: PendingPurge, who: str) -> None:
+async def _delete_first(services: Services, by: By, target: PendingPurge) -> None:
     """Delete the memory or document as an ordinary deletion does, with the same checks; nothing if it is gone."""
-    with services.store.reader(space) as reader:
+    with services.store.reader(by.space) as reader:
         is_memory = target.kind == "memory" and reader.exists(Kind.MEMORY, (target.key,))
         is_document = target.kind == "document" and reader.exists(Kind.DOCUMENT, (target.key,))
     if is_memory:
-        await write(services, memories.forget, By(space, who), target.key)
-    if is_document and not _is_copy(services, space, target.key):
-        await write(services, documents.delete, By(space, who), target.key)
+        await write(services, memories.forget, by, target.key)
+    if is_document and not _is_copy(services, by.space, target.key):
+        await write(services, documents.delete, by, target.key)
 
 
 def _is_copy(services: Services, space: str, path: str) -> bool:
@@ -106,30 +106,25 @@ def _is_copy(services: Services, space: str, path: str) -> bool:
         return any(conflict.copy == path for conflict in open_conflicts(reader))
 
 
-async def _finish(services: Services, space: str, target: PendingPurge, found: Sources, who: str) -> wire.Purged:
+async def _finish(services: Services, by: By, target: PendingPurge, found: Sources) -> wire.Purged:
     """Run every step of a purge that is recorded as begun; each may have run before."""
+    space = by.space
     async with keyed_lock("memories", space):
-        await services.submit(purge_steps.remove_blocks(space, who, found))
+        await write(services, purge_steps.remove_blocks, by, found)
         await services.sync_service.write_all(space)
-        findings = await _rewrite(services, space, found, who)
-        await services.sync_service.forget_texts(
-            space, partial(purge_steps.without_words, holds=findings.wide.holds), findings.wide.in_file
-        )
-        await asyncio.to_thread(
-            clear_spool, services, findings.wide.in_file
-        )  # after a crash behind `_erase` nobody knows the words any more
-        await _erase(services, space, found, who)
-        await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
-        await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
-        services.texts.clear(space)
-        services.hooks.clear(space)
-        services.read_versions.clear(space)
+        findings = await _rewrite(services, by, found)
+        forgotten = partial(purge_steps.without_words, holds=findings.wide.holds)
+        await services.sync_service.forget_texts(space, forgotten, findings.wide.in_file)
+        # After a crash behind `_erase` nobody knows the words any more.
+        await asyncio.to_thread(clear_spool, services, findings.wide.in_file)
+        await _erase(services, by, found)
+        await clear_copies(services, space)
         if paths := frozenset(found.documents):
             named = await read(services, space, partial(purging.naming, paths=paths))
-            for write in purge_steps.without_names(space, who, named, paths):
-                await services.submit(write, bulk=True)
-        await services.submit(purge_steps.needs_compaction(services.clock()))
-        operation = (await services.submit(purge_steps.finish(space, who, target))).value
+            for start in range(0, len(named), purge_steps.BATCH):
+                await write(services, purge_steps.without_names, by, named[start : start + purge_steps.BATCH], paths)
+        await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, WHO), services.clock())
+        operation = await write(services, purge_steps.finish, by, target)
     await services.sync_service.write_all(space)
     await services.sync_service.settle_displaced(space)
     saved = await compact(services)
@@ -145,7 +140,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
     )
 
 
-async def _rewrite(services: Services, space: str, found: Sources, who: str) -> Findings:
+async def _rewrite(services: Services, by: By, found: Sources) -> Findings:
     """Remove the purged words from archives, summaries and other memories; return the records that had them.
 
     In two rounds: changing a current record adds a version with the words to its history.
@@ -156,36 +151,45 @@ async def _rewrite(services: Services, space: str, found: Sources, who: str) -> 
 
     async def rewrite(findings: Findings) -> None:
         if findings.copies:
-            await services.submit(purge_steps.cover_copies(space, who, findings))
-            await services.sync_service.write_all(space)
-        writes = purge_steps.rewrites(space, who, findings, found)
+            await write(services, purge_steps.cover_copies, by, findings)
+            await services.sync_service.write_all(by.space)
+        writes = purge_steps.rewrites(by, findings, found)
         while part := list(islice(writes, together)):  # as one commit, since each waits for the disk
-            await asyncio.gather(*(_repeat(services, write) for write in part))
+            await asyncio.gather(*(_repeat(services, step) for step in part))
 
     together = min(purge_steps.BATCH, 1 + services.config.daemon.queue_length // 2)  # room is left for other writes
-    first = await read(services, space, find)
+    first = await read(services, by.space, find)
     await rewrite(first)
-    await rewrite(await read(services, space, find))
-    await forget_answers(services, space, who, first.wide.in_answer)
+    await rewrite(await read(services, by.space, find))
+    await forget_answers(services, by, first.wide.in_answer)
     return first
 
 
-async def forget_answers(services: Services, space: str, who: str, holds: Callable[[Json], bool]) -> None:
+async def clear_copies(services: Services, space: str) -> None:
+    """Clear what the process and its folders have of purged words: saved indexes and cached texts."""
+    await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
+    await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
+    services.texts.clear(space)
+    services.hooks.clear(space)
+    services.read_versions.clear(space)
+
+
+async def forget_answers(services: Services, by: By, holds: Callable[[Json], bool]) -> None:
     """Empty the stored answers and the results of jobs for which `holds` is true."""
-    services.jobs.forget(space, holds)
+    services.jobs.forget(by.space, holds)
     after: bytes | None = None
     while True:
-        after = (await services.submit(purge_steps.forget_answers(space, who, holds, after), bulk=True)).value
+        after = await write(services, purge_steps.forget_answers, by, holds, after)
         if after is None:
             return
 
 
-async def _erase(services: Services, space: str, found: Sources, who: str) -> None:
+async def _erase(services: Services, by: By, found: Sources) -> None:
     """Remove the purged thread, memory or document itself, with all versions."""
     if found.thread is not None:
-        while await _exists(services, space, found.thread):
-            await services.submit(threads.delete_step.write(By(space, who), found.thread))
-    for step in purge_steps.erase(space, who, found):
+        while await _exists(services, by.space, found.thread):
+            await write(services, threads.delete_step, by, found.thread)
+    for step in purge_steps.erase(by, found):
         await _repeat(services, step)
 
 
@@ -206,9 +210,9 @@ async def _exists(services: Services, space: str, thread_id: str) -> bool:
     return await read(services, space, lambda reader: reader.load(ThreadRecord, (thread_id,)) is not None)
 
 
-async def _repeat(services: Services, write: Write[int]) -> None:
+async def _repeat(services: Services, step: Write[int]) -> None:
     """Submit a write repeatedly until it has nothing left to do."""
-    while (await services.submit(write, bulk=True)).value:
+    while (await services.submit(step, bulk=True)).value:
         pass
 
 

@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from reverie import files as reverie_files
 from reverie import wire
@@ -28,9 +28,9 @@ from reverie.store import (
     RedactionRecord,
     RedactionsCursor,
     ThreadRecord,
-    Write,
 )
 from reverie.usecases import privacy, purge_steps, redactions, unredact
+from reverie.usecases.by import By
 from reverie.usecases.entries import ENTRY_NAMES
 from reverie.usecases.projects import of_thread
 from reverie.wire import CHUNK_MAX_BYTES
@@ -38,6 +38,7 @@ from reveried.actions import purge
 from reveried.actions.compact import compact
 from reveried.config import read_file
 from reveried.config_lines import with_value
+from reveried.drive import write
 from reveried.execute import decide, read
 from reveried.follower import is_own_file
 from reveried.locks import keyed_lock
@@ -47,11 +48,9 @@ from reveried.stored import spaces_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.store import Reader, RedactedPlace, Writer
+    from reverie.store import Reader, RedactedPlace, Write
     from reverie.usecases.unredact import Line
     from reveried.services import Services
-
-T = TypeVar("T")
 
 SETTING: Final = "redact.allow"
 BESIDE: Final = "it is in a title, a note or a working state, and stored nowhere as it was"
@@ -90,7 +89,7 @@ async def allow(services: Services, entry: str, *, who: str) -> wire.Allowed:
         answer = wire.Allowed(allow=entries)
         for space in spaces_of(services.store):
             async with keyed_lock("purge", space):
-                await _Change(services, space, entry, who, answer).restore()
+                await _Change(services, By(space, who), entry, answer).restore()
         return answer
 
 
@@ -116,8 +115,8 @@ async def disallow(services: Services, entry: str, *, who: str) -> wire.Allowed:
         answer = wire.Allowed(allow=entries)
         for space in spaces_of(services.store):
             async with keyed_lock("purge", space):
-                await _Change(services, space, entry, who, answer).replace_again(before)
-        await services.submit(purge_steps.needs_compaction(services.clock()))
+                await _Change(services, By(space, who), entry, answer).replace_again(before)
+        await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, purge.WHO), services.clock())
         await compact(services)  # the bytes of what was replaced are in free pages
         return answer
 
@@ -181,7 +180,7 @@ async def _forget_values(services: Services, rule: str) -> None:
             space,
             lambda reader: {record.id for _, record in reader.records(RedactionRecord) if record.rule == rule},
         )
-    await services.submit(redactions.forget_fingerprints(names))
+    await write(services, redactions.forget_fingerprints, By(SYSTEM_SPACE, "redaction"), names)
     hashes = redactions.allowed(sorted(names)).hashes
     await services.worker.run_alone(partial(services.keeper.forget, frozenset(hashes)))
 
@@ -221,10 +220,14 @@ class _Change:
     """The work on the texts of one space after a change of `redact.allow`; the answer says what became of them."""
 
     services: Services
-    space: str
+    by: By
     entry: str
-    who: str
     answer: wire.Allowed
+
+    @property
+    def space(self) -> str:
+        """The space whose texts change."""
+        return self.by.space
 
     async def restore(self) -> None:
         """Restore the texts that have transcripts, and name the others."""
@@ -248,13 +251,13 @@ class _Change:
             plan = await read(self.services, self.space, partial(unredact.again, thread=thread, retaken=retaken))
             if not plan.restored:
                 continue
-            done = await self._submit(unredact.commit(self.space, self.who, thread.id, plan))
+            done = await write(self.services, unredact.commit, self.by, thread.id, plan)
             self.answer.values += plan.values
             self.answer.restored.append(_in_thread(thread, done))
             self._state_again(thread)
             replaced += len(done)
         async with keyed_lock("memories", self.space):
-            await self._repeated(unredact.documents_again(self.space, self.who, retaken))
+            await self._repeated(unredact.documents_again.write(self.by, retaken))
             await self._history_again(retaken)
         for path, text in (await self._files()).items():
             if retaken.holds(text):
@@ -266,17 +269,14 @@ class _Change:
         """Take what is no longer allowed from every version, and from all that is a copy, as a purge does."""
         services, space = self.services, self.space
         found = await read(services, space, partial(unredact.versions_with, retaken=retaken))
-        for write in unredact.versions_again(space, self.who, found, retaken):
-            await self._submit(write)
+        for start in range(0, len(found), purge_steps.BATCH):
+            part = found[start : start + purge_steps.BATCH]
+            await write(services, unredact.versions_again, self.by, part, retaken)
         await services.sync_service.forget_texts(
             space, partial(purge_steps.without_words, holds=retaken.holds), retaken.holds
         )
-        await purge.forget_answers(services, space, self.who, retaken.holds)
-        await asyncio.to_thread(services.recall.rewrite, space)
-        await asyncio.to_thread(services.messages.rewrite, space)
-        services.texts.clear(space)
-        services.hooks.clear(space)
-        services.read_versions.clear(space)
+        await purge.forget_answers(services, self.by, retaken.holds)
+        await purge.clear_copies(services, space)
         await asyncio.to_thread(purge.clear_spool, services, retaken.holds)
         await services.sync_service.write_all(space)
 
@@ -284,18 +284,11 @@ class _Change:
         is_older = since(self.services) is not None
         return await read(self.services, self.space, partial(_concerned, entry=self.entry, is_older=is_older))
 
-    async def _submit(self, write: Write[T]) -> T:
-        return (await self.services.submit(write, bulk=True)).value
-
     async def _end(self, entries: int, *, allowed: bool) -> None:
         """Announce the change and how many entries of threads it changed, without its content."""
         if entries:
             self.services.texts.clear(self.space)
-
-        def body(writer: Writer) -> None:
-            writer.event("redactions.allowed" if allowed else "redactions.disallowed", {"entries": entries})
-
-        await self._submit(Write(self.space, self.who, "redactions.allow", body))
+        await write(self.services, redactions.announce, self.by, entries, allowed=allowed)
 
     async def _restore_thread(self, thread: ThreadRecord, found: _Concerned) -> _Done:
         """Read the transcripts of a thread again, and restore its entries and what repeats them."""
@@ -313,7 +306,7 @@ class _Change:
             except ReverieError as error:  # a file that cannot be read is as one that is gone
                 logger("reveried.redactions").warning("a transcript was not read", code=error.code, thread=thread.id)
         if done.pieces:
-            await self._repeated(unredact.derived(self.space, self.who, thread.id, done.pieces), thread)
+            await self._repeated(unredact.derived.write(self.by, thread.id, done.pieces), thread)
         if done.seqs:
             self.answer.restored.append(_in_thread(thread, sorted(done.seqs)))
         left = sorted(named - done.met)
@@ -328,8 +321,7 @@ class _Change:
         """Restore the documents whose files have what was redacted."""
         files = await self._files()
         if files:
-            write = unredact.from_files(self.space, self.who, files, self.services.redactor)
-            for path in await self._submit(write):
+            for path in await write(self.services, unredact.from_files, self.by, files, self.services.redactor):
                 place = wire.RedactedPlace(document=path, project=folder_of(path))
                 self.answer.restored.append(place)
                 self.answer.values += 1
@@ -340,9 +332,9 @@ class _Change:
         texts = [(path, await self.services.sync_service.text(self.space, path)) for path in paths]
         return {path: text for path, text in texts if text is not None}
 
-    async def _repeated(self, write: Write[list[str]], *threads: ThreadRecord) -> None:
+    async def _repeated(self, change: Write[list[str]], *threads: ThreadRecord) -> None:
         """Change what repeats the messages of threads, and the files of the documents among it."""
-        paths = await self._submit(write)
+        paths = (await self.services.submit(change, bulk=True)).value
         if paths:
             self.answer.restored += [wire.RedactedPlace(document=path, project=folder_of(path)) for path in paths]
             self.answer.values += len(paths)
@@ -379,7 +371,7 @@ class _Change:
                 plan = await decide(self.services, "unredact", job, unredact.ReadPlan, bulk=True)
                 done.met.update(plan.met)
                 if plan.restored:
-                    restored = await self._submit(unredact.commit(self.space, self.who, thread_id, plan))
+                    restored = await write(self.services, unredact.commit, self.by, thread_id, plan)
                     done.seqs += restored
                     done.pieces += plan.pieces
                     self.answer.values += plan.values

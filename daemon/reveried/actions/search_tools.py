@@ -78,9 +78,8 @@ async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
 
 async def _memories(call: ToolCall, request: wire.SearchRequest) -> list[MemoryRecord]:
     """Return the memories of the project and the person that answer a request, best first; they count as recalled."""
-    recalled = await action_memories.recall(
-        call.services, call.space, request.query, limit=request.limit, projects=projects.visible(request.project)
-    )
+    asked = wire.RecallRequest(query=request.query, limit=request.limit)
+    recalled = await action_memories.recall(call.services, call.space, asked, projects.visible(request.project))
     since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
     return [
         record

@@ -12,7 +12,7 @@ from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.store import SessionRecord, ThreadRecord
 from reverie.usecases import imported as imported_threads
-from reverie.usecases import privacy, projects, sessions
+from reverie.usecases import privacy, projects, sessions, thread_projects
 from reverie.usecases.by import By
 from reveried.actions import imports
 from reveried.actions.projects import registered
@@ -78,7 +78,7 @@ async def begin(
         return thread is not None and projects.of_thread(thread) is None
 
     if await read(services, space, lacks_project):
-        await write(services, sessions.set_project, by, stored.thread, stored.project)
+        await write(services, thread_projects.set_first_project, by, stored.thread, stored.project)
     if stored.before is not None:
         services.follower.end((space, stored.client, stored.before))
     if stored.client in _FOLLOWED_CLIENTS:

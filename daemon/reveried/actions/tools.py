@@ -145,9 +145,8 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     visible = projects.visible(call.project)
     least = None if params.min_score is UNSET else params.min_score
-    recall = await memories.recall(
-        call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
-    )
+    asked = wire.RecallRequest(query=params.query, limit=params.limit, min_score=least)
+    recall = await memories.recall(call.services, call.space, asked, visible)
     return wire.ToolRecall(
         about=RECALL_HEADING,
         memories=[_recalled(record) for _, record in recall.hits],
@@ -176,7 +175,7 @@ async def _read(call: ToolCall, params: tools.MemoryReadInput) -> Json:
 
     The version counts as read once all of its lines were.
     """
-    document = await _current(call, writable_path(params.path))
+    document = await current(call, writable_path(params.path))
     if document is None:
         raise NotFound(f"there is no memory file {params.path!r}")
     limit = None if isinstance(params.limit, UnsetType) else params.limit
@@ -196,7 +195,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     content, made = with_bullets(path, params.content)
 
     async def attempt() -> DocumentRecord:
-        document = await _current(call, path)
+        document = await current(call, path)
         text = await asyncio.to_thread(_text_to_write, call, path, content, document)
         by = replace(_by(call, path), if_match="" if document is None else document.sha256)
         stored = await write(call.services, documents.put, by, path, text)
@@ -207,7 +206,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
 
     stored = await stored_answer(call.services, call.space, call.idempotency, DocumentRecord)
     if stored is None:
-        stored = await _retry_while_overtaken(attempt)
+        stored = await retry_while_overtaken(attempt)
     return _written(call, stored, way="whole", made=made)
 
 
@@ -228,7 +227,7 @@ def _written(call: ToolCall, stored: DocumentRecord, *, way: Way, made: int = 0)
     return {"success": True, "note": note} if note else {"success": True}
 
 
-async def _retry_while_overtaken(attempt: Callable[[], Awaitable[A]]) -> A:
+async def retry_while_overtaken(attempt: Callable[[], Awaitable[A]]) -> A:
     """Return the result of `attempt`, called up to TRIES times while another writer commits in between."""
     for _ in range(TRIES - 1):
         try:
@@ -239,7 +238,7 @@ async def _retry_while_overtaken(attempt: Callable[[], Awaitable[A]]) -> A:
     return await attempt()
 
 
-async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
+async def current(call: ToolCall, path: str) -> DocumentRecord | None:
     """Commit a person's save of the file, and return the document; None where there is none."""
     await call.services.sync_service.read_saves(call.space, {path})
     with call.services.store.reader(call.space) as reader:
@@ -281,7 +280,7 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
 async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
     """Append an entry; one that would change no memory is refused, and prose in a file of facts becomes a bullet."""
     path = writable_path(params.path)
-    document = await _current(call, path)
+    document = await current(call, path)
     entry, made = _entry_to_append(path, document, params.entry)
     summary = None if isinstance(params.summary, UnsetType) else params.summary
     stored = await write(call.services, documents.append, _by(call, path), path, entry, summary)

@@ -6,7 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError
+from reverie.store.prune import Rules
 from reverie.usecases import history, undo
+from reverie.usecases.by import By
 from reveried.actions.compact import compact_if_sparse
 from reveried.drive import write
 from reveried.locks import keyed_lock
@@ -15,9 +17,9 @@ from reveried.stored import spaces_of
 
 if TYPE_CHECKING:
     from reverie import wire
-    from reverie.usecases.by import By
     from reveried.services import Services
 
+WHO = "retention"
 FIRST_AFTER_S = 300.0  # the first minutes after a start belong to callers and to the first scans of the folders
 EVERY_S = 24 * 3600.0
 STEPS_LOGGED = 400  # steps of the work on old versions between two lines of the log: some 10,000 versions
@@ -57,7 +59,7 @@ async def shorten_versions(services: Services) -> None:
     """
     for space in await asyncio.to_thread(spaces_of, services.store):
         steps = 1
-        while not (await services.submit(history.shorten_step(space), bulk=True)).value:
+        while not await write(services, history.shorten_step, By(space, WHO)):
             steps += 1
             if steps % STEPS_LOGGED == 0:
                 logger("reveried.retention").info("old versions are being made smaller", space=space, steps=steps)
@@ -66,14 +68,14 @@ async def shorten_versions(services: Services) -> None:
 async def prune(services: Services) -> int:
     """Apply the retention rules to every space, in steps behind other writes; return the number of deleted records."""
     days = services.config.retention
-    rules = history.Rules(
+    rules = Rules(
         version_days=days.version_days, event_days=days.event_days, key_days=days.key_days, job_days=days.job_days
     )
     removed = 0
     for space in await asyncio.to_thread(spaces_of, services.store):
         cursor: str | None = None
         while True:
-            step = (await services.submit(history.prune_step(space, rules, cursor), bulk=True)).value
+            step = await write(services, history.prune_step, By(space, WHO), rules, cursor)
             removed += step.removed
             cursor = step.cursor
             if cursor is None:

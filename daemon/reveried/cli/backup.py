@@ -167,15 +167,16 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
 
 def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     """Back up the store directly; return the size of the copy in bytes and its records by kind."""
-    from reverie.store import BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
+    from reverie.store import SYSTEM_SPACE, BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
     from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
     from reverie.usecases import restored as backups  # noqa: PLC0415 - as above
+    from reverie.usecases.by import By  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
     with _opened_store() as store:
         copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
         at = text_of(datetime.now(UTC))
-        store.commit([backups.add(BackupEntry(str(target), at))], at=at)
+        store.commit([backups.add.write(By(SYSTEM_SPACE, "backup"), BackupEntry(str(target), at))], at=at)
     return copy.byte_count, dict(copy.counts)
 
 
@@ -235,6 +236,7 @@ def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -
     from reverie.store.kinds import SYSTEM_SPACE  # noqa: PLC0415 - as above
     from reverie.usecases import restored as usecase_restored  # noqa: PLC0415 - as above
     from reverie.usecases import sync  # noqa: PLC0415 - as above
+    from reverie.usecases.by import By  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
     old_id, old = before
@@ -248,7 +250,7 @@ def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -
         for space, baselines in old.items():
             with opened.reader(space) as reader:
                 plan = usecase_restored.plan_baselines(reader, baselines)
-            opened.commit([sync.save_baselines(space, plan.changed, (), at=at)], at=at)
+            opened.commit([sync.save_baselines.write(By(space, "sync"), plan.changed, ())], at=at)
             saved_since += plan.saved_since
     return saved_since
 
@@ -270,6 +272,7 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     from reverie.store import Store  # noqa: PLC0415 - as above
     from reverie.sync.root import SPACE_FILE  # noqa: PLC0415 - as above
     from reverie.usecases import sync  # noqa: PLC0415 - as above
+    from reverie.usecases.by import By  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
     from reveried.stored import spaces_of  # noqa: PLC0415 - as above
 
@@ -278,7 +281,7 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
         missing = {space: data_dir / space for space in synced if not (data_dir / space / SPACE_FILE).exists()}
         if first and data_dir == layout.root and not os.path.lexists(data_dir):
             at = text_of(datetime.now(UTC))
-            opened.commit([sync.reset_baselines(space, at=at) for space in missing], at=at)
+            opened.commit([sync.reset_baselines.write(By(space, "sync")) for space in missing], at=at)
             return []
     return list(missing.values())
 

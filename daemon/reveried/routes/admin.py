@@ -14,11 +14,13 @@ from reverie import tokenizer, wire
 from reverie.api.system import System
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.private_folder import make_private
-from reverie.store import BackupEntry, Kind
+from reverie.store import SYSTEM_SPACE, BackupEntry, Kind
 from reverie.store.backup import backup
 from reverie.usecases import dream, privacy, restored, usage
+from reverie.usecases.by import By
 from reveried import PROTOCOL, __version__
 from reveried.actions.compact import compact
+from reveried.drive import write
 from reveried.execute import answer_once
 from reveried.http.route import serves
 from reveried.models.anthropic import DEFAULT_MODELS
@@ -206,7 +208,7 @@ async def make_backup(call: Call) -> wire.BackupMade:
         suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
         made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
         entry = BackupEntry(body.moved_to or str(path), call.services.clock())
-        await call.services.submit(restored.add(entry))
+        await write(call.services, restored.add, By(SYSTEM_SPACE, "backup"), entry)
         return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
 
     return await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade)

@@ -143,18 +143,7 @@ async def recall(call: Call) -> wire.RecallAnswer:
     selection = await projects.selected(call.services, call.space, body)
 
     async def search() -> wire.RecallAnswer:
-        answer = await memories.recall(
-            call.services,
-            call.space,
-            body.query,
-            limit=body.limit,
-            token_budget=body.token_budget,
-            types=body.types,
-            tags=body.tags,
-            projects=selection.visible,
-            min_score=body.min_score,
-            peek=body.peek,
-        )
+        answer = await memories.recall(call.services, call.space, body, selection.visible)
         return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
 
     return await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer)

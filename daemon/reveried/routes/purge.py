@@ -19,4 +19,4 @@ async def purge(call: Call, target: PendingPurge) -> wire.Purged:
         raise Forbidden(
             "an agent's token may not purge", hint="leave `purge` out; a person purges with `reverie forget --purge`"
         )
-    return await actions.purge(call.services, call.space, target, who=call.who)
+    return await actions.purge(call.services, call.by, target)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from reverie import tools, wire
 from reverie.api.tools import Tools
 from reverie.documents.project_paths import PERSON
-from reverie.errors import Conflict, NotFound, ReverieError, TooLarge, ValidationError
-from reverie.store import DocumentRecord
+from reverie.errors import NotFound, ReverieError, TooLarge, ValidationError
 from reverie.tools import memory
 from reverie.tools.memory import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View
 from reverie.usecases import documents
 from reverie.usecases.documents import writable_path
 from reveried.actions.caller import ToolCall, agent_of
-from reveried.actions.tools import project_of, run
+from reveried.actions.tools import SERVER_ERROR, current, project_of, retry_while_overtaken, run
 from reveried.drive import write
 from reveried.execute import answer_once
 from reveried.http.route import serves
@@ -25,11 +24,9 @@ from reveried.http.types import Call, Reply
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reverie.store import DocumentRecord
     from reverie.tools.memory import MemoryCommand
     from reverie.usecases.by import By
-
-TRIES = 5  # of a change while others change the same file
-SERVER_ERROR = 500  # statuses from here on are errors of the daemon, which no other command would avoid
 
 
 async def _run_memory_command(given: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
@@ -86,7 +83,8 @@ async def _create(command: Create, call: ToolCall) -> str:
 async def _edit(command: StrReplace | Insert, call: ToolCall) -> str:
     """Change a file by its command; if another writer changes it between its reading and the write, try again."""
     name = memory.relative(command.path)
-    for left in reversed(range(TRIES)):
+
+    async def attempt() -> str:
         document = await _document(call, name)
         if document is None:
             if memory.is_folder(name, await _sizes(call)):
@@ -97,14 +95,10 @@ async def _edit(command: StrReplace | Insert, call: ToolCall) -> str:
             text = f"The file {command.path} has been edited."
         else:
             after, text = memory.replaced(command.path, document.content, command.old_str, command.new_str)
-        try:
-            await _put(call, name, after, document)
-        except Conflict as conflict:
-            if not left or "currentVersion" not in conflict.details:
-                raise
-            continue
+        await _put(call, name, after, document)
         return text
-    raise AssertionError("the last try returns or raises")
+
+    return await retry_while_overtaken(attempt)
 
 
 async def _delete(command: Delete, call: ToolCall) -> str:
@@ -122,10 +116,7 @@ async def _delete(command: Delete, call: ToolCall) -> str:
 
 
 async def _rename(command: Rename, call: ToolCall) -> str:
-    old, new = (
-        memory.relative(command.old_path),
-        memory.relative(command.new_path),
-    )
+    old, new = memory.relative(command.old_path), memory.relative(command.new_path)
     if not old:
         raise MemoryToolError(f"Cannot rename the {memory.ROOT} directory itself")
     sizes = await _sizes(call)
@@ -156,12 +147,9 @@ def _by(call: ToolCall, project: str = PERSON, if_match: str | None = None) -> B
 async def _document(call: ToolCall, name: str) -> DocumentRecord | None:
     """Return the document at a path after syncing its file, so that a person's latest save is in it; or None."""
     try:
-        path = writable_path(name)
+        return await current(call, writable_path(name))
     except ValidationError:
         return None
-    await call.services.sync_service.read_saves(call.space, {path})
-    with call.services.store.reader(call.space) as reader:
-        return reader.load(DocumentRecord, (path,))
 
 
 async def _sizes(call: ToolCall) -> dict[str, int]:

@@ -11,6 +11,7 @@ from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.sync.redaction import has_marker
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync as syncing
+from reverie.usecases.by import By
 from reverie.usecases.forgotten_saves import hold_saves
 from reverie.usecases.redactions import noted
 from reveried.locks import finish_before_cancel, keyed_lock
@@ -222,7 +223,7 @@ class SyncService:
             root = await self._in_thread(space, before.to_accept)
             if root is None:
                 return
-            await self._submit(syncing.reset_baselines(space, root, at=self._clock()))
+            await self._submit(syncing.reset_baselines.write(By(space, "sync"), root))
             self._folders[space] = accepted = self._new_folder(space)
             accepted.late.take_over(before.late)
             await self._in_thread(space, before.close)
@@ -256,7 +257,7 @@ class SyncService:
         marked = [put.path for put in plan.puts if put.path in committed.operations and has_marker(put.text)]
         found = await self._in_thread(folder.space, folder.taken, marked) if marked else []
         if found:
-            await self._submit(noted(folder.space, found), bulk=True)
+            await self._submit(noted.write(By(folder.space, "redaction"), found), bulk=True)
 
     async def _commit(self, space: str, plan: Plan, outcome: SyncOutcome) -> CommitResult:
         """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""
@@ -285,7 +286,8 @@ class SyncService:
         first = syncing.first_puts(part)
         if first is not None:
             part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))
-        done = await self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=bulk)
+        by = By(space, syncing.WHO, "person", self._id)
+        done = await self._submit(syncing.commit.write(by, part), bulk=bulk)
         # A save is committed as it is, since a file cannot be refused: what an agent saved in it though a person forgot
         # it is taken out by the next operation.
         take_out = hold_saves(part, done.value, space=space)
@@ -304,7 +306,7 @@ class SyncService:
                 if unsaved or removed or root is not None:
                     # First the folder: a baseline must not say that a file is there which a power loss can take back.
                     await self._in_thread(space, folder.flush)
-                    write = syncing.save_baselines(space, unsaved, removed, at=self._clock(), root=root)
+                    write = syncing.save_baselines.write(By(space, "sync"), unsaved, removed, root)
                     await self._submit(write, bulk=True)
                     folder.recorded_root = root or folder.recorded_root
                     baselines.mark_saved(unsaved, removed)
@@ -317,12 +319,12 @@ class SyncService:
         folder = self.folder(space)
         with recorded_failure(folder, "projections"):
             if (entries := await asyncio.to_thread(folder.entries_to_list)) is not None:
-                await self._submit(projections.relist(space, entries))
+                await self._submit(projections.relist.write(By(space, "index"), entries))
                 await self.sync(space, set())
             async with keyed_lock("files", space):
                 failed = await self._in_thread(space, self.folder(space).update_projections)
             if removed := self.folder(space).take_removed_archives():
-                await self._submit(purge_steps.files_gone(space, removed))
+                await self._submit(purge_steps.files_gone.write(By(space, "purge"), removed))
             return failed
 
     async def forget_texts(

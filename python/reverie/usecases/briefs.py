@@ -32,7 +32,6 @@ from reverie.store import (
     MemoryRecord,
     RecordCache,
     ThreadRecord,
-    Write,
 )
 from reverie.tokenizer import TOKENIZER, count
 from reverie.usecases import memories, projects, threads
@@ -120,23 +119,20 @@ def plan_thread(job: ThreadJob) -> ThreadPlan:
     return ThreadPlan(job.thread, job.created_at, job.through, thread_brief(trace))
 
 
-def commit_thread(plan: ThreadPlan, *, space: str) -> Write[None]:
-    """Return the write that stores the lines of a thread; it writes nothing where the thread is gone."""
-
-    def body(writer: Writer) -> None:
-        thread = writer.load(ThreadRecord, (plan.thread,))
-        if thread is None or thread.created_at != plan.created_at:
-            return
-        record = BriefRecord(
-            thread=plan.thread,
-            created_at=plan.created_at,
-            through=plan.through,
-            version=VERSION,
-            brief=plan.brief,
-        )
-        writer.save(record, (plan.thread,))
-
-    return Write(space=space, who="", why="", body=body)
+@writes("", bulk=True)
+def commit_thread(to: Writer, _: By, plan: ThreadPlan) -> None:
+    """Store the lines of a thread, as bookkeeping; nothing where the thread is gone."""
+    thread = to.load(ThreadRecord, (plan.thread,))
+    if thread is None or thread.created_at != plan.created_at:
+        return
+    record = BriefRecord(
+        thread=plan.thread,
+        created_at=plan.created_at,
+        through=plan.through,
+        version=VERSION,
+        brief=plan.brief,
+    )
+    to.save(record, (plan.thread,))
 
 
 # The lines of a project

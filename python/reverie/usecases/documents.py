@@ -148,7 +148,7 @@ def _folder_deleted(reader: Reader, path: str) -> Files:
     return Files(paths, deleted=dict.fromkeys(paths, ""))
 
 
-def place(document: DocumentRecord | wire.DocumentDeleted, **_: Any) -> Place:
+def place(document: DocumentRecord | wire.DocumentDeleted, /, **_: Any) -> Place:
     """Return a document as the place of what was redacted in it."""
     return "document", document.path
 

@@ -17,10 +17,10 @@ from reverie.store import (
     OperationRecord,
     StoredRecord,
     VersionsCursor,
-    Write,
 )
 from reverie.store.prune import Rules, Step, prune
 from reverie.usecases import documents
+from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.put import NewText
 from reverie.usecases.thread_projects import moved_threads
@@ -29,24 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reverie.store import ChangeRecord, Reader, Writer
-
-__all__ = [
-    "Rules",
-    "archive_answer",
-    "archive_body",
-    "change_answers",
-    "difference",
-    "document_versions",
-    "get",
-    "is_undoable",
-    "operation_answer",
-    "operation_number",
-    "prune_step",
-    "require",
-    "shorten_step",
-    "text_at",
-    "texts_at",
-]
 
 _DIGITS_MAX = 18  # of an operation's number: it fits into 64 bits
 _SHA256 = lazy_regex(r"[0-9a-f]{64}")
@@ -264,30 +246,24 @@ def archive_body(reader: Reader, address: str) -> bytes:
 # Retention
 
 
-def prune_step(space: str, rules: Rules, cursor: str | None) -> Write[Step]:
-    """Return the write that deletes a bounded number of records older than the retention rules allow.
+@writes("retention", bulk=True)
+def prune_step(to: Writer, _: By, rules: Rules, cursor: str | None) -> Step:
+    """Delete a bounded number of records older than the retention rules allow.
 
     Bookkeeping, so it becomes no operation.
     """
-
-    def body(writer: Writer) -> Step:
-        return prune(writer, rules, cursor)
-
-    return Write(space=space, who="retention", why="retention", body=body)
+    return prune(to, rules, cursor)
 
 
-def shorten_step(space: str) -> Write[bool]:
-    """Return the write that converts some whole versions of older releases to edits; its body is True after the last.
+@writes("versions.shorten", bulk=True)
+def shorten_step(to: Writer, _: By) -> bool:
+    """Convert some whole versions of older releases to edits; return True after the last.
 
     It goes on where the last step ended, also after a restart. Bookkeeping, so it becomes no operation.
     """
-
-    def body(writer: Writer) -> bool:
-        cursor = writer.load(VersionsCursor, VersionsCursor.KEY) or VersionsCursor()
-        if cursor.done:
-            return True
-        after = writer.shorten_versions(cursor.after)
-        writer.save(VersionsCursor(after=after or "", done=after is None), VersionsCursor.KEY)
-        return after is None
-
-    return Write(space=space, who="retention", why="versions.shorten", body=body)
+    cursor = to.load(VersionsCursor, VersionsCursor.KEY) or VersionsCursor()
+    if cursor.done:
+        return True
+    after = to.shorten_versions(cursor.after)
+    to.save(VersionsCursor(after=after or "", done=after is None), VersionsCursor.KEY)
+    return after is None

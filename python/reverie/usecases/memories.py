@@ -174,7 +174,7 @@ def _forgotten(reader: Reader, memory_id: str) -> Files:
     return files._replace(deleted={files.seen.document: files.seen.content})
 
 
-@writes("memory.add", answers=RememberedMemory, files=_named, found=lambda memory, **_: ("memory", memory.id))
+@writes("memory.add", answers=RememberedMemory, files=_named, found=lambda memory, /, **_: ("memory", memory.id))
 def remember(to: Writer, by: By, candidate: Candidate, document: str | None = None) -> RememberedMemory:
     """Create a memory in a document, which is created if there is none; return its record.
 
@@ -229,7 +229,9 @@ def _with_tags(to: Writer, by: By, memory_id: str, tags: tuple[str, ...]) -> Mem
     return get(to, memory_id)
 
 
-@writes("memory.change", texts=("content",), files=_of_memory, found=lambda memory, **_: ("document", memory.document))
+@writes(
+    "memory.change", texts=("content",), files=_of_memory, found=lambda memory, /, **_: ("document", memory.document)
+)
 def change(
     to: Writer, by: By, memory_id: str, *, content: str | None = None, tags: Sequence[str] | None = None
 ) -> MemoryRecord:
@@ -254,7 +256,7 @@ def change(
     return changed
 
 
-@writes("memory.forget", files=_forgotten, found=lambda memory, **_: ("document", memory.document))
+@writes("memory.forget", files=_forgotten, found=lambda memory, /, **_: ("document", memory.document))
 def forget(to: Writer, by: By, memory_id: str) -> wire.MemoryDeleted:
     """Delete a memory's block from its document; `undo` restores it. Raises Conflict as `change` does.
 

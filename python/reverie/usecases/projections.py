@@ -24,10 +24,9 @@ from reverie.store import (
     MemoryRecord,
     PurgesCursor,
     RecordCache,
-    Write,
 )
 from reverie.usecases import projects
-from reverie.usecases.by import ENGINE
+from reverie.usecases.by import ENGINE, By, writes
 from reverie.usecases.put import NewText, put_texts, sha256
 
 if TYPE_CHECKING:
@@ -158,16 +157,13 @@ def needs_relisting(reader: Reader, entries: Sequence[DocumentEntry]) -> bool:
     return _list_text(reader, document, entries) != (None if document is None else document.content)
 
 
-def relist(space: str, entries: Sequence[DocumentEntry]) -> Write[None]:
-    """Return the write that updates the lines of MEMORY.md that Reverie wrote; other lines stay."""
-
-    def body(writer: Writer) -> None:
-        text = _list_text(writer, writer.load(DocumentRecord, (LIST,)), entries)
-        if text is not None:
-            put_texts(writer, {LIST: NewText(text)}, ENGINE)
-        writer.save(ListedCursor(paths=[entry.path for entry in entries]), ListedCursor.KEY)
-
-    return Write(space=space, who="index", why=WHY_LISTED, body=body)
+@writes(WHY_LISTED)
+def relist(to: Writer, _: By, entries: Sequence[DocumentEntry]) -> None:
+    """Update the lines of MEMORY.md that Reverie wrote; other lines stay."""
+    text = _list_text(to, to.load(DocumentRecord, (LIST,)), entries)
+    if text is not None:
+        put_texts(to, {LIST: NewText(text)}, ENGINE)
+    to.save(ListedCursor(paths=[entry.path for entry in entries]), ListedCursor.KEY)
 
 
 def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequence[DocumentEntry]) -> str | None:

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from reverie.documents import Delete, apply_changes, parse_document
 from reverie.errors import ReverieError
 from reverie.store import (
-    SYSTEM_SPACE,
     ArchiveRecord,
     CompactionCursor,
     DocumentRecord,
@@ -31,7 +30,7 @@ from reverie.store import (
 from reverie.store.prune import purge_thread
 from reverie.sync.inputs import Baseline, Save
 from reverie.usecases import consolidation, imported, redactions, runs
-from reverie.usecases.by import By
+from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
 from reverie.usecases.put import NewText, note_file_texts, put_texts
@@ -48,73 +47,64 @@ BATCH = 50  # records in one write, so that agents' writes wait for milliseconds
 ANSWERS = 200  # stored answers looked at in one write
 
 
-def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
-    """Return the write that records a purge as begun, so that the daemon continues it after a crash."""
-
-    def body(writer: Writer) -> None:
-        cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
-        if purge not in cursor.pending:
-            writer.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
-        if purge.kind == "thread":  # from here on no import adds words that the purge has not seen
-            imported.leave_mark(writer, purge.key)
-
-    return Write(space=space, who=who, why=WHY, body=body)
+@writes(WHY)
+def begin(to: Writer, _: By, purge: PendingPurge) -> None:
+    """Record a purge as begun, so that the daemon continues it after a crash."""
+    cursor = to.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
+    if purge not in cursor.pending:
+        to.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
+    if purge.kind == "thread":  # from here on no import adds words that the purge has not seen
+        imported.leave_mark(to, purge.key)
 
 
-def remove_blocks(space: str, who: str, found: Sources) -> Write[list[str]]:
-    """Return the write that takes the memories out of the current documents, and deletes documents that are purged.
+@writes(WHY)
+def remove_blocks(to: Writer, by: By, found: Sources) -> list[str]:
+    """Take the memories out of the current documents, delete those that are purged, and return the paths that changed.
 
-    Its body returns the paths that changed. The versions before are still kept. Of the memories of a purged thread the
-    hashes are kept as forgotten, as those of a purged memory are.
+    The versions before are still kept. Of the memories of a purged thread the hashes are kept as forgotten, as those of
+    a purged memory are.
     """
-
-    def body(writer: Writer) -> list[str]:
-        purged = set(found.memories)
-        if found.thread is not None:  # another session that says the same would else bring back what was purged
-            for name in found.memories:
-                if (memory := writer.load(MemoryRecord, (name,))) is not None:
-                    forget(writer, memory, who, words_left=False)
-        texts: dict[str, NewText | None] = {}
-        paths = {record.document for name in found.memories if (record := writer.load(MemoryRecord, (name,)))}
-        for path in {*paths, *found.documents}:
-            document = writer.load(DocumentRecord, (path,))
-            if document is None:
-                continue
-            own = [name for name in document.ids if name in purged]
-            if path in found.documents:
-                texts[path] = None
-            elif own:
-                changes = [Delete(name) for name in own]
-                edited = apply_changes(path, document.content, document.ids, changes, day=writer.at[:10])
-                texts[path] = None if edited.text is None else NewText(edited.text, edited.ids)
-        return put_texts(writer, texts, By("", ""))
-
-    return Write(space=space, who=who, why=WHY, body=body)
+    purged = set(found.memories)
+    if found.thread is not None:  # another session that says the same would else bring back what was purged
+        for name in found.memories:
+            if (memory := to.load(MemoryRecord, (name,))) is not None:
+                forget(to, memory, by.who, words_left=False)
+    texts: dict[str, NewText | None] = {}
+    paths = {record.document for name in found.memories if (record := to.load(MemoryRecord, (name,)))}
+    for path in {*paths, *found.documents}:
+        document = to.load(DocumentRecord, (path,))
+        if document is None:
+            continue
+        own = [name for name in document.ids if name in purged]
+        if path in found.documents:
+            texts[path] = None
+        elif own:
+            changes = [Delete(name) for name in own]
+            edited = apply_changes(path, document.content, document.ids, changes, day=to.at[:10])
+            texts[path] = None if edited.text is None else NewText(edited.text, edited.ids)
+    return put_texts(to, texts, by)
 
 
-def cover_copies(space: str, who: str, found: Findings) -> Write[list[str]]:
-    """Return the write that takes the lines with purged words out of the copies of open conflicts."""
-
-    def body(writer: Writer) -> list[str]:
-        texts: dict[str, NewText | None] = {}
-        for path in found.copies:
-            document = writer.load(DocumentRecord, (path,))
-            if document is not None:
-                texts[path] = NewText(lines_without(document.content, found.matcher))
-        return put_texts(writer, texts, By("", ""))
-
-    return Write(space=space, who=who, why=WHY, body=body)
+@writes(WHY)
+def cover_copies(to: Writer, by: By, found: Findings) -> list[str]:
+    """Take the lines with purged words out of the copies of open conflicts."""
+    texts: dict[str, NewText | None] = {}
+    for path in found.copies:
+        document = to.load(DocumentRecord, (path,))
+        if document is not None:
+            texts[path] = NewText(lines_without(document.content, found.matcher))
+    return put_texts(to, texts, by)
 
 
-def _step(space: str, who: str, body: Any) -> Write[int]:
-    """Return the write of one step; `body` takes the writer and returns how much it changed, 0 where it is done."""
-    return Write(space=space, who=who, why=WHY, body=body)
+@writes(WHY, bulk=True)
+def _step(to: Writer, _: By, change: Callable[..., int], *given: Any) -> int:
+    """Make one step, and return how much it changed, 0 where it is done."""
+    return change(to, *given)
 
 
-def without_names(
-    space: str, who: str, records: Sequence[tuple[Kind, int]], paths: Collection[str]
-) -> Iterator[Write[None]]:
-    """Yield the writes that take the paths of purged documents out of the log: operations have the hashes instead.
+@writes(WHY, bulk=True)
+def without_names(to: Writer, _: By, records: Sequence[tuple[Kind, int]], paths: Collection[str]) -> None:
+    """Take the paths of purged documents out of a part of the log: operations have the hashes instead.
 
     The last step: who follows the log has to have seen the deletions.
     """
@@ -131,42 +121,30 @@ def without_names(
         ]
         return {**value, "changes": changes}
 
-    def body(writer: Writer, part: Sequence[tuple[Kind, int]]) -> None:
-        gone = {path for path in paths if not writer.exists(Kind.DOCUMENT, (path,))}  # one may be written again by now
-        for kind, number in part:
-            writer.rewrite(kind, (number,), partial(without, gone=gone))
-
-    for start in range(0, len(records), BATCH):
-        part = records[start : start + BATCH]
-        yield Write(space=space, who=who, why=WHY, body=partial(body, part=part))
+    gone = {path for path in paths if not to.exists(Kind.DOCUMENT, (path,))}  # one may be written again by now
+    for kind, number in records:
+        to.rewrite(kind, (number,), partial(without, gone=gone))
 
 
 # What repeats the words
 
 
-def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterator[Write[int]]:
+def rewrites(by: By, found: Findings, sources: Sources) -> Iterator[Write[int]]:
     """Yield the writes that remove purged words from all that repeats them; each is repeated until it returns 0."""
     purged = frozenset(sources.memories)
-    write = partial(_step, space, who)
-    yield write(lambda writer: _rewrite_current(writer, found, sources))
+    yield _step.write(by, _rewrite_current, found, sources)
     for name in found.forgotten:
-        yield write(lambda writer, name=name: _rewrite_forgotten(writer, name))
+        yield _step.write(by, _rewrite_forgotten, name)
     for address in found.archives:
-        yield write(lambda writer, address=address: _replace_archive(writer, address, found.wide, sources.thread))
+        yield _step.write(by, _replace_archive, address, found.wide, sources.thread)
     for kind, key in found.versions:
-        yield write(
-            lambda writer, kind=kind, key=key: _rewrite_versions(writer, kind, key, found.matcher_of(kind), purged)
-        )
+        yield _step.write(by, _rewrite_versions, kind, key, found.matcher_of(kind), purged)
 
 
-def forget_answers(space: str, who: str, holds: Callable[[Json], bool], after: bytes | None) -> Write[bytes | None]:
-    """Return the write that empties stored answers for which `holds` is true; its body returns where to continue."""
-    return Write(
-        space=space,
-        who=who,
-        why=WHY,
-        body=lambda writer: writer.purge_answers(holds, after, ANSWERS),
-    )
+@writes(WHY, bulk=True)
+def forget_answers(to: Writer, _: By, holds: Callable[[Json], bool], after: bytes | None) -> bytes | None:
+    """Empty stored answers for which `holds` is true; return where to continue."""
+    return to.purge_answers(holds, after, ANSWERS)
 
 
 def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
@@ -284,19 +262,21 @@ def _archive_without(writer: Writer, archive: ArchiveRecord, matcher: Matcher) -
 # Sources
 
 
-def erase(space: str, who: str, found: Sources) -> Iterator[Write[int]]:
+def erase(by: By, found: Sources) -> Iterator[Write[int]]:
     """Yield the writes that remove purged records with their versions; each is repeated until it returns 0."""
-    write = partial(_step, space, who)
     for name in found.conflicts:
-        yield write(lambda writer, name=name: writer.purge(Kind.CONFLICT, (name,), 1))
+        yield _step.write(by, _erase_versions, Kind.CONFLICT, name)
     for name in found.memories:
-        yield write(lambda writer, name=name: _erase_memory(writer, name))
+        yield _step.write(by, _erase_memory, name)
     for path in found.documents:
-        yield write(lambda writer, path=path: writer.purge(Kind.DOCUMENT, (path,), 1))
+        yield _step.write(by, _erase_versions, Kind.DOCUMENT, path)
     if found.thread is not None:
-        thread = found.thread
-        yield write(lambda writer: _erase_runs(writer, thread))
-        yield write(lambda writer: purge_thread(writer, thread, 10 * BATCH))
+        yield _step.write(by, _erase_runs, found.thread)
+        yield _step.write(by, purge_thread, found.thread, 10 * BATCH)
+
+
+def _erase_versions(writer: Writer, kind: Kind, name: str) -> int:
+    return writer.purge(kind, (name,), 1)
 
 
 def _erase_runs(writer: Writer, thread: str) -> int:
@@ -315,63 +295,42 @@ def _erase_memory(writer: Writer, name: str) -> int:
     return writer.purge(Kind.MEMORY, (name,), 1)
 
 
-def finish(space: str, who: str, purge: PendingPurge) -> Write[int]:
-    """Return the write that ends a purge: its record is removed, and an event without content announces it."""
-
-    def body(writer: Writer) -> int:
-        cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
-        left = [entry for entry in cursor.pending if entry != purge]
-        writer.save(replace(cursor, pending=left), PurgesCursor.KEY)
-        redactions.forget_purged(writer)
-        writer.event("memory.purged", {"memoryRef": f"space:{space}", "kind": purge.kind})
-        return writer.operation()
-
-    return Write(space=space, who=who, why=WHY, body=body)
+@writes(WHY)
+def finish(to: Writer, by: By, purge: PendingPurge) -> int:
+    """End a purge: its record is removed, and an event without content announces it."""
+    cursor = to.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
+    left = [entry for entry in cursor.pending if entry != purge]
+    to.save(replace(cursor, pending=left), PurgesCursor.KEY)
+    redactions.forget_purged(to)
+    to.event("memory.purged", {"memoryRef": f"space:{by.space}", "kind": purge.kind})
+    return to.operation()
 
 
-def needs_compaction(at: str) -> Write[None]:
-    """Return the write that asks for a compaction: the bytes of a purge are still in free pages."""
-    return Write(
-        space=SYSTEM_SPACE,
-        who=WHY,
-        why="compaction.due",
-        body=lambda writer: _save(writer, CompactionCursor(since=at)),
-    )
+@writes("compaction.due")
+def needs_compaction(to: Writer, _: By, at: str) -> None:
+    """Ask for a compaction: the bytes of a purge, which ended `at`, are still in free pages."""
+    to.save(CompactionCursor(since=at), CompactionCursor.KEY)
 
 
-def compacted(due: CompactionCursor) -> Write[None]:
-    """Return the write that notes a compaction: no bytes of the purges until `due` are left in the file."""
-
-    def body(writer: Writer) -> None:
-        if writer.load(CompactionCursor, CompactionCursor.KEY) == due:  # else a purge came after the copy was made
-            writer.delete(Kind.CURSOR, CompactionCursor.KEY)
-
-    return Write(space=SYSTEM_SPACE, who=WHY, why="compaction.done", body=body)
+@writes("compaction.done")
+def compacted(to: Writer, _: By, due: CompactionCursor) -> None:
+    """Note a compaction: no bytes of the purges until `due` are left in the file."""
+    if to.load(CompactionCursor, CompactionCursor.KEY) == due:  # else a purge came after the copy was made
+        to.delete(Kind.CURSOR, CompactionCursor.KEY)
 
 
-def _save(writer: Writer, cursor: CompactionCursor) -> None:
-    writer.save(cursor, CompactionCursor.KEY)
+@writes("archives.named", bulk=True)
+def name_archives(to: Writer, _: By, addresses: Iterable[str]) -> None:
+    """Rename archives which are not what their names say."""
+    consolidation.name_archives(to, addresses)
 
 
-def name_archives(space: str, addresses: Iterable[str]) -> Write[None]:
-    """Return the write that renames archives which are not what their names say."""
-    return Write(
-        space=space,
-        who=WHY,
-        why="archives.named",
-        body=lambda writer: consolidation.name_archives(writer, addresses),
-    )
-
-
-def files_gone(space: str, addresses: Iterable[str]) -> Write[None]:
-    """Return the write that notes that the files of purged archives are removed."""
+@writes("archives.removed")
+def files_gone(to: Writer, _: By, addresses: Iterable[str]) -> None:
+    """Note that the files of purged archives are removed."""
     gone = set(addresses)
-
-    def body(writer: Writer) -> None:
-        cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
-        writer.save(replace(cursor, archives=[name for name in cursor.archives if name not in gone]), PurgesCursor.KEY)
-
-    return Write(space=space, who=WHY, why="archives.removed", body=body)
+    cursor = to.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
+    to.save(replace(cursor, archives=[name for name in cursor.archives if name not in gone]), PurgesCursor.KEY)
 
 
 def without_words(baseline: Baseline, holds: Callable[[str], bool]) -> Baseline:

@@ -16,7 +16,6 @@ from reverie.documents.project_paths import folder_of, memory_project
 from reverie.models import EntryKind
 from reverie.redact import Allow, Redactor
 from reverie.store import (
-    SYSTEM_SPACE,
     FingerprintRecord,
     Kind,
     MemoryRecord,
@@ -24,8 +23,8 @@ from reverie.store import (
     RedactionRecord,
     RedactionsCursor,
     ThreadRecord,
-    Write,
 )
+from reverie.usecases.by import By, writes
 from reverie.usecases.projects import of_thread
 
 if TYPE_CHECKING:
@@ -79,9 +78,16 @@ class RedactRules(msgspec.Struct):
 # Records
 
 
-def noted(space: str, found: Sequence[Found]) -> Write[None]:
-    """Return the write that records what was redacted."""
-    return Write(space=space, who="redaction", why="redaction.note", body=lambda writer: note(writer, found))
+@writes("redaction.note", bulk=True)
+def noted(to: Writer, _: By, found: Sequence[Found]) -> None:
+    """Record what was redacted."""
+    note(to, found)
+
+
+@writes("redactions.allow", bulk=True)
+def announce(to: Writer, _: By, entries: int, *, allowed: bool) -> None:
+    """Announce a change of `redact.allow`, and how many entries of threads it changed, without its content."""
+    to.event("redactions.allowed" if allowed else "redactions.disallowed", {"entries": entries})
 
 
 def note(writer: Writer, found: Iterable[Found]) -> None:
@@ -145,16 +151,13 @@ def forget_purged(writer: Writer) -> None:
             writer.save(replace(record, places=left), (str(name),))
 
 
-def forget_fingerprints(names: Iterable[str]) -> Write[None]:
-    """Return the write by which values, by the ids of their redactions, are no longer recognized without their rule."""
+@writes("redaction.forget")
+def forget_fingerprints(to: Writer, _: By, names: Iterable[str]) -> None:
+    """Recognize values, by the ids of their redactions, no longer without their rule."""
     hashes = {name.removeprefix(ID) for name in names}
-
-    def body(writer: Writer) -> None:
-        for key, record in list(writer.records(FingerprintRecord)):
-            if record.hash in hashes:
-                writer.delete(Kind.FINGERPRINT, key)
-
-    return Write(space=SYSTEM_SPACE, who="redaction", why="redaction.forget", body=body)
+    for key, record in list(to.records(FingerprintRecord)):
+        if record.hash in hashes:
+            to.delete(Kind.FINGERPRINT, key)
 
 
 # The list

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from reverie.store import SYSTEM_SPACE, BackupEntry, BackupsCursor, DocumentRecord, Write
+from reverie.store import BackupEntry, BackupsCursor, DocumentRecord
 from reverie.sync.inputs import Baseline, sha256
+from reverie.usecases.by import By, writes
 from reverie.usecases.sync import baselines
 
 if TYPE_CHECKING:
@@ -24,15 +25,12 @@ def listed(reader: Reader) -> list[BackupEntry]:
     return (reader.load(BackupsCursor, BackupsCursor.KEY) or BackupsCursor()).backups
 
 
-def add(entry: BackupEntry) -> Write[None]:
-    """Return the write that adds a backup to the list."""
-
-    def body(writer: Writer) -> None:
-        others = [backup for backup in listed(writer) if backup.path != entry.path]
-        cursor = writer.load(BackupsCursor, BackupsCursor.KEY) or BackupsCursor()
-        writer.save(structs.replace(cursor, backups=[*others, entry][-_KEPT:]), BackupsCursor.KEY)
-
-    return Write(space=SYSTEM_SPACE, who="backup", why="backup.made", body=body)
+@writes("backup.made")
+def add(to: Writer, _: By, entry: BackupEntry) -> None:
+    """Add a backup to the list."""
+    others = [backup for backup in listed(to) if backup.path != entry.path]
+    cursor = to.load(BackupsCursor, BackupsCursor.KEY) or BackupsCursor()
+    to.save(structs.replace(cursor, backups=[*others, entry][-_KEPT:]), BackupsCursor.KEY)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

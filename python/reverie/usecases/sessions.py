@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.store import SessionRecord, SessionsCursor
-from reverie.usecases import projects, threads
 from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
@@ -63,14 +62,6 @@ def begin(to: Writer, _: By, session: SessionRecord, *, cleared: bool = False) -
         others = [replace(other, ended_at=other.ended_at or at) if other is replaced else other for other in others]
     to.save(SessionsCursor(sessions=[*others, after][-SESSIONS_MAX:]), SessionsCursor.KEY)
     return after
-
-
-@writes("session.project")
-def set_project(to: Writer, _: By, thread_id: str, project: str | None) -> None:
-    """Give a session's thread its project, before it has any line that names a folder."""
-    thread = threads.get(to, thread_id)
-    if projects.of_thread(thread) is None:
-        to.save(replace(thread, project=project), (thread_id,))
 
 
 @writes("session.end")

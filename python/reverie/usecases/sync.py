@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
-from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, RootCursor, Write
+from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, RootCursor
 from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.sync.plan import Plan, Put
 from reverie.sync.root import KnownRoot
 from reverie.usecases import conflicts
-from reverie.usecases.by import By
+from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.put import NewText, put_texts, with_unrecorded_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from reverie.store import Reader, Writer
     from reverie.sync.plan import ConflictCopy, Delete, Move, SaveNotice
@@ -289,42 +289,39 @@ def with_bases(plan: Plan, operations: Mapping[str, int]) -> Plan:
     return replace(plan, puts=tuple(puts))
 
 
-def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
-    """Return the write that commits a part of a plan; its value is the operation of each document that it put, by path.
+@writes(WHY)
+def commit(to: Writer, by: By, plan: Plan) -> dict[str, int]:
+    """Commit a part of a plan: documents, memories, conflicts, baselines and events.
 
-    It writes documents, memories, conflicts, baselines and events. Its body raises Conflict with `details["stale"]` if
-    a document has changed since the plan was made; then the paths are scanned again.
+    Returns the operation of each document that it put, by path. Raises Conflict with `details["stale"]` if a document
+    has changed since the plan was made; then the paths are scanned again.
     """
-
-    def body(writer: Writer) -> dict[str, int]:
-        changes: list[Put | Delete] = [*plan.puts, *plan.deletes]
-        for change in changes:
-            if writer.version(Kind.DOCUMENT, (change.path,)) != change.basis:
-                raise Conflict(f"{change.path} changed meanwhile", hint="try again", stale=True)
-        deleted = [delete.path for delete in plan.deletes]
-        put_texts(
-            writer,
-            {**{put.path: NewText(put.text) for put in plan.puts}, **dict.fromkeys(deleted)},
-            By(space, WHO, "person", new_id),
-            forgets=True,
-        )
-        # Moves before deletions: a moved copy is a deletion of its old path, which must not close its conflict.
-        moves = {move.old: move.new for move in plan.moves}
-        conflicts.follow_moves(writer, moves, [put.path for put in plan.puts])
-        for copy in plan.copies:
-            conflicts.open_(writer, copy, new_id("cnf"), at)
-        conflicts.close_deleted(writer, deleted)
-        for notice in plan.notices:
-            if notice.kept:
-                writer.event("lines.kept", {"path": notice.path, "lines": notice.kept})
-            if notice.left_out:
-                writer.event("lines.left_out", {"path": notice.path, "lines": notice.left_out})
-        operations = {put.path: writer.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
-        saved = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
-        _save(writer, saved, plan.removed_baselines, at)
-        return operations
-
-    return Write(space=space, who=WHO, why=WHY, body=body)
+    changes: list[Put | Delete] = [*plan.puts, *plan.deletes]
+    for change in changes:
+        if to.version(Kind.DOCUMENT, (change.path,)) != change.basis:
+            raise Conflict(f"{change.path} changed meanwhile", hint="try again", stale=True)
+    deleted = [delete.path for delete in plan.deletes]
+    put_texts(
+        to,
+        {**{put.path: NewText(put.text) for put in plan.puts}, **dict.fromkeys(deleted)},
+        by,
+        forgets=True,
+    )
+    # Moves before deletions: a moved copy is a deletion of its old path, which must not close its conflict.
+    moves = {move.old: move.new for move in plan.moves}
+    conflicts.follow_moves(to, moves, [put.path for put in plan.puts])
+    for copy in plan.copies:
+        conflicts.open_(to, copy, by.new_id("cnf"), to.at)
+    conflicts.close_deleted(to, deleted)
+    for notice in plan.notices:
+        if notice.kept:
+            to.event("lines.kept", {"path": notice.path, "lines": notice.kept})
+        if notice.left_out:
+            to.event("lines.left_out", {"path": notice.path, "lines": notice.left_out})
+    operations = {put.path: to.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
+    saved = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
+    _save(to, saved, plan.removed_baselines, to.at)
+    return operations
 
 
 def known_root(reader: Reader) -> KnownRoot | None:
@@ -333,41 +330,35 @@ def known_root(reader: Reader) -> KnownRoot | None:
     return None if cursor is None else KnownRoot(cursor.device, cursor.inode, cursor.mark)
 
 
+@writes("files.recorded", bulk=True)
 def save_baselines(
-    space: str, saved: Iterable[Baseline], removed: Iterable[str], *, at: str, root: KnownRoot | None = None
-) -> Write[None]:
-    """Return the write that saves and removes baselines, and saves `root`; bookkeeping, so it becomes no operation."""
+    to: Writer, _: By, saved: Iterable[Baseline], removed: Iterable[str], root: KnownRoot | None = None
+) -> None:
+    """Save and remove baselines, and save `root`; bookkeeping, so it becomes no operation."""
     saved, removed = list(saved), list(removed)
-
-    def body(writer: Writer) -> None:
-        _save(writer, saved, removed, at)
-        if root is not None:
-            writer.save(RootCursor(**root._asdict()), RootCursor.KEY)
-
-    return Write(space=space, who="sync", why="files.recorded", body=body)
+    _save(to, saved, removed, to.at)
+    if root is not None:
+        to.save(RootCursor(**root._asdict()), RootCursor.KEY)
 
 
-def reset_baselines(space: str, root: KnownRoot | None = None, *, at: str) -> Write[None]:
-    """Return the write that replaces all baselines when the folder is replaced by `root`: no file in it is known.
+@writes("files.begun_anew")
+def reset_baselines(to: Writer, _: By, root: KnownRoot | None = None) -> None:
+    """Replace all baselines when the folder is replaced by `root`: no file in it is known.
 
     So a file that is missing there is written instead of its document deleted, and a file that exists is compared with
     the document and its versions.
     """
-
-    def body(writer: Writer) -> None:
-        documents = (document for _, document in writer.records(DocumentRecord))
-        intended = [
-            Baseline(document.path, "", 0, intended=frozenset({sha256(document.content.encode())}))
-            for document in documents
-            if not is_projected(PurePosixPath(document.path))
-        ]
-        for key in [key for key, _ in writer.records(BaselineRecord[Baseline])]:
-            writer.delete(Kind.BASELINE, key)
-        _save(writer, intended, (), at)
-        if root is not None:
-            writer.save(RootCursor(**root._asdict()), RootCursor.KEY)
-
-    return Write(space=space, who="sync", why="files.begun_anew", body=body)
+    documents = (document for _, document in to.records(DocumentRecord))
+    intended = [
+        Baseline(document.path, "", 0, intended=frozenset({sha256(document.content.encode())}))
+        for document in documents
+        if not is_projected(PurePosixPath(document.path))
+    ]
+    for key in [key for key, _ in to.records(BaselineRecord[Baseline])]:
+        to.delete(Kind.BASELINE, key)
+    _save(to, intended, (), to.at)
+    if root is not None:
+        to.save(RootCursor(**root._asdict()), RootCursor.KEY)
 
 
 def _save(writer: Writer, saved: Iterable[Baseline], removed: Iterable[str], at: str) -> None:

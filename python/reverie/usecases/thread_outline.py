@@ -14,6 +14,7 @@ from reverie.errors import Damaged
 from reverie.importers.outline import OutlinePart, is_continued, outline
 from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
 from reverie.usecases import threads
+from reverie.usecases.by import By, writes
 from reverie.usecases.entries import SealedEntry, opened_entry
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def plan_outline(job: OutlineJob) -> OutlinePlan:
     )
 
 
-def commit_steps(plan: OutlinePlan, *, space: str) -> list[Write[None]]:
+def commit_steps(plan: OutlinePlan, space: str) -> list[Write[None]]:
     """Return the writes that store an outline, to be committed in their order: the last one makes it valid.
 
     Callers that write the outline of one thread do so one after the other. A step whose thread is gone writes nothing.
@@ -95,21 +96,19 @@ def commit_steps(plan: OutlinePlan, *, space: str) -> list[Write[None]]:
     numbered = list(enumerate(complete, plan.base + 1))
     head = msgspec.structs.replace(last, parts=plan.base + len(complete), created_at=plan.created_at)
     steps = [numbered[start : start + STEP_PARTS] for start in range(0, len(numbered), STEP_PARTS)]
-    return [_step(plan, space, records) for records in (*steps, [(0, head)])]
+    return [_step.write(By(space, ""), plan, records) for records in (*steps, [(0, head)])]
 
 
-def _step(plan: OutlinePlan, space: str, records: list[tuple[int, OutlineRecord]]) -> Write[None]:
-    def body(writer: Writer) -> None:
-        thread = writer.load(ThreadRecord, (plan.thread,))
-        if thread is None or thread.created_at != plan.created_at:
-            return
-        for number, record in records:
-            if number == 1:
-                # All parts are written again: until the last step, the thread has no outline rather than a mixed one.
-                writer.delete(Kind.OUTLINE, (plan.thread, 0))
-            writer.save(record, (plan.thread, number))
-
-    return Write(space=space, who="", why="", body=body)
+@writes("", bulk=True)
+def _step(to: Writer, _: By, plan: OutlinePlan, records: list[tuple[int, OutlineRecord]]) -> None:
+    thread = to.load(ThreadRecord, (plan.thread,))
+    if thread is None or thread.created_at != plan.created_at:
+        return
+    for number, record in records:
+        if number == 1:
+            # All parts are written again: until the last step, the thread has no outline rather than a mixed one.
+            to.delete(Kind.OUTLINE, (plan.thread, 0))
+        to.save(record, (plan.thread, number))
 
 
 def last_part(reader: Reader, thread: ThreadRecord) -> OutlineRecord:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reverie.store import Kind, MemoryRecord, MovedThreadsCursor, ThreadRecord
 from reverie.usecases import projects as usecase_projects
+from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,14 @@ def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tup
     if moved:
         writer.save(MovedThreadsCursor(threads=moved), MovedThreadsCursor.key(writer.number))
     return moved
+
+
+@writes("session.project")
+def set_first_project(to: Writer, _: By, thread_id: str, project: str | None) -> None:
+    """Give a session's thread its project, before it has any line that names a folder."""
+    thread = to.load(ThreadRecord, (thread_id,))
+    if thread is not None and usecase_projects.of_thread(thread) is None:
+        to.save(replace(thread, project=project), (thread_id,))
 
 
 def moved_threads(reader: Reader, operation: OperationRecord) -> list[tuple[str, str | None, str | None]]:

@@ -113,11 +113,11 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
     )
 
 
-def _place(_: Any, thread_id: str, **__: Any) -> Place:
+def _place(_: Any, /, thread_id: str, **__: Any) -> Place:
     return "thread", thread_id
 
 
-@writes("thread.create", answers=ThreadRecord, found=lambda thread, **_: ("thread", thread.id))
+@writes("thread.create", answers=ThreadRecord, found=lambda thread, /, **_: ("thread", thread.id))
 def create(to: Writer, _: By, thread: ThreadRecord, seed: Seed | None = None) -> ThreadRecord:
     """Create a thread with its seed, and return the record as stored. Raises Conflict where the id is taken."""
     inherited = seed or Seed()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
@@ -39,6 +40,7 @@ from reverie.usecases.rewind import undo_rewind
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from reverie.models import Json
     from reverie.redact import Redactor
     from reverie.store import ChangeRecord, Key, Reader, Writer
 
@@ -102,13 +104,13 @@ _OF_THREADS = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
 # Undo of one operation
 
 
-@writes(lambda seq, **_: f"undo {seq}", answers=wire.UndoAnswer, projects=True)
-def undo(to: Writer, by: By, seq: int, redactor: Redactor) -> wire.UndoAnswer:
+@writes(lambda seq, **_: f"undo {seq}", answers=dict, projects=True)
+def undo(to: Writer, by: By, seq: int, redactor: Redactor) -> Json:
     """Revert operation `seq`; later changes stay where they do not overlap with it.
 
-    The answer has `operation` None if everything is reverted already. Raises Conflict, naming what a later operation
-    changed in the same place, or if the operation cannot be undone, and HeldForPerson where the undo of an agent would
-    bring back what a person forgot.
+    The answer is `wire.UndoAnswer` as JSON, since a stored one says which fields are left out. It has `operation` None
+    if everything is reverted already. Raises Conflict, naming what a later operation changed in the same place, or if
+    the operation cannot be undone, and HeldForPerson where the undo of an agent would bring back what a person forgot.
     """
     operation = history.get(to, seq)
     if operation.why == WHY_LISTED:
@@ -152,9 +154,11 @@ def _is_purged_statement(reader: Reader, key: Key) -> bool:
     return forgotten is not None and not forgotten.content
 
 
-def _undo_answer(writer: Writer, operation: OperationRecord) -> wire.UndoAnswer:
+def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
     changes = history.change_answers(operation) if writer.changed else []
-    return wire.UndoAnswer(operation=_new_operation(writer), undone=str(operation.seq), changes=changes)
+    answer = wire.UndoAnswer(operation=_new_operation(writer), undone=str(operation.seq), changes=changes)
+    json: Json = msgspec.to_builtins(answer)
+    return json
 
 
 def _new_operation(writer: Writer) -> str | None:

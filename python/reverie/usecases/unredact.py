@@ -26,13 +26,12 @@ from reverie.store import (
     MemoryRecord,
     SessionsCursor,
     ThreadRecord,
-    Write,
     open_sealed,
 )
 from reverie.store.codec import sealed_body, sealed_text, verified_sealed
 from reverie.store.kinds import RULES
 from reverie.usecases import purge_steps
-from reverie.usecases.by import ENGINE
+from reverie.usecases.by import ENGINE, By, writes
 from reverie.usecases.consolidation import archive_record, replace_archive
 from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import TranscriptChunk
@@ -215,24 +214,21 @@ def _lines(before: Json, after: Json) -> Iterator[Line]:
 # Writing
 
 
-def commit(space: str, who: str, thread_id: str, plan: ReadPlan) -> Write[list[int]]:
-    """Return the write that restores entries of a thread; what is made from them alone is made anew.
+@writes(WHY, bulk=True)
+def commit(to: Writer, _: By, thread_id: str, plan: ReadPlan) -> list[int]:
+    """Restore entries of a thread, and return their numbers; what is made from them alone is made anew.
 
-    Its body returns their numbers. An entry that another write changed or removed since it was read is left out.
+    An entry that another write changed or removed since it was read is left out.
     """
-
-    def body(writer: Writer) -> list[int]:
-        done: list[int] = []
-        for seq, old, new in plan.restored:
-            here = next(writer.sealed_sequence(Kind.ENTRY, (thread_id,), after=seq - 1, through=seq), None)
-            if here == (seq, old):
-                writer.replace(Kind.ENTRY, (thread_id,), seq, verified_sealed(new))
-                done.append(seq)
-        if done:
-            forget_made_of_entries(writer, thread_id)
-        return done
-
-    return Write(space=space, who=who, why=WHY, body=body)
+    done: list[int] = []
+    for seq, old, new in plan.restored:
+        here = next(to.sealed_sequence(Kind.ENTRY, (thread_id,), after=seq - 1, through=seq), None)
+        if here == (seq, old):
+            to.replace(Kind.ENTRY, (thread_id,), seq, verified_sealed(new))
+            done.append(seq)
+    if done:
+        forget_made_of_entries(to, thread_id)
+    return done
 
 
 def forget_made_of_entries(writer: Writer, thread_id: str) -> None:
@@ -242,19 +238,16 @@ def forget_made_of_entries(writer: Writer, thread_id: str) -> None:
         writer.delete(Kind.OUTLINE, key)
 
 
-def derived(space: str, who: str, thread_id: str, pieces: Iterable[Line]) -> Write[list[str]]:
-    """Return the write that restores the lines of what a thread's messages are repeated in.
+@writes(WHY, bulk=True)
+def derived(to: Writer, _: By, thread_id: str, pieces: Iterable[Line]) -> list[str]:
+    """Restore the lines of what a thread's messages are repeated in; return the paths of the documents that changed.
 
-    Its body returns the paths of the documents that changed. Of summaries, states and notes every version changes, as
-    if it had always been so; a document gets a new version, and its memories keep their authors.
+    Of summaries, states and notes every version changes, as if it had always been so; a document gets a new version,
+    and its memories keep their authors.
     """
     lines = Lines(pieces)
-
-    def body(writer: Writer) -> list[str]:
-        _rewrite_derived(writer, thread_id, lines.in_json)
-        return _put_documents(writer, lines.restored)
-
-    return Write(space=space, who=who, why=WHY, body=body)
+    _rewrite_derived(to, thread_id, lines.in_json)
+    return _put_documents(to, lines.restored)
 
 
 class Retaken:
@@ -298,9 +291,10 @@ def again(reader: Reader, thread: ThreadRecord, retaken: Retaken) -> ReadPlan:
     return plan
 
 
-def documents_again(space: str, who: str, retaken: Retaken) -> Write[list[str]]:
-    """Return the write that takes what is no longer allowed from documents; its body returns their paths."""
-    return Write(space=space, who=who, why=WHY, body=lambda writer: _put_documents(writer, retaken.without))
+@writes(WHY, bulk=True)
+def documents_again(to: Writer, _: By, retaken: Retaken) -> list[str]:
+    """Take what is no longer allowed from documents; return their paths."""
+    return _put_documents(to, retaken.without)
 
 
 def versions_with(reader: Reader, retaken: Retaken) -> list[tuple[Kind, Key]]:
@@ -321,21 +315,16 @@ def versions_with(reader: Reader, retaken: Retaken) -> list[tuple[Kind, Key]]:
     return found + [(Kind.ARCHIVE, key) for key in archives]
 
 
-def versions_again(space: str, who: str, found: Sequence[tuple[Kind, Key]], retaken: Retaken) -> Iterator[Write[None]]:
-    """Yield the writes that take what is no longer allowed from every version, as if it had always been so."""
-
-    def body(writer: Writer, part: Sequence[tuple[Kind, Key]]) -> None:
-        for kind, key in part:
-            if kind is Kind.ARCHIVE:
-                _retake_archive(writer, str(key[0]), retaken)
-            else:
-                writer.rewrite(kind, key, partial(retaken.version, kind))
-            if kind is Kind.THREAD:
-                forget_made_of_entries(writer, str(key[0]))
-
-    for start in range(0, len(found), purge_steps.BATCH):
-        part = found[start : start + purge_steps.BATCH]
-        yield Write(space=space, who=who, why=WHY, body=partial(body, part=part))
+@writes(WHY, bulk=True)
+def versions_again(to: Writer, _: By, found: Sequence[tuple[Kind, Key]], retaken: Retaken) -> None:
+    """Take what is no longer allowed from every version of these records, as if it had always been so."""
+    for kind, key in found:
+        if kind is Kind.ARCHIVE:
+            _retake_archive(to, str(key[0]), retaken)
+        else:
+            to.rewrite(kind, key, partial(retaken.version, kind))
+        if kind is Kind.THREAD:
+            forget_made_of_entries(to, str(key[0]))
 
 
 def _retake_archive(writer: Writer, address: str, retaken: Retaken) -> None:
@@ -359,21 +348,18 @@ def marked_documents(reader: Reader) -> list[str]:
     return [document.path for _, document in reader.records(DocumentRecord) if MARKER.search(document.content)]
 
 
-def from_files(space: str, who: str, files: Mapping[str, str], redactor: Redactor) -> Write[list[str]]:
-    """Return the write that restores documents from the texts of their files, which never lost what was redacted.
+@writes(WHY, bulk=True)
+def from_files(to: Writer, _: By, files: Mapping[str, str], redactor: Redactor) -> list[str]:
+    """Restore documents from the texts of their files, which never lost what was redacted.
 
-    Its body returns the paths that changed: those whose file has the document's text but for the markers.
+    Returns the paths that changed: those whose file has the document's text but for the markers.
     """
-
-    def body(writer: Writer) -> list[str]:
-        restored: dict[str, str] = {}
-        for path, text in files.items():
-            document = writer.load(DocumentRecord, (path,))
-            if document is not None and MARKER.search(document.content) and _fills(document.content, text) is not None:
-                restored[document.content] = redactor.text(text)
-        return _put_documents(writer, lambda content: restored.get(content, content))
-
-    return Write(space=space, who=who, why=WHY, body=body)
+    restored: dict[str, str] = {}
+    for path, text in files.items():
+        document = to.load(DocumentRecord, (path,))
+        if document is not None and MARKER.search(document.content) and _fills(document.content, text) is not None:
+            restored[document.content] = redactor.text(text)
+    return _put_documents(to, lambda content: restored.get(content, content))
 
 
 def _rewrite_derived(writer: Writer, thread_id: str, change: Callable[[Any], Any]) -> None:

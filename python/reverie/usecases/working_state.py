@@ -322,7 +322,7 @@ def _one_line(text: object, chars_max: int) -> str:
     return " ".join(text.split())[:chars_max].rstrip() if isinstance(text, str) else ""
 
 
-@writes("working-state.set", answers=WorkingState, found=lambda _, thread_id, **__: ("thread", thread_id))
+@writes("working-state.set", answers=WorkingState, found=lambda _, /, thread_id, **__: ("thread", thread_id))
 def put(to: Writer, _: By, thread_id: str, state: WorkingState, *, seq: int, version: int | None) -> WorkingState:
     """Store `state` as of entry `seq`, and return it as stored (redacted).
 

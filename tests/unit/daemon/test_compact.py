@@ -11,6 +11,7 @@ import pytest
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, Store, Write
+from reverie.usecases.by import By
 from reverie.usecases.purge_steps import needs_compaction
 from reveried.actions.compact import compact, compact_when_quiet
 from reveried.worker import Worker
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from reverie.store import Writer
 
 NOW = "2026-11-21T09:30:00.000Z"
+PURGE = By(SYSTEM_SPACE, "purge")
 RECORDS = 3_000  # about 2 MB when inserted one after another
 
 
@@ -127,7 +129,7 @@ def test_a_compaction_is_due_for_a_purge_that_came_after_the_copy(running: Any, 
     async def copied(work: Any) -> Any:
         saved = await run_alone(work)
         if later:
-            await running.submit(needs_compaction("2026-11-21T09:30:01.000Z"))
+            await running.submit(needs_compaction.write(PURGE, "2026-11-21T09:30:01.000Z"))
         return saved
 
     services: Any = SimpleNamespace(
@@ -135,7 +137,7 @@ def test_a_compaction_is_due_for_a_purge_that_came_after_the_copy(running: Any, 
     )
 
     async def purged() -> None:
-        await running.submit(needs_compaction(NOW))
+        await running.submit(needs_compaction.write(PURGE, NOW))
         await compact(services)
 
     asyncio.run(asyncio.wait_for(purged(), 60))

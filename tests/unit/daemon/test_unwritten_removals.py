@@ -74,12 +74,10 @@ def purge(place: Place) -> None:
     with place.store.reader("default") as reader:
         sources = purge_targets.sources(reader, target)
     forget(place)
-    place.commit(purge_steps.remove_blocks("default", "agent", sources))
+    place.commit(purge_steps.remove_blocks.write(place.by, sources))
     with place.store.reader("default") as reader:
         found = purge_targets.findings(reader, sources)
-    place.commit(
-        *purge_steps.rewrites("default", "agent", found, sources), *purge_steps.erase("default", "agent", sources)
-    )
+    place.commit(*purge_steps.rewrites(place.by, found, sources), *purge_steps.erase(place.by, sources))
 
 
 def undone(place: Place) -> None:

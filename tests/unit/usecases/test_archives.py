@@ -13,6 +13,7 @@ from reverie.store import ArchiveEntryRecord, ArchiveRecord, ArchivesCursor, Don
 from reverie.store.check import run_check
 from reverie.usecases import consolidation as archives
 from reverie.usecases import purge_steps
+from reverie.usecases.by import By
 from support.stores import AT, SPACE, Masking
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def test_a_misnamed_archive_is_found_and_renamed(tmp_path: Path) -> None:
     assert run_check(tmp_path).ok  # as its release left it
 
     with Store.open(tmp_path, redactor=Escapes()) as store:
-        committed(store, purge_steps.name_archives(SPACE, [address]).body)
+        committed(store, purge_steps.name_archives.write(By(SPACE, "purge"), [address]).body)
         (renamed,) = stored(store)
         with store.reader(SPACE) as reader:
             assert archives.misnamed_archives(reader) is None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, FingerprintRecord, Store
 from reverie.usecases import redactions
+from reverie.usecases.by import By
 from reverie.usecases.fingerprints import SLOTS, FingerprintKeeper
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def test_forgotten_values_are_not_known_and_those_that_follow_are_stored(tmp_pat
         learn(keeper, range(10, 12))
         hashes = {item.hash for item in keeper.redactor.fingerprints_after(0) if item.number in {3, 11}}
         names = [redactions.redaction_id(value) for value in hashes]
-        store.commit([redactions.forget_fingerprints(names)], at=AT)
+        store.commit([redactions.forget_fingerprints.write(By(SYSTEM_SPACE, "redaction"), names)], at=AT)
         keeper.forget(hashes)
         assert [number for number in range(12) if not is_known(keeper, number)] == [2, 10]
         learn(keeper, range(20, 22))
