@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     import anthropic
 
-    from reveried.proxy.listener import ProxyServer
+    from reveried.proxy.server import ProxyServer
 
 INFO = {"name": "harbourmaster", "version": "1"}
 ASKED = (
