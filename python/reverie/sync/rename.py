@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents import parse_document
@@ -251,8 +250,11 @@ def _similarities(
     `lines` are the line counts of the new files by path. Those of the old document are counted once for all pairs and
     dropped afterwards.
     """
-    current = (version for version in old.versions if not version.former)
-    versions = [_line_counts(version.text) for version in islice(current, _VERSIONS_COMPARED)]
+    current = [version for version in old.versions if not version.former][:_VERSIONS_COMPARED]
+    # What was there before the person's last save is no text that they go on from. Example: they cut half of a.md into
+    # b.md, and rename a.md: b.md is no rename of it.
+    last = next((at for at, version in enumerate(current, 1) if version.by_person), None)
+    versions = [_line_counts(version.text) for version in current[:last]]
     for other in new:
         yield max((_similarity(version, lines[other.path]) for version in versions), default=0.0), other
 

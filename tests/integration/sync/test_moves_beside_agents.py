@@ -110,6 +110,7 @@ class Mover:
             beside = file.with_name(f".{file.name}.tmp-save")
             beside.write_text(file.read_text("utf-8") + f"- Typed w8{next(self.names):06}\n", "utf-8")
             beside.replace(file)
+            time.sleep(self.pick.choice((0, 0.0002, 0.001, 0.005)))  # a write of the daemon may fall between the two
         file.rename(target)
         self.paths[self.paths.index(path)] = new
 

@@ -93,3 +93,20 @@ def test_a_deletion_beside_an_agents_write_is_taken_back() -> None:
     plan = sides.sync([PATH])
     assert (PATH in sides.files, plan.rescan_at) == (False, sides.now_ms + sides.rules.delete_quiet_ms)
     assert settled_text(sides) == BASE + "- Agent: wrote\n"
+
+
+def test_a_part_that_was_cut_out_is_no_rename() -> None:
+    """Lines are cut into another file, and the rest is renamed: none is lost if only the other one is seen at first."""
+    sides = agreed_sides()
+    lines = BASE.splitlines(keepends=True)
+    sides.put(PATH, BASE + "- Agent: wrote\n")
+    sides.save(PATH, "".join(lines[:3]))
+    sides.sync()
+    sides.save("facts/rest.md", sides.files.pop(PATH).decode())
+    sides.save("facts/part.md", "# Part\n\n" + "".join(lines[3:]))
+    sides.sync([PATH, "facts/part.md"])
+    sides.settle()
+
+    found = [line for data in sides.files.values() for line in data.decode().splitlines() if line.startswith("- ")]
+    assert sorted(sides.files) == ["facts/part.md", "facts/rest.md"]
+    assert sorted(found) == sorted([*BASE.splitlines()[2:], "- Agent: wrote"])
