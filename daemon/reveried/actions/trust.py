@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec.structs import replace
@@ -48,8 +47,7 @@ _THREADS_MAX = 64  # with such calls; those of the thread that wrote first are l
 _OPERATIONS_MAX = 5_000  # that are looked at for saves
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """A call that may have written into the folder; `at` is the time that its message has, `words` its arguments."""
 
     id: str
@@ -67,10 +65,16 @@ class OpenCalls:
         """Return True if writing calls of this author are still without a result."""
         return (space, who) in self._calls
 
-    def join(self, space: str, who: str, calls: Iterable[_Call], answered: Mapping[str, Any]) -> list[_Call]:
-        """Return the calls with the earlier ones that had no result; keep those that are not `answered`."""
-        every = list(dict.fromkeys([*self._calls.pop((space, who), ()), *calls]))
-        waiting = [call for call in every if call.id and call.id not in answered]
+    def join(self, space: str, who: str, calls: Iterable[_Call], results: dict[str, Any], *, now: str) -> list[_Call]:
+        """Return the calls with the earlier ones that had no result; keep those that have none now.
+
+        Of those that came alone the time is known where a message does not have it: `now` is that of a call which is
+        kept, and that of its result.
+        """
+        earlier = self._calls.pop((space, who), [])
+        results.update({call.id: now for call in earlier if not isinstance(results.get(call.id, now), str)})
+        every = list(dict.fromkeys([*earlier, *calls]))
+        waiting = [call if call.at else call._replace(at=now) for call in every if call.id and call.id not in results]
         if waiting:
             self._calls[space, who] = waiting[-_OPEN_MAX:]
             if len(self._calls) > _THREADS_MAX:
@@ -189,7 +193,7 @@ async def _attribute(services: Services, space: str, messages: Iterable[tuple[An
     """
     root = _root(services, space)
     new, results = _calls(messages, root)
-    calls = services.open_calls.join(space, who, new, results)
+    calls = services.open_calls.join(space, who, new, results, now=services.clock())
     if not calls:
         return
     await services.sync_service.read_saves(space, None)

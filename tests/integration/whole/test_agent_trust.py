@@ -141,7 +141,10 @@ def use_and_result(root: Path, name: str, line: str, *, codex: bool) -> tuple[di
 
 @pytest.mark.parametrize("codex", [False, True])
 def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Client, *, codex: bool) -> None:
-    """A transcript shows a call, the file is written then, and the result follows: the line has an agent's trust."""
+    """A transcript shows a call, the file is written then, and the result follows: the line has an agent's trust.
+
+    So has all else that was saved meanwhile, by the times of the transcript; without them by those at which it came.
+    """
     name, line = f"facts/ferry-{codex}.md", f"The ferry {codex} leaves at noon"
     later = f"The ferry {codex} is mine"
     calls = use_and_result(root(daemon), name, line, codex=codex)
@@ -156,7 +159,7 @@ def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Cl
             save(client, root(daemon) / name, f"- {line}\n- {later}\n", line)
             assert memory(client, line).trust == "person"
     assert memory(client, line).trust == "agent"
-    assert memory(client, later).trust == "person"
+    assert memory(client, later).trust == ("person" if codex else "agent")
 
 
 @pytest.mark.parametrize(
