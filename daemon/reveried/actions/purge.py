@@ -115,9 +115,8 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await services.sync_service.forget_texts(
             space, partial(purge_steps.without_words, holds=findings.wide.holds), findings.wide.in_file
         )
-        await asyncio.to_thread(
-            clear_spool, services, findings.wide.in_file
-        )  # after a crash behind `_erase` nobody knows the words any more
+        # After a crash behind `_erase` nobody knows the words any more.
+        await asyncio.to_thread(clear_spool, services, findings.wide.in_file)
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
         await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
