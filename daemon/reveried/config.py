@@ -1,42 +1,481 @@
-"""Settings of this process: defaults, then the TOML file, then REVERIE_* variables, checked into one frozen value."""
+"""Settings of this process: one tree of sections; defaults, then the TOML file, then REVERIE_* variables.
 
-from __future__ import annotations
+The tree is the single declaration. A field with a description is a setting: schema, checks, error texts,
+`reverie config` and docs/configuration.md come from it. A field without one is a constant, with its reason beside it;
+the environment alone overrides it, which tests do to wait for less.
 
+Names: the field `distil_at` of the section `context` is `context.distilAt` in the file and `REVERIE_CONTEXT_DISTIL_AT`
+in the environment.
+"""
+
+import difflib
+import json
 import os
 import re
 import stat
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
+from msgspec import Meta
 
+from reverie.decode import convert
 from reverie.errors import ValidationError
-from reverie.places import SOCKET_PATH_BYTES_MAX
-from reveried.config_schema import BY_NAME, KEYS, Config, Key, Sync, is_credential, is_retired, unused_key
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reverie.places import Layout
-
-__all__ = [
-    "CONFIG_BYTES_MAX",
-    "KEYS",
-    "Config",
-    "Key",
-    "Sync",
-    "load",
-    "load_valid",
-    "parse",
-    "parse_valid",
-    "read_file",
-]
+from reverie.places import SOCKET_PATH_BYTES_MAX, Layout
 
 CONFIG_BYTES_MAX = 256 * 1024
 SECRET_FILE_BYTES_MAX = 1024 * 1024
 SYSTEM_FOLDERS = ("/etc", "/proc", "/sys", "/dev", "/boot", "/usr", "/bin", "/sbin", "/lib", "/run", "/var")
 SYSTEM_FOLDERS_WITH_USERS = ("/run/user", "/var/lib", "/var/tmp")  # noqa: S108 - names a path, makes nothing there
+TOKENS_MAX = 10_000_000
+TEXT_MAX = 4096  # characters: the longest path that Linux takes
+LIST_MAX = 10_000
+ANYWHERE = "the configuration"
+CREDENTIAL_WORDS = ("key", "token", "secret", "password", "credential")
+_NEAREST_CUTOFF = 0.5  # of difflib's ratio: `daemon.sokcet` finds `daemon.socket`; `bogus` (0.4) finds nothing
+
+Texts = tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX)], ...]
+
+
+def number(least: float, most: float, description: str) -> Meta:
+    """Return the schema of a number setting: its bounds, which are both allowed values, and its description."""
+    return Meta(ge=least, le=most, description=description)
+
+
+def share(description: str) -> Meta:
+    """Return the bounds of a fraction: above 0 and up to 1."""
+    return Meta(gt=0, le=1, description=description)
+
+
+def text(description: str) -> Meta:
+    """Return the schema of a setting that is a path, list or choice: its description."""
+    return Meta(description=description)
+
+
+def model_name(description: str) -> Meta:
+    """Return the description of a model's name, which may be empty."""
+    return Meta(
+        pattern=r"\A[A-Za-z0-9._:/@+-]{0,200}\Z",
+        description=f"{description} Empty: the transport's own choice.",
+        extra={"expected": "the name of a model, without spaces"},
+    )
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A table of the settings file."""
+
+
+class Memory(Section, frozen=True):
+    """`[memory]`."""
+
+    data_dir: Annotated[Path, text("The folder that holds one folder of markdown per space; empty: ~/Reverie.")]
+    embedder: Annotated[
+        str, text("A model's folder, or a package with one, for searches by meaning; empty: words alone are searched.")
+    ] = ""
+
+
+class Sync(Section, frozen=True):
+    """How the folder is read; constants."""
+
+    debounce_ms: int = 100  # quiet time after a change before a file is read: an editor's save is a few writes
+    rescan_seconds: float = 120.0  # between full scans, for what no notification told: NFS, a full queue of inotify
+    delete_quiet_seconds: float = 2.0  # that a file must be missing: editors and `git` remove and write again
+    grace_seconds: float = 3.0  # that a replaced file is watched for a write of a program that has it open
+    file_bytes: int = 1_048_576  # the largest file that is read: a memory is read by people
+    files: int = 100_000  # the most in a folder: a scan of them takes seconds
+    mass_fraction: float = 0.5  # missing at once, before sync stops and asks: an unmounted disk, an `rm` in error
+
+
+class Daemon(Section, frozen=True):
+    """`[daemon]`; what is not about its addresses is constant."""
+
+    socket: Annotated[Path, text("Where the daemon listens; empty: the runtime directory of the user.")]
+    tcp: Annotated[
+        str,
+        Meta(
+            pattern=r"\A(?:(?:127\.0\.0\.1|\[::1\]):[0-9]{1,5})?\Z",
+            description="A second, loopback listener on which every request needs a token (`reverie token create`); "
+            "empty: off.",
+            extra={"expected": 'empty (off), or a loopback address and port such as "127.0.0.1:8377"'},
+        ),
+    ] = ""
+    queue_length: int = 1024  # writes that wait in a lane before `busy`: seconds of work, not minutes
+    connections: int = 512  # at once; a person's agents have some tens, and each costs a descriptor
+    body_bytes: int = 33_554_432  # of a request; a chunk of an import has 4 MB, a long message some hundred KB
+    header_seconds: float = 5.0  # for the head of a request: a local client sends it in one write
+    body_seconds: float = 10.0  # between two parts of a body
+    idle_seconds: float = 60.0  # of a connection without a request: as long as clients keep theirs
+    write_seconds: float = 30.0  # that a client may leave its answer unread, which is held in memory
+    drain_seconds: float = 20.0  # to finish running requests when stopping; systemd kills after 90
+    compute_idle_seconds: float = 60.0  # that a compute process stays without work: starting costs a second
+    compute_seconds: float = 600.0  # of one job: a hundred times the longest that was measured
+    subscribers: int = 64  # event streams at once; each holds a queue
+
+
+class Context(Section, frozen=True):
+    """`[context]`."""
+
+    window: Annotated[int, number(1000, TOKENS_MAX, "The model's context window in tokens.")] = 200_000
+    distil_at: Annotated[float, share("Share of the window at which a thread is distilled.")] = 0.70
+    clear_at: Annotated[float, share("Share of the window at which old tool results are cleared.")] = 0.60
+    absolute_cap: Annotated[int, number(1000, TOKENS_MAX, "Tokens at which any thread is distilled.")] = 140_000
+    bootstrap: Annotated[Texts, Meta(max_length=LIST_MAX, description="Documents whose text opens every context.")] = ()
+
+
+class Compaction(Section, frozen=True):
+    """What a distillation keeps word for word; constants: the excerpts choose among all other messages."""
+
+    preserve_recent_messages: int = 10
+    preserve_recent_max_tokens: int = 12_000
+
+
+class Consolidation(Section, frozen=True):
+    """How much memory counts as full; constant: the tiers of consolidation were measured with it."""
+
+    window: int = 1_000_000  # tokens
+
+
+class Brief(Section, frozen=True):
+    """`[brief]`."""
+
+    max_tokens: Annotated[int, number(100, TOKENS_MAX, "Tokens of a project's brief at most.")] = 1_300
+
+
+class Runs(Section, frozen=True):
+    """`[runs]`."""
+
+    idle_minutes: Annotated[int, number(1, 525_600, "Minutes without a call or message that end a run.")] = 60
+
+
+class Workspace(Section, frozen=True):
+    """`[workspace]`."""
+
+    paths: Annotated[
+        tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX, pattern="^(?:/|~|[A-Za-z]:)")], ...],
+        Meta(
+            max_length=LIST_MAX,
+            description="Folders in which agents work, absolute: files written there while a run is open join the run.",
+        ),
+    ] = ()
+
+
+class Dream(Section, frozen=True):
+    """`[dream]`."""
+
+    max_token_budget: Annotated[int, number(1, 100 * TOKENS_MAX, "Most tokens that one dream may use.")] = 100_000
+
+
+class Reflection(Section, frozen=True):
+    """Bounds of a model that changes the memory files by calls of tools; constants, below the limits of a day."""
+
+    max_steps: int = 12  # turns: a thread of 40,000 tokens took four to seven
+    max_tokens: int = 400_000  # read and written: each turn reads again what the others have
+    max_seconds: float = 600.0  # of all turns together
+
+
+class Distiller(Section, frozen=True, kw_only=True):
+    """`[distiller]`: who reads threads and memories. Everything but `extractive` sends redacted text to a model."""
+
+    kind: Annotated[
+        Literal["extractive", "command", "anthropic"],
+        text(
+            "Who decides what is kept: extractive (rules, nothing leaves the machine), command (a program) or "
+            "anthropic (an API)."
+        ),
+    ] = "extractive"
+    learning: Annotated[
+        Literal["extraction", "reflection"],
+        text(
+            "What a model does with a thread: extraction (it proposes memories, which are consolidated) or reflection "
+            "(it changes the memory files by calls of tools)."
+        ),
+    ] = "extraction"
+    command: Annotated[
+        Texts,
+        Meta(
+            max_length=100,
+            description="The program and its arguments for kind command; {model} in them is the role's model.",
+        ),
+    ] = ()
+    command_input: Annotated[
+        Literal["json", "text"],
+        text(
+            "The standard input of the program: json (the request) or text (one prompt, for programs that take that)."
+        ),
+    ] = "json"
+    cheap_model: Annotated[str, model_name("The model that is asked for working states.")] = ""
+    strong_model: Annotated[str, model_name("The model that is asked for memories and summaries.")] = ""
+    base_url: Annotated[
+        str,
+        Meta(
+            pattern=r"\A(?:https?://[A-Za-z0-9._~:\[\]-]+(?:/[A-Za-z0-9._~/-]*)?)?\Z",
+            description="The server of kind anthropic; any that speaks the Messages API. Empty: Anthropic's own.",
+            extra={"expected": 'empty, or an address such as "http://127.0.0.1:11434", without a user or query'},
+        ),
+    ] = ""
+    key_file: Annotated[
+        Path | None,
+        text("A file of mode 0600 with the key of kind anthropic; empty: ANTHROPIC_API_KEY of the daemon."),
+    ] = None
+    deadline_seconds: Annotated[
+        float, number(0.05, 86_400, "Time limit of one request to a model, retries included.")
+    ] = 300.0
+    wait_seconds: float = 60.0  # the longest pause before another try, also where the provider asks for more
+    state_seconds: float = 1.0  # for a working state, which the next prompt waits for
+    daily_tokens: Annotated[
+        int, number(0, 100 * TOKENS_MAX, "Most tokens, read and written, of one UTC day; 0: nothing is asked.")
+    ] = 2_000_000
+    daily_calls: Annotated[int, number(0, 1_000_000, "Most requests of one UTC day; 0: nothing is asked.")] = 1_000
+
+
+class Redact(Section, frozen=True):
+    """`[redact]`; `literals` includes those of `literals_file`, and `repr` shows only their number."""
+
+    literals: Annotated[
+        Texts, Meta(max_length=LIST_MAX, description="Secrets of your own to be replaced wherever they appear.")
+    ] = ()
+    literals_file: Annotated[Path | None, text("A file of mode 0600 with one such secret a line; empty: none.")] = None
+    allow: Annotated[
+        tuple[
+            Annotated[str, Meta(max_length=TEXT_MAX, pattern=r"\A(?:rdn_[0-9a-f]{32}|rule:[a-z0-9-]+|like:[\s\S]+)\Z")],
+            ...,
+        ],
+        Meta(
+            max_length=LIST_MAX,
+            description="What is not taken: ids of redactions, rule:NAME, like:PATTERN (reverie redactions allow).",
+        ),
+    ] = ()
+
+    def __repr__(self) -> str:
+        return f"Redact({len(self.literals)} literals)"
+
+
+class Log(Section, frozen=True):
+    """`[log]`."""
+
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"], text("What is logged: debug, info, warning or error.")
+    ] = "info"
+
+
+class Backup(Section, frozen=True):
+    """`[backup]`."""
+
+    folder: Annotated[
+        Path,
+        text("The folder below which POST /v1/backups writes; empty: backups beside the store; / allows any folder."),
+    ]
+
+
+class Retention(Section, frozen=True):
+    """`[retention]`."""
+
+    version_days: Annotated[int, number(1, 36_500, "Days that superseded versions are kept.")] = 365
+    event_days: int = 90  # longer than a follower of events is away
+    key_days: int = 7  # of idempotency: no client tries the same again after a day
+    job_days: int = 7  # of finished jobs: whoever started one has read its result
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """All settings, checked. `set_by` maps each key that is not at its default to `file` or `environment`.
+
+    `unused` has a warning for each key of the file that does not exist, or does not exist any more.
+    """
+
+    memory: Memory
+    sync: Sync
+    daemon: Daemon
+    context: Context
+    compaction: Compaction
+    consolidation: Consolidation
+    brief: Brief
+    runs: Runs
+    workspace: Workspace
+    dream: Dream
+    reflection: Reflection
+    distiller: Distiller
+    redact: Redact
+    log: Log
+    backup: Backup
+    retention: Retention
+    set_by: dict[str, str]
+    unused: tuple[ValidationError, ...] = ()
+
+    def value(self, name: str) -> Any:
+        """Return the value of a key by its name in the file, such as `daemon.socket`.
+
+        Raises:
+            ValidationError: there is no such key; names the nearest.
+        """
+        if name not in BY_NAME:
+            raise unused_key(name)
+        key = BY_NAME[name]
+        return getattr(getattr(self, key.section), key.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting, or a constant (without a description), from a field of its section.
+
+    `default` is "" for an unset path.
+    """
+
+    name: str
+    section: str
+    field: str
+    type: Any
+    meta: Meta
+    default: Any
+    description: str
+
+    def checked(self, value: Any, where: str = ANYWHERE) -> Any:
+        """Return `value` as the type that the program uses; `where` it was set goes into the error.
+
+        A path stays a text here: it is resolved with the others.
+
+        Raises:
+            ValidationError: the wrong type, or out of bounds; says what to write.
+        """
+        try:
+            checked = convert(value, Annotated[self.type, self.meta])
+        except (ValueError, OverflowError):
+            # msgspec's ValidationError, or what it raises for undecodable bytes in a variable (UnicodeEncodeError).
+            # Not chained: its message repeats the value, which may be a secret.
+            raise self.refused(f"it must be {self.expected}", where) from None
+        texts = checked if isinstance(checked, tuple) else (checked,)
+        if not all(text.isprintable() for text in texts if isinstance(text, str)):
+            raise self.refused(f"it must be {self.expected}", where)
+        return checked
+
+    def from_text(self, text: str, where: str = ANYWHERE) -> Any:
+        """Return the value of an environment variable; a list is JSON.
+
+        Raises:
+            ValidationError: as `checked`.
+        """
+        value: Any = text
+        try:
+            if self.type is int:
+                value = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
+            elif self.type is float:
+                value = float(text)
+            elif get_origin(self.type) is tuple:
+                value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        return self.checked(value, where)
+
+    @property
+    def expected(self) -> str:
+        """The allowed values in words: `a whole number of 1 to 1000`."""
+        if self.type in {int, float}:
+            kind = "a whole number" if self.type is int else "a number"
+            if self.meta.gt is not None:
+                return f"{kind} above 0 and up to 1"
+            most = "or more" if self.meta.le is None else f"to {_plain(self.meta.le)}"
+            return f"{kind} of {_plain(self.meta.ge)} {most}"
+        if get_origin(self.type) is tuple:
+            return "a list of texts, none empty"
+        if get_origin(self.type) is Literal:
+            return "one of " + ", ".join(get_args(self.type))
+        return str((self.meta.extra or {}).get("expected", "a text without control characters"))
+
+    @property
+    def environment(self) -> str:
+        """The name of the environment variable that overrides the setting; that of the socket has a short name."""
+        if self.name == "daemon.socket":
+            return "REVERIE_SOCKET"
+        return f"REVERIE_{self.section.upper()}_{self.field.upper()}"
+
+    def refused(self, why: str, where: str = ANYWHERE) -> ValidationError:
+        """Return the error for a wrong value of this key; it never shows the value."""
+        return ValidationError(
+            f"{self.name} in {where}: {why}.",
+            hint=f"Give {self.expected}; the default is {json.dumps(self.default)}. {self.description}",
+            key=self.name,
+        )
+
+
+def _plain(number: float | None) -> str:
+    """Format a bound as people write it: 10000000 and 0.05, never 1e+07."""
+    assert number is not None
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def _key(section: str, field: msgspec.structs.FieldInfo) -> Key:
+    """Return the key of one field of a section."""
+    kind, meta = get_args(field.type) if get_origin(field.type) is Annotated else (field.type, Meta(ge=0))
+    is_path = kind in (Path, Path | None)
+    if is_path:
+        kind, meta = str, Meta(max_length=TEXT_MAX, description=meta.description)
+    elif kind is str:
+        meta = Meta(max_length=TEXT_MAX, pattern=meta.pattern, description=meta.description, extra=meta.extra)
+    return Key(
+        name=f"{section}.{field.encode_name}",
+        section=section,
+        field=field.name,
+        type=kind,
+        meta=meta,
+        default="" if is_path else field.default,
+        description=meta.description or "",
+    )
+
+
+_FIELDS = {
+    key.name: key
+    for section in msgspec.structs.fields(Config)
+    if isinstance(section.type, type) and issubclass(section.type, Section)
+    for field in msgspec.structs.fields(section.type)
+    for key in (_key(section.name, field),)
+}
+KEYS = tuple(key for key in _FIELDS.values() if key.description)
+"""Every setting, in the order of the sections."""
+
+BY_NAME = {key.name: key for key in KEYS}
+
+RETIRED: dict[str, str] = {
+    **{key.name: f"Remove it: it is {key.default} now." for key in _FIELDS.values() if not key.description},
+    "distiller.batches": "Remove it: what a schedule does is asked directly.",
+    "distiller.batchPollSeconds": "Remove it: what a schedule does is asked directly.",
+    "distiller.kind=spool": "Set it to command; docs/models.md has a program that waits for answers in a folder.",
+    "distiller.spoolFolder": "Remove it; docs/models.md has a program that waits for answers in a folder.",
+}
+"""Keys of earlier releases, and values (`section.key=value`), each with what to do instead: ignored for one release."""
+
+
+def is_retired(name: str, value: Any) -> bool:
+    """Return True for a value that an earlier release knew."""
+    return isinstance(value, str) and f"{name}={value}" in RETIRED
+
+
+def is_credential(name: str) -> bool:
+    """Return True for a key that never was one and names a credential: its value must not stay in the file."""
+    return not ({name} & {*BY_NAME, *RETIRED}) and any(word in name.lower() for word in CREDENTIAL_WORDS)
+
+
+def unused_key(name: str, value: Any = None, where: str = ANYWHERE) -> ValidationError:
+    """Return the error for a key, or a value of one, that does not exist (any more); names the nearest key.
+
+    Only a value that an earlier release knew is shown: any other may be a secret.
+    """
+    shown = name[:80]
+    if name in RETIRED:
+        return ValidationError(f"{name} in {where} is no setting any more.", hint=RETIRED[name], key=name)
+    if is_retired(name, value):
+        hint = RETIRED[f"{name}={value}"]
+        return ValidationError(f"{name} in {where} cannot be {value} any more.", hint=hint, key=name)
+    if is_credential(name):
+        return ValidationError(
+            f"There is no key {shown!r}, and a credential does not belong in the configuration.",
+            hint="Keep it in a file of mode 0600, or in the environment.",
+            key=shown,
+        )
+    nearest = difflib.get_close_matches(shown, BY_NAME, n=1, cutoff=_NEAREST_CUTOFF)
+    hint = f"Did you mean {nearest[0]!r}?" if nearest else "reverie config get lists all keys."
+    return ValidationError(f"There is no key {shown!r} in {where}.", hint=hint, key=shown)
 
 
 def load(layout: Layout, env: Mapping[str, str], *, home: Path) -> Config:
@@ -45,7 +484,7 @@ def load(layout: Layout, env: Mapping[str, str], *, home: Path) -> Config:
     Raises:
         ValidationError: naming the key, what is wrong with it and what to write instead.
     """
-    return parse(read_file(layout.config_file), env, layout=layout, home=home)
+    return _first_raised(load_valid(layout, env, home=home))
 
 
 def load_valid(layout: Layout, env: Mapping[str, str], *, home: Path) -> tuple[Config, tuple[ValidationError, ...]]:
@@ -67,17 +506,21 @@ def parse(data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path, so
     Raises:
         ValidationError: naming the key, what is wrong with it and what to write instead.
     """
-    values, set_by, problems, unused = _merged(data, env, str(source or layout.config_file))
+    return _first_raised(parse_valid(data, env, layout=layout, home=home, source=source))
+
+
+def _first_raised(parsed: tuple[Config, tuple[ValidationError, ...]]) -> Config:
+    config, problems = parsed
     if problems:
         raise problems[0]
-    return _resolved(values, set_by, layout, home, unused)
+    return config
 
 
 def parse_valid(
-    data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path
+    data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path, source: Path | None = None
 ) -> tuple[Config, tuple[ValidationError, ...]]:
     """Return the settings of these bytes and this environment with defaults for invalid ones, and their errors."""
-    values, set_by, problems, unused = _merged(data, env, str(layout.config_file))
+    values, set_by, problems, unused = _merged(data, env, str(source or layout.config_file))
     while True:
         try:
             return _resolved(dict(values), set_by, layout, home, unused), tuple(problems)
@@ -90,7 +533,7 @@ def parse_valid(
             if not reset:
                 raise
             for name in reset:
-                values[name] = BY_NAME[name].default
+                values[name] = _FIELDS[name].default
                 del set_by[name]
 
 
@@ -118,7 +561,7 @@ def _merged(
     data: bytes, env: Mapping[str, str], where: str
 ) -> tuple[dict[str, Any], dict[str, str], list[ValidationError], list[ValidationError]]:
     """Return the value of every key, the source of each that is set, the errors, and a warning for each unused key."""
-    values: dict[str, Any] = {key.name: key.default for key in KEYS}
+    values: dict[str, Any] = {name: key.default for name, key in _FIELDS.items()}
     set_by: dict[str, str] = {}
     problems: list[ValidationError] = []
     unused: list[ValidationError] = []
@@ -134,7 +577,7 @@ def _merged(
             values[name], set_by[name] = BY_NAME[name].checked(value, where), "file"
         except ValidationError as error:
             problems.append(error)
-    for key in KEYS:
+    for key in _FIELDS.values():
         text = env.get(key.environment)
         if text is None:
             continue
@@ -189,7 +632,7 @@ def _resolved(
             key="context.clearAt",
         )
     sections: dict[str, dict[str, Any]] = {}
-    for key in KEYS:
+    for key in _FIELDS.values():
         sections.setdefault(key.section, {})[key.field] = values[key.name]
     types = {field.name: field.type for field in msgspec.structs.fields(Config)}
     tables = {name: types[name](**fields) for name, fields in sections.items()}

@@ -272,35 +272,28 @@ def _days(cron: Cron, start: date, step: int) -> Iterator[date]:
 
 def _instants(wall: datetime, *, by_instant: bool) -> tuple[datetime, ...]:
     """Return the instants of one local wall time: none, one or two, by the daylight-saving rules of this module."""
-    first, second = wall.replace(fold=0), wall.replace(fold=1)
-    before, after = first.utcoffset(), second.utcoffset()
-    assert before is not None
-    assert after is not None
-    if before == after:
-        return (first.astimezone(UTC),)
-    if before > after:  # the wall time comes twice
-        return (first.astimezone(UTC), second.astimezone(UTC)) if by_instant else (first.astimezone(UTC),)
+    change = _change(wall)
+    if change < timedelta(0) and by_instant:  # the wall time comes twice
+        return (wall.astimezone(UTC), wall.replace(fold=1).astimezone(UTC))
+    if change <= timedelta(0):
+        return (wall.astimezone(UTC),)
     if by_instant:
         return ()
-    # The wall time falls into a gap, which ends between its two readings.
-    end = _gap_end(second.astimezone(UTC), first.astimezone(UTC), wall)
-    for instant in (end, end - _MINUTE):
-        if instant.astimezone(wall.tzinfo).date() == wall.date():
-            return (instant,)
+    for step in (_MINUTE, -_MINUTE):  # out of the gap: forwards, or backwards where it reaches into the next day
+        moved = wall
+        while moved.date() == wall.date():
+            if _change(moved) <= timedelta(0):
+                return (moved.astimezone(UTC),)
+            moved += step
     return ()
 
 
-def _gap_end(low: datetime, high: datetime, wall: datetime) -> datetime:
-    """Return the first second after the gap around `wall`, by bisection between `low` (before the gap) and `high`."""
-    offset = high.astimezone(wall.tzinfo).utcoffset()
-    while high - low > timedelta(seconds=1):
-        middle = low + (high - low) // 2
-        middle = middle.replace(microsecond=0)
-        if middle.astimezone(wall.tzinfo).utcoffset() == offset:
-            high = middle
-        else:
-            low = middle
-    return high
+def _change(wall: datetime) -> timedelta:
+    """Return by how much clocks are changed at a wall time: below zero where it comes twice, above in a gap."""
+    before, after = wall.utcoffset(), wall.replace(fold=1).utcoffset()
+    assert before is not None
+    assert after is not None
+    return after - before
 
 
 def _check_aware(moment: datetime) -> None:

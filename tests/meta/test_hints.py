@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reveried.cli.tree import tree
-from reveried.config_schema import BY_NAME, KEYS
+from reveried.config import BY_NAME, KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

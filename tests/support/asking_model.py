@@ -13,7 +13,7 @@ from reverie.language_model.requests import ModelAnswer, ModelMessage, new_reque
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage import Ceilings, model_spend
-from reveried.config_sections import Distiller
+from reveried.config import Distiller
 from reveried.models.anthropic import Anthropic
 from reveried.models.meter import Metered
 from reveried.worker import Worker

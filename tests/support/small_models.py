@@ -1,10 +1,9 @@
-"""Small models for tests, in the files of real ones: a table of a few words, and a BERT encoder of two layers."""
+"""Small models for tests, in the files of real ones: a table of a few words."""
 
 from __future__ import annotations
 
 import json
 import math
-import random
 import struct
 from typing import TYPE_CHECKING
 
@@ -34,50 +33,29 @@ def static_folder(folder: Path, *, scale: float = 1.0) -> Path:
     return folder
 
 
-def bert_folder(
-    folder: Path,
-    tokens: Sequence[str],
-    *,
-    size: int = 8,
-    heads: int = 2,
-    layers: int = 2,
-    places: int = 128,
-    scale: float = 1.0,
-) -> Path:
-    """Write a BERT encoder of seeded random weights, times a scale, for `places` tokens; return its folder."""
-    pick = random.Random(7)
-
-    def matrix(rows: int, columns: int) -> list[list[float]]:
-        return [[scale * pick.gauss(0, 0.5) for _ in range(columns)] for _ in range(rows)]
-
-    found: dict[str, Sequence[object]] = {
-        "embeddings.word_embeddings.weight": matrix(len(tokens), size),
-        "embeddings.position_embeddings.weight": matrix(places, size),
-        "embeddings.token_type_embeddings.weight": matrix(2, size),
-        "embeddings.LayerNorm.weight": matrix(1, size)[0],
-        "embeddings.LayerNorm.bias": matrix(1, size)[0],
-    }
-    for at in range(layers):
-        shapes = {"attention.self.query": size, "attention.self.key": size, "attention.self.value": size}
-        shapes |= {"attention.output.dense": size, "intermediate.dense": 2 * size, "output.dense": size}
-        for part, rows in shapes.items():
-            found[f"encoder.layer.{at}.{part}.weight"] = matrix(rows, 2 * size if part == "output.dense" else size)
-            found[f"encoder.layer.{at}.{part}.bias"] = matrix(1, rows)[0]
-        for part in ("attention.output.LayerNorm", "output.LayerNorm"):
-            found[f"encoder.layer.{at}.{part}.weight"] = matrix(1, size)[0]
-            found[f"encoder.layer.{at}.{part}.bias"] = matrix(1, size)[0]
-    config = {"model_type": "bert", "hidden_size": size, "num_attention_heads": heads, "num_hidden_layers": layers}
-    _write(folder, tokens, config, found)
-    return folder
-
-
 def _write(
     folder: Path, tokens: Sequence[str], config: Mapping[str, object], tensors: Mapping[str, Sequence[object]]
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config))
     vocabulary = {token: number for number, token in enumerate(tokens)}
-    described = {"model": {"type": "WordPiece", "vocab": vocabulary}, "normalizer": {"lowercase": True}}
+    described = {
+        "model": {
+            "type": "WordPiece",
+            "vocab": vocabulary,
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+        },
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+    }
     (folder / "tokenizer.json").write_text(json.dumps(described))
     (folder / "model.safetensors").write_bytes(weights(tensors))
 

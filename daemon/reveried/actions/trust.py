@@ -1,34 +1,30 @@
 """Files of the space's folder that agents wrote by tools of their own: their memories have an agent's trust.
 
-A save does not say who made it, so it counts as a person's. The agent's thread does: a call of a file tool with a path
-in the folder, and the words, or a shell command that names a file of the folder and has the words. What came into the
-store by a save at that time or later, in these words, is the agent's. So is all that a file's next save brought where a
-shell command may have written the file with words that it does not have: `cat a.md >> facts/b.md`. Where the command
-names a place of the folder instead of a file (`git -C ROOT pull`), or runs there, it is all that was saved meanwhile. A
-client records a call before it runs the tool, so the calls without a result are looked at again with what the thread
-records next.
+A save does not say who made it, so it counts as a person's. The agent's thread shows its calls. What is saved in the
+folder between a call of a tool that can write and its result is the agent's, if the call names the folder or runs
+there; so is what is saved later in words that the call has. Nothing of a command is parsed: `cat a.md >> facts/b.md`
+and `make -C ~/Reverie/default notes` are the same. The price is that a person's save in that very time counts as the
+agent's. A client records a call before it runs the tool, so the calls without a result are looked at again with what
+the thread records next.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from msgspec.structs import replace
 
-from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Write
 from reverie.usecases.forgotten_saves import WHY, move_to_review
 from reverie.usecases.forgotten_writes import forgotten_again
 from reverie.usecases.origins import casefolded
 from reverie.usecases.sync import WHY as SAVED
-from reveried.actions.shell_files import paths_with_unknown_words, spellings
 from reveried.clock import text_of
 
 if TYPE_CHECKING:
@@ -39,27 +35,23 @@ if TYPE_CHECKING:
 
 UNDATED = timedelta(minutes=10)  # before now: when a call without a time may have been made
 CLOCKS = timedelta(seconds=2)  # by which the client's clock may be ahead of ours
-_WORDS_OF_EDITS = ("content", "new_string", "new_str", "insert_text", "file_text", "new_source")
-_FILE = lazy_regex(r"[\w./~@+-]+\.md\b")
-_PATHS = ("file_path", "path", "notebook_path")
-_OPEN_MAX = 20  # calls of a thread without a result: a client runs a few at a time
-_OPERATIONS_MAX = 5_000  # that are looked at for saves while a command ran
 COARSE = timedelta(milliseconds=10)  # by which the time that the kernel gives a file may be too early: one tick
+# Arguments of a tool that can write: a command, a script, or the new words of a file. Other tools (reading, searching,
+# asking the person, starting another agent) have none of them.
+_WRITTEN = ("command", "cmd", "code", "script", "chars", "content", "new_string", "new_str", "insert_text")
+_WRITTEN_MORE = ("file_text", "new_source", "edits")
+_PATHS = ("file_path", "path", "notebook_path")
 _WORKING_FOLDERS = ("workdir", "cwd")  # of a call, as Codex names it
+_OPEN_MAX = 20  # calls of a thread without a result: a client runs a few at a time
 _THREADS_MAX = 64  # with such calls; those of the thread that wrote first are left out
+_OPERATIONS_MAX = 5_000  # that are looked at for saves
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """Words that a call wrote to a path of the folder; `at` is the call's time as its message has it.
+class _Call(NamedTuple):
+    """A call that may have written into the folder; `at` is the time that its message has, `words` its arguments."""
 
-    The words are None where a shell command wrote others than its own: the output of a program, another file. A path
-    with a slash at its end is a place, of which the command may have written any file.
-    """
-
-    call: str
-    path: str
-    words: str | None
+    id: str
+    words: str
     at: str | None
 
 
@@ -67,27 +59,32 @@ class OpenCalls:
     """Writing calls of threads that have no result yet, by space and author; in memory alone."""
 
     def __init__(self) -> None:
-        self._edits: dict[tuple[str, str], list[_Edit]] = {}
+        self._calls: dict[tuple[str, str], list[_Call]] = {}
 
     def has(self, space: str, who: str) -> bool:
         """Return True if writing calls of this author are still without a result."""
-        return (space, who) in self._edits
+        return (space, who) in self._calls
 
-    def join(self, space: str, who: str, edits: Iterable[_Edit], answered: set[str]) -> list[_Edit]:
-        """Return the edits with the earlier ones whose calls had no result; keep those that are not `answered`."""
-        every = list(dict.fromkeys([*self._edits.pop((space, who), ()), *edits]))
-        waiting = [edit for edit in every if edit.call and edit.call not in answered]
+    def join(self, space: str, who: str, calls: Iterable[_Call], results: dict[str, Any], *, now: str) -> list[_Call]:
+        """Return the calls with the earlier ones that had no result; keep those that have none now.
+
+        Of those that came alone the time is known where a message does not have it: `now` is that of a call which is
+        kept, and that of its result.
+        """
+        earlier = self._calls.pop((space, who), [])
+        results.update({call.id: now for call in earlier if not isinstance(results.get(call.id, now), str)})
+        every = list(dict.fromkeys([*earlier, *calls]))
+        waiting = [call if call.at else call._replace(at=now) for call in every if call.id and call.id not in results]
         if waiting:
-            self._edits[space, who] = waiting[-_OPEN_MAX:]
-            if len(self._edits) > _THREADS_MAX:
-                self._edits.pop(next(iter(self._edits)))
+            self._calls[space, who] = waiting[-_OPEN_MAX:]
+            if len(self._calls) > _THREADS_MAX:
+                self._calls.pop(next(iter(self._calls)))
         return every
 
 
 async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
     """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust."""
-    roots = _roots(services, space)
-    hints = {orjson.dumps(name)[1:-1] for name in _named(roots) | _named_above(roots)}
+    hints = {orjson.dumps(name)[1:-1] for name in _names(_root(services, space))}
     if not services.open_calls.has(space, who) and not any(hint in data for hint in hints):
         return
     messages = []
@@ -103,7 +100,7 @@ async def attribute_lines(services: Services, space: str, data: bytes, *, who: s
             payload = entry.get("payload")
             folder = entry.get("cwd") or (payload.get("cwd") if isinstance(payload, dict) else None) or folder
             messages.append((content, entry.get("timestamp"), folder if isinstance(folder, str) else ""))
-    await _attribute(services, space, messages, roots, who=who)
+    await _attribute(services, space, messages, who=who)
 
 
 def _codex_content(payload: Any) -> list[dict[str, Any]] | None:
@@ -128,120 +125,96 @@ async def attribute_messages(
     services: Services, space: str, messages: Iterable[tuple[Any, str | None]], *, who: str
 ) -> None:
     """Give memories that tool calls in these messages (content and time) wrote into the folder an agent's trust."""
-    placed = [(content, at, "") for content, at in messages]
-    await _attribute(services, space, placed, _roots(services, space), who=who)
+    await _attribute(services, space, [(content, at, "") for content, at in messages], who=who)
 
 
-def _roots(services: Services, space: str) -> set[str]:
-    root = str(services.sync_service.root_of(space))
-    return {root, os.path.realpath(root)}
+def _root(services: Services, space: str) -> str:
+    return str(services.sync_service.root_of(space))
 
 
-def _named(roots: Iterable[str]) -> set[str]:
-    return {spelling for root in roots for spelling in spellings(root)}
+def _names(root: str) -> set[str]:
+    """Return how a call may name the folder, or the one above it (`~/Reverie/*/facts`), as a part of its arguments."""
+    home = str(Path.home())
+    names = set()
+    for path in {root, os.path.realpath(root)}:
+        above = os.path.dirname(path)  # noqa: PTH120 - a string in and out
+        name = path if above in {"/", home} else f"{above}/"
+        names.add(name)
+        if name.startswith(f"{home}/"):
+            names |= {f"{short}{name.removeprefix(home)}" for short in ("~", "$HOME", "${HOME}")}
+    return names
 
 
-def _named_above(roots: Iterable[str]) -> set[str]:
-    """Return the spellings of the folders above the roots, for patterns such as `~/Reverie/*/facts`."""
-    above = {str(Path(root).parent) for root in roots} - {"/", str(Path.home())}
-    return {f"{name}/" for name in _named(above)}
+def _calls(messages: Iterable[tuple[Any, Any, str]], root: str) -> tuple[list[_Call], dict[str, Any]]:
+    """Return the calls that may have written into the folder, and the time of each result by the id of its call.
 
-
-def _blocks(messages: Iterable[tuple[Any, Any, str]]) -> Iterator[tuple[dict[str, Any], Any, str]]:
-    """Yield each content block with its message's time and the folder in which the client runs its tools."""
-    for content, at, folder in messages:
+    A message is its content, its time, and the folder in which the client runs its tools.
+    """
+    names, roots = _names(root), {root, os.path.realpath(root)}
+    calls, results = [], {}
+    for content, at, cwd in messages:
         for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict):
-                yield block, at, folder
+            if not isinstance(block, dict):
+                continue
+            if block.get("type") == "tool_result":
+                results[str(block.get("tool_use_id"))] = at
+            given = block.get("input") if block.get("type") == "tool_use" else None
+            if not isinstance(given, dict):
+                continue
+            words = "\n".join(text for name in (*_WRITTEN, *_WRITTEN_MORE) for text in _texts(given.get(name)))
+            folder = next((given[name] for name in _WORKING_FOLDERS if isinstance(given.get(name), str)), cwd)
+            path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
+            is_inside = any(folder == root or folder.startswith(f"{root}/") for root in roots)
+            if words and (is_inside or any(name in text for name in names for text in (words, path))):
+                moment = at if isinstance(at, str) else None
+                calls.append(_Call(str(block.get("id") or ""), casefolded(words), moment))
+    return calls, results
 
 
-def _edits(block: Mapping[str, Any], at: Any, folder: str, roots: set[str]) -> Iterator[_Edit]:
-    """Yield what a tool call writes into the folder; `folder` is where the client runs its tools."""
-    given = block.get("input") if block.get("type") == "tool_use" else None
-    if not isinstance(given, dict):
-        return
-    call, at = str(block.get("id") or ""), at if isinstance(at, str) else None
-    command = _command(given)
-    folder = next((given[name] for name in _WORKING_FOLDERS if isinstance(given.get(name), str)), folder)
-    is_inside = any(folder == root or folder.startswith(root + "/") for root in roots)
-    if command and (is_inside or any(name in command for name in _named(roots) | _named_above(roots))):
-        yield from (_Edit(call, relative, casefolded(command), at) for relative in _files(command, roots))
-        yield from (_Edit(call, path, None, at) for path in paths_with_unknown_words(command, roots, folder))
-    path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
-    root = next((root for root in roots if path.startswith(root + "/")), None)
-    if root is not None and ".." not in path:
-        relative = str(Path(os.path.normpath(path)).relative_to(root))
-        yield from (_Edit(call, relative, casefolded(text), at) for text in _texts(given))
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the new texts in an argument: a text, the parts of a command as one, or those of a list of edits."""
+    match value:
+        case str():
+            yield value
+        case [str(), *_]:
+            yield " ".join(part for part in value if isinstance(part, str))
+        case list():
+            for edit in value:
+                if isinstance(edit, dict):
+                    yield from (edit[name] for name in _WRITTEN if isinstance(edit.get(name), str))
+        case _:
+            return
 
 
-def _command(given: Mapping[str, Any]) -> str:
-    """Return the shell command of a call; empty for another call."""
-    command = given.get("command")
-    if isinstance(command, list):
-        command = " ".join(part for part in command if isinstance(part, str))
-    return command if isinstance(command, str) else ""
-
-
-def _files(command: str, roots: set[str]) -> Iterator[str]:
-    """Yield each file of the folder that a shell command names: its words are what it may write there."""
-    for name in dict.fromkeys(_FILE.findall(command)):
-        path = next((name[len(root) + 1 :] for root in _named(roots) if name.startswith(root + "/")), name)
-        if not path.startswith("/") and ".." not in path:
-            yield os.path.normpath(path)
-
-
-def _texts(given: Mapping[str, Any]) -> Iterator[str]:
-    edits = given.get("edits")
-    for edit in (given, *(edits if isinstance(edits, list) else ())):
-        if isinstance(edit, dict):
-            yield from (edit[name] for name in _WORDS_OF_EDITS if isinstance(edit.get(name), str))
-
-
-async def _attribute(
-    services: Services, space: str, messages: Iterable[tuple[Any, Any, str]], roots: set[str], *, who: str
-) -> None:
-    """Commit the saves of these files, then give their memories in the agent's words an agent's trust.
+async def _attribute(services: Services, space: str, messages: Iterable[tuple[Any, Any, str]], *, who: str) -> None:
+    """Commit the saves of the folder, then give the memories of these calls an agent's trust.
 
     Those that say what a person forgot are removed again and wait in review, as those that an agent writes by a call.
     """
-    blocks = list(_blocks(messages))
-    new = [edit for block, at, folder in blocks for edit in _edits(block, at, folder, roots)]
-    results = {str(block.get("tool_use_id")): at for block, at, _ in blocks if block.get("type") == "tool_result"}
-    edits = services.open_calls.join(space, who, new, set(results))
-    if not edits:
+    root = _root(services, space)
+    new, results = _calls(messages, root)
+    calls = services.open_calls.join(space, who, new, results, now=services.clock())
+    if not calls:
         return
-    spans = [span for edit in edits if edit.path.endswith("/") and (span := _span(edit, results)) is not None]
-    if spans:
-        await services.sync_service.read_saves(space, None)
-    edits = [edit for edit in edits if not edit.path.endswith("/")]
-    await services.sync_service.read_saves(space, {edit.path for edit in edits})
-    times = await asyncio.to_thread(_change_times, services.sync_service.root_of(space)) if spans else {}
+    await services.sync_service.read_saves(space, None)
     now = datetime.fromisoformat(services.clock())
-    written: dict[str, list[_Edit]] = {}
-    for edit in edits:
-        written.setdefault(edit.path, []).append(edit)
+    said = [(call.words, _since(call.at, now)) for call in calls]
+    spans = [span for call in calls if (span := _span(call, results)) is not None]
+    times = await asyncio.to_thread(_change_times, Path(root)) if spans else {}
+    since = min([*(at for _, at in said), *(begin for begin, _ in spans)])
 
     def body(writer: Writer) -> None:
         changed = False
         forgotten = []
-        meanwhile = _saves_during(writer, spans, times)
-        for path in dict.fromkeys([*written, *meanwhile]):
-            calls = written.get(path, [])
+        for path, meanwhile in _saves(writer, since, spans, times).items():
             document = writer.load(DocumentRecord, (path,))
-            said = [(edit.words, _since(edit.at, now)) for edit in calls if edit.words is not None]
-            saves = {
-                operation
-                for edit in calls
-                if edit.words is None and (edit.at is not None or edit.call in results)
-                for operation in _saves_of(writer, path, edit.at, results.get(edit.call), now)
-            } | meanwhile.get(path, set())
             for name in [] if document is None else document.ids:
                 memory = writer.load(MemoryRecord, (name,))
                 if memory is None:
                     continue
                 words, came_at = casefolded(memory.content), _came_at(writer, memory)
                 has_said = any(came_at >= since and words in text for text, since in said)
-                if not has_said and not (saves and _came_by(writer, memory) in saves):
+                if not has_said and not (meanwhile and _came_by(writer, memory) in meanwhile):
                     continue
                 own = replace(memory, trust="agent", provenance={**memory.provenance, "by": who})
                 candidate = forgotten_again(writer, own)
@@ -256,25 +229,36 @@ async def _attribute(
     await services.submit(Write(space, who, WHY, body))
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """The time from a call to its result, and the place of which it may have written any file."""
+def _span(call: _Call, results: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the time from a call to its result; None where one of them is not known.
 
-    place: str
-    since: str
-    until: str
-
-
-def _span(edit: _Edit, results: Mapping[str, Any]) -> _Span | None:
-    """Return the time in which a command ran; None without its own time or that of its result.
-
-    The clocks agree: a client that runs a command in the folder is on the same machine.
+    The clocks agree: a client that runs a tool in the folder is on the same machine.
     """
     try:
-        since, until = datetime.fromisoformat(edit.at or ""), datetime.fromisoformat(results[edit.call])
-        return _Span(edit.path.removeprefix("./"), text_of(since - COARSE), text_of(until))
+        begin, end = datetime.fromisoformat(call.at or ""), datetime.fromisoformat(results[call.id])
+        return text_of(begin - COARSE), text_of(end)
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _saves(writer: Writer, since: str, spans: list[tuple[str, str]], times: Mapping[str, str]) -> dict[str, set[int]]:
+    """Return the files that were saved since then, each with the operations of those saves that fall into a span.
+
+    A save is read a moment later, maybe after the result. So one that was stored after it counts too, if the file is
+    as it was then (`times`): of several the newest.
+    """
+    saves: dict[str, set[int]] = {}
+    for _, operation in writer.records(OperationRecord, reverse=True, limit=_OPERATIONS_MAX):
+        if operation.at < since:
+            break
+        if operation.why != SAVED:
+            continue
+        for path in [str(change.key[0]) for change in operation.changes if change.kind is Kind.DOCUMENT]:
+            at = operation.at if path in saves else min(operation.at, times.get(path, operation.at))
+            meanwhile = saves.setdefault(path, set())
+            if any(begin <= at <= end for begin, end in spans):
+                meanwhile.add(operation.seq)
+    return saves
 
 
 def _change_times(root: Path) -> dict[str, str]:
@@ -292,59 +276,11 @@ def _change_times(root: Path) -> dict[str, str]:
     return times
 
 
-def _saves_during(writer: Writer, spans: list[_Span], times: Mapping[str, str]) -> dict[str, set[int]]:
-    """Return the operations of the saves that were made while these commands ran, by path.
-
-    A save is read a moment later, maybe after the command's end. So one that was stored after the end counts too, if
-    the file is as it was at the end: of several the newest.
-    """
-    seqs: dict[str, set[int]] = {}
-    seen: set[str] = set()
-    if not spans:
-        return seqs
-    since = min(span.since for span in spans)
-    for _, operation in writer.records(OperationRecord, reverse=True, limit=_OPERATIONS_MAX):
-        if operation.at < since:
-            break
-        if operation.why != SAVED:
-            continue
-        for path in [str(change.key[0]) for change in operation.changes if change.kind is Kind.DOCUMENT]:
-            at = operation.at if path in seen else min(operation.at, times.get(path, operation.at))
-            seen.add(path)
-            if any(path.startswith(span.place) and span.since <= at <= span.until for span in spans):
-                seqs.setdefault(path, set()).add(operation.seq)
-    return seqs
-
-
 def _came_at(writer: Writer, memory: MemoryRecord) -> str:
     """Return when the words of a memory came into the store: if it was deleted, when they came back."""
     versions = writer.record_versions(MemoryRecord, (memory.id,))
     back = next((newer.at for newer, older in pairwise(versions) if older.value is None), "")
     return max(memory.updated_at, back)
-
-
-def _saves_of(writer: Writer, path: str, at: str | None, answered_at: Any, now: datetime) -> list[int]:
-    """Return the operations of the saves that a command made `at` may have caused: those up to its result.
-
-    Without one among them it is the first one after, since a save may be read late. Of a command without a time it is
-    the last one: the others of these minutes may be the person's.
-    """
-    since = _since(at, now)
-    saves = []  # the newest first
-    for version in writer.record_versions(DocumentRecord, (path,)):
-        if version.at < since:
-            break
-        operation = writer.load(OperationRecord, (version.operation,))
-        if operation is not None and operation.why == SAVED:
-            saves.append(version)
-    if at is None:
-        return [version.operation for version in saves[:1]]
-    try:
-        until = text_of(datetime.fromisoformat(answered_at) + CLOCKS)
-    except (TypeError, ValueError):
-        until = ""
-    meanwhile = [version.operation for version in saves if version.at <= until]
-    return meanwhile or [version.operation for version in saves[-1:]]
 
 
 def _came_by(writer: Writer, memory: MemoryRecord) -> int:

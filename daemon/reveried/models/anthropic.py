@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import FailureReason
     from reverie.language_model.requests import ModelRequest, Role
-    from reveried.config_sections import Distiller
+    from reveried.config import Distiller
 
 JOBS_MODULE = "reveried.models.anthropic_jobs"
 DEFAULT_URL = "https://api.anthropic.com"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from reverie.redact import Redactor
-    from reveried.config_sections import Distiller
+    from reveried.config import Distiller
     from reveried.models.transport import ModelTransport
     from reveried.services import Services
 

@@ -1,8 +1,7 @@
-"""The protocol of an embedder, and the ones that are made from a model's folder, with numpy alone.
+"""The protocol of an embedder, and the one that Model2Vec makes from a model's folder: a static table.
 
-Two kinds of model are known, both as sentence-transformers and Model2Vec save them (`config.json`,
-`model.safetensors`, `tokenizer.json` or `vocab.txt`): a static table, where a text is the mean of the vectors of its
-tokens, and a BERT encoder, such as MiniLM, with the mean of its last layer.
+A text is the mean of the vectors of its tokens. Nothing is downloaded: the files are looked at before the library is,
+and it is given a folder that has them all.
 """
 
 from __future__ import annotations
@@ -10,22 +9,22 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from reverie.embedding.model_files import WEIGHTS_BYTES_MAX, json_object, read_file, tensors_of
-from reverie.embedding.table import numpy
-from reverie.embedding.wordpiece import WordPiece
+from reverie.embedding.table import numpy, unit_rows
 from reverie.errors import EmbedderFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
 
 WEIGHTS: Final = "model.safetensors"
-HASHED_BYTES: Final = 1_000_000  # of the weights, from both ends: they tell two models apart
-_TABLE_NAMES: Final = ("embeddings", "embedding.weight")
-_BERT_NAME: Final = "embeddings.word_embeddings.weight"
+FILES: Final = ("config.json", "tokenizer.json", WEIGHTS)
+BYTES_MAX: Final = 2_000_000_000  # of a file: the largest tables have a tenth
+HASHED_BYTES: Final = 1_000_000  # of a file, from both ends: they tell two models apart
+TOKENS_MAX: Final = 512  # of a text
 
 
 class Embedder(Protocol):
@@ -89,52 +88,59 @@ def open_embedder(folder: Path) -> Embedder:
     """Return the embedder of a model's folder; reads all of its weights.
 
     Raises:
-        EmbedderFailed: numpy is not installed, a file is missing or damaged, or it is no model of a known kind.
+        EmbedderFailed: model2vec is not installed, a file is missing or damaged, or it is no static table.
     """
     np = numpy()
     try:
-        weights = read_file(folder / WEIGHTS, WEIGHTS_BYTES_MAX)
-        tensors = tensors_of(np, weights)
-        settings = read_file(folder / "config.json")
-        config = json_object(settings, "config.json")
-        tokens = WordPiece.of_folder(folder)
-        digest = _digest(weights, settings, tokens.source)
-        del weights
-        embedder = _of_tensors(tensors, config, tokens, digest)
-    except (OSError, ValueError, KeyError, TypeError, ArithmeticError, MemoryError) as error:
-        raise EmbedderFailed(f"the model in {folder} cannot be read: {error}", hint="copy the model again") from error
-    if embedder is not None:
-        return embedder
-    raise EmbedderFailed(
-        f"the model in {folder} is neither a static table nor a BERT encoder",
-        hint="choose one of these, such as MiniLM",
-    )
+        from model2vec import StaticModel  # noqa: PLC0415 - an optional dependency
+    except ImportError as error:
+        hint = "pip install 'reverie[embed]'"
+        raise EmbedderFailed("embeddings need model2vec, which is not installed", hint=hint) from error
+    try:
+        name = _digest(folder)
+        model = StaticModel.from_pretrained(str(folder), max_length=TOKENS_MAX, force_download=False)
+        usable = model.dim > 0 and np.isfinite(model.embedding).all()
+    except Exception as error:  # the libraries below raise bare ones for damaged files
+        raise EmbedderFailed(
+            f"the model in {folder} cannot be read: {str(error)[:300]}",
+            hint="copy the model again; it must be a static table, as Model2Vec saves it",
+        ) from error
+    if not usable:
+        why = f"the model in {folder} has numbers that are infinite or none"
+        raise EmbedderFailed(why, hint="copy the model again")
+    return _StaticTable(f"model2vec {name}", model)
 
 
-def _of_tensors(
-    tensors: Mapping[str, Any], config: Mapping[str, Any], tokens: WordPiece, digest: str
-) -> Embedder | None:
-    """Return the embedder of a model's tensors; None for a model of another kind. Raises as `open_embedder` catches."""
-    table = next((tensors[name] for name in _TABLE_NAMES if name in tensors), None)
-    if table is not None:
-        from reverie.embedding.encoders import StaticTable  # noqa: PLC0415 - one of two
+class _StaticTable:
+    """An embedder of a Model2Vec model."""
 
-        return StaticTable(f"static {digest}", tokens, table, weights=tensors.get("weights"))
-    prefix = next((name.removesuffix(_BERT_NAME) for name in tensors if name.endswith(_BERT_NAME)), None)
-    if prefix is None or config.get("model_type") != "bert":
-        return None
-    from reverie.embedding.encoders import Bert  # noqa: PLC0415 - one of two
+    def __init__(self, name: str, model: Any) -> None:
+        self.name = name
+        self.dimensions = int(model.dim)
+        self._model = model
 
-    layers = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
-    return Bert(f"bert {digest}", tokens, layers, config)
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Return a float32 array with a row of length 1 for each text; zeros for one without a known token."""
+        np = numpy()
+        with np.errstate(all="ignore"):  # what is no number has no direction
+            rows = self._model.encode(list(texts), use_multiprocessing=False)
+        return unit_rows(np, rows.astype(np.float32))
 
 
-def _digest(weights: bytes, *others: bytes) -> str:
-    """Return a name of a model: the beginning of a SHA-256 of the size and ends of its weights, and of other files.
+def _digest(folder: Path) -> str:
+    """Return a name of a model: the beginning of a SHA-256 of the sizes and ends of its files.
 
-    The same weights give other vectors with another vocabulary.
+    The same weights give other vectors with another vocabulary. Raises OSError or ValueError where a file is missing,
+    or is a pipe, a device or a folder, which is not waited for.
     """
-    digest = hashlib.sha256(b"%d " % len(weights) + weights[:HASHED_BYTES] + weights[-HASHED_BYTES:])
-    for other in others:
-        digest.update(b"%d " % len(other) + other)
+    digest = hashlib.sha256()
+    for name in FILES:
+        handle = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:  # noqa: PTH123 - a descriptor
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > BYTES_MAX:
+                raise ValueError(f"{name} is not a file, or too large")
+            digest.update(b"%d " % status.st_size + file.read(HASHED_BYTES))
+            file.seek(max(0, status.st_size - HASHED_BYTES))
+            digest.update(file.read(HASHED_BYTES))
     return digest.hexdigest()[:16]

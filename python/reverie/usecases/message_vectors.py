@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Store
     from reverie.text_index import Filter
 
-STEP_ENTRIES: Final = 32  # embedded at once: with a small BERT model about half a second of one core
+STEP_ENTRIES: Final = 32  # embedded at once, between looks whether something else waits
 STEP_OPERATIONS: Final = 2_000
 TEXT_CHARS: Final = 2_000  # of a message: what a model reads of it
 SAVED_SHARE: Final = 50  # the file is written again when a fiftieth of the vectors is new

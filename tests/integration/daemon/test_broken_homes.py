@@ -191,10 +191,10 @@ def test_up_with_a_read_only_data_folder(home: Path) -> None:
 def test_up_with_invalid_settings_names_the_check_of_settings() -> None:
     """Settings that the daemon refuses are no damaged store, though the exit status is the same."""
     with scratch_home() as home:
-        (home / "config.toml").write_text("[nonsense]\nx = 1\n")
+        (home / "config.toml").write_text("[log]\nlevel = 1\n")
         up = reverie(home, "up")
         assert up.returncode == 1
-        assert "nonsense" in up.stderr
+        assert "log.level" in up.stderr
         assert "next: reverie config validate" in up.stderr
         assert "damaged" not in up.stderr
 

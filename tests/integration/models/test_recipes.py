@@ -15,7 +15,7 @@ import pytest
 from reverie.language_model.answers import read_answer
 from reverie.language_model.extraction import Answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
-from reveried.config_schema import BY_NAME
+from reveried.config import BY_NAME
 from reveried.models.command import CommandTransport
 from support.waiting import wait_until
 

@@ -103,54 +103,6 @@ def stamp(seconds: float) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-TRUST_AFTER_A_SHELL = {
-    "cat /home/ann/harbour/CLAUDE.md >> {file}": "agent",
-    "cp CLAUDE.md {file}": "agent",
-    "curl -s https://docs.example/rules -o {file}": "agent",
-    "cd {root} && cat /srv/a | tee -a facts/{name}": "agent",
-    "F={file}; sed -i s/a/b/ $F": "agent",
-    "cat {file}": "person",
-    "cp {file} /tmp/copy.md": "person",
-    "echo '- The tide is high' >> {file}": "person",
-    "cat /srv/a >> {root}/facts/another.md": "person",
-}
-
-
-def test_a_shell_that_wrote_words_of_a_file(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """Text that a command copied into a file has an agent's trust, though the call has no word of it; no other has.
-
-    Each command has a file of its own; they are saved together, since the client's clock may be ahead by two seconds,
-    and so a save must be further than that from the time of a call to be none of it.
-    """
-    files = {
-        command: root(daemon) / "facts" / f"copied-{number}.md" for number, command in enumerate(TRUST_AFTER_A_SHELL)
-    }
-
-    def lines(count: int) -> list[str]:
-        words = ("The pier", "A buoy", "The mole")[:count]
-        for file in files.values():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("".join(f"- {word} stands in {file.name}\n" for word in words))
-        last = [f"{words[-1]} stands in {file.name}" for file in files.values()]
-        wait_until(lambda: set(last) <= {item.content for item in client.memories(limit=1000).items})
-        return last
-
-    before = lines(1)
-    began = max(memory(client, content).updated_at for content in before)
-    wait_until(lambda: stamp(-2.1) > began)
-    at = stamp(0)
-    copied = lines(2)
-    until = stamp(0)
-    wait_until(lambda: stamp(-2.1) > until)
-    later = lines(3)
-    for command, file in files.items():
-        said = command.format(file=file, root=root(daemon), name=file.name)
-        import_shell_call(client, tmp_path, said, at=at, until=until)
-    trust = {command: memory(client, content).trust for command, content in zip(files, copied, strict=True)}
-    assert trust == TRUST_AFTER_A_SHELL
-    assert {memory(client, content).trust for content in (*before, *later)} == {"person"}
-
-
 def test_a_forgotten_line_that_a_shell_copied(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """A line that a person forgot and a command copied into the folder is removed again, and waits in review."""
     gone = client.remember(wire.CreateMemory("The signal of the outer mole is green at night", type="fact"))
@@ -189,7 +141,10 @@ def use_and_result(root: Path, name: str, line: str, *, codex: bool) -> tuple[di
 
 @pytest.mark.parametrize("codex", [False, True])
 def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Client, *, codex: bool) -> None:
-    """A transcript shows a call, the file is written then, and the result follows: the line has an agent's trust."""
+    """A transcript shows a call, the file is written then, and the result follows: the line has an agent's trust.
+
+    So has all else that was saved meanwhile, by the times of the transcript; without them by those at which it came.
+    """
     name, line = f"facts/ferry-{codex}.md", f"The ferry {codex} leaves at noon"
     later = f"The ferry {codex} is mine"
     calls = use_and_result(root(daemon), name, line, codex=codex)
@@ -204,7 +159,7 @@ def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Cl
             save(client, root(daemon) / name, f"- {line}\n- {later}\n", line)
             assert memory(client, line).trust == "person"
     assert memory(client, line).trust == "agent"
-    assert memory(client, later).trust == "person"
+    assert memory(client, later).trust == ("person" if codex else "agent")
 
 
 @pytest.mark.parametrize(

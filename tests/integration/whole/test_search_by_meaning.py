@@ -29,7 +29,7 @@ def vectors(home: Path) -> bytes:
 
 def test_other_words_find_a_message_until_it_is_purged() -> None:
     """A message is found by other words with the same meaning, also after a restart, until its thread is purged."""
-    pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
+    pytest.importorskip("model2vec", reason="pip install 'reverie[embed]'")
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_MEMORY_EMBEDDER=str(static_folder(home / "model")))).start()
         with Client(daemon.socket) as client:

@@ -56,13 +56,14 @@ def test_the_embedder(cli: Cli, home: Path) -> None:
 
 
 def test_wrong_settings(cli: Cli, home: Path) -> None:
-    """A fault in the settings is one finding; the other checks still run."""
+    """A fault in the settings is one finding, a key that there is not a note; the other checks still run."""
     home.mkdir()
-    (home / "config.toml").write_text("[nonsense]\nx = 1\n")
-    done = cli("doctor")
-    assert done.code == 1
-    assert "BAD   settings: " in done.out
-    assert "ok    native core" in done.out
+    for text, code, mark in (("[log]\nlevel = 1\n", 1, "BAD "), ("[nonsense]\nx = 1\n", 0, "note")):
+        (home / "config.toml").write_text(text)
+        done = cli("doctor")
+        assert done.code == code
+        assert f"{mark}  settings: " in done.out
+        assert "ok    native core" in done.out
 
 
 def test_a_syntax_error_in_the_settings(cli: Cli, home: Path) -> None:

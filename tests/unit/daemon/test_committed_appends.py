@@ -13,7 +13,7 @@ from reverie.errors import Busy
 from reverie.store import Done
 from reveried.actions import threads as actions
 from reveried.actions import trust as attribution
-from reveried.config_schema import Context
+from reveried.config import Context
 from reveried.http.types import Call
 from reveried.routes import threads
 

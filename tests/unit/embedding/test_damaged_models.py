@@ -11,15 +11,15 @@ import pytest
 
 from reverie.embedding import configured, open_embedder
 from reverie.errors import EmbedderFailed
-from support.small_models import MEANINGS, SPECIAL, bert_folder, static_folder, weights
+from support.small_models import MEANINGS, SPECIAL, static_folder, weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 np: Any = pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
+pytest.importorskip("model2vec", reason="pip install 'reverie[embed]'")
 
-TOKENS = (*SPECIAL, "the", "parser")
 ROWS = len(SPECIAL) + len(MEANINGS)
 
 
@@ -69,18 +69,6 @@ STATIC: dict[str, tuple[str, bytes]] = {
     "a tokenizer that is a list": ("tokenizer.json", b"[]"),
     "a tokenizer without end": ("tokenizer.json", b"[" * 200_000),
 }
-BERT: dict[str, dict[str, object]] = {
-    "no heads": {"num_attention_heads": 0},
-    "heads that do not divide": {"num_attention_heads": 3},
-    "negative heads": {"num_attention_heads": -2},
-    "another size": {"hidden_size": 16},
-    "an endless size": {"hidden_size": 10**13},
-    "an infinite size": {"hidden_size": float("inf")},
-    "no layers": {"num_hidden_layers": 0},
-    "more layers": {"num_hidden_layers": 10**9},
-    "a size that is none": {"hidden_size": None},
-    "a negative epsilon": {"layer_norm_eps": -1},
-}
 
 
 @pytest.mark.parametrize("name", STATIC)
@@ -90,24 +78,6 @@ def test_a_hostile_file_of_a_table_is_refused(tmp_path: Path, name: str) -> None
     file, content = STATIC[name]
     (folder / file).write_bytes(content)
     refused(folder)
-
-
-@pytest.mark.parametrize("name", BERT)
-def test_settings_that_do_not_fit_are_refused(tmp_path: Path, name: str) -> None:
-    """A BERT model with settings that do not fit its files is refused when it is opened."""
-    folder = bert_folder(tmp_path, TOKENS)
-    settings = json.loads((folder / "config.json").read_bytes())
-    (folder / "config.json").write_text(json.dumps(settings | BERT[name]))
-    refused(folder)
-
-
-def test_a_vocabulary_of_another_model_is_refused(tmp_path: Path) -> None:
-    """A vocabulary with more tokens than the model has rows is refused, for BERT and static models."""
-    vocabulary = {token: number for number, token in enumerate((*TOKENS, *map(str, range(100))))}
-    described = json.dumps({"model": {"type": "WordPiece", "vocab": vocabulary}})
-    for folder in (bert_folder(tmp_path / "bert", TOKENS), static_folder(tmp_path / "static")):
-        (folder / "tokenizer.json").write_text(described)
-        refused(folder)
 
 
 def test_files_that_are_none_are_not_waited_for(tmp_path: Path) -> None:
@@ -130,18 +100,10 @@ def test_files_that_are_none_are_not_waited_for(tmp_path: Path) -> None:
             refused(folder)
 
 
-def test_a_short_bert_reads_what_it_has_places_for(tmp_path: Path) -> None:
-    """A text longer than a BERT model has positions for is cut, without an error."""
-    folder = bert_folder(tmp_path, TOKENS, places=8)
-    rows = open_embedder(folder).embed(["the parser " * 50, "the parser the parser the parser"])
-    assert np.allclose(rows[0], rows[1], atol=1e-5)
-
-
 def test_numbers_too_large_for_a_length_have_no_direction(tmp_path: Path) -> None:
     """Where a vector is too large for its length to be computed, `embed` still returns finite numbers only."""
-    for folder in (static_folder(tmp_path / "static", scale=3e38), bert_folder(tmp_path / "bert", TOKENS, scale=1e37)):
-        rows = open_embedder(folder).embed(["the car", "the parser"])
-        assert np.isfinite(rows).all()
+    rows = open_embedder(static_folder(tmp_path, scale=3e38)).embed(["the car", "the parser"])
+    assert np.isfinite(rows).all()
 
 
 def test_a_model_with_another_vocabulary_has_another_name(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reverie.embedding import Embedder
 
-pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
+pytest.importorskip("model2vec", reason="pip install 'reverie[embed]'")
 
 FOREVER = float("inf")
 
