@@ -137,7 +137,7 @@ def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -
         NotFound: the sessions are empty files.
     """
     reports = import_files(client, files, quiet=quiet)
-    threads = list(all_items(lambda after: client.threads(after=after)))
+    threads = list(all_items(client.threads))
     if not threads:
         errors = [report.error for report in reports if report.error is not None]
         if errors:
@@ -153,7 +153,7 @@ def distill_threads(client: Client, reports: list[FileReport], thread: wire.Thre
         if client.thread(other).message_count:
             client.distill(other)
     distilled = client.distill(thread.id)
-    memories = list(all_items(lambda after: client.memories(after=after)))
+    memories = list(all_items(client.memories))
     state = client.working_state(thread.id)
     question = _SAMPLE_QUESTION if selection.is_sample else question_about(memories, state)
     budget = context_budget(thread.tokens)

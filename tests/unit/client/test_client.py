@@ -362,7 +362,7 @@ def test_importing_the_client_is_quick_and_light() -> None:
     """Importing the blocking client loads neither asyncio nor other heavy packages."""
     code = "import sys; from reverie.client import Client; print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    for heavy in ("asyncio", "ssl", "http.client", "lmdb", "typer", "rich", "tiktoken", "anthropic", "starlette"):
+    for heavy in ("asyncio", "ssl", "http.client", "lmdb", "click", "rich", "tiktoken", "anthropic", "starlette"):
         assert heavy not in loaded
 
 
