@@ -6,8 +6,8 @@ import sys
 import threading
 from typing import TypeVar
 
-from reverie.client import Client
 from reverie.api.endpoint import Call
+from reverie.client import Client
 from reveried.cli.daemon_client import process_id, wake_hint
 
 AFTER_S = 2.0  # of a command's wait, before the daemon is asked whether it is well

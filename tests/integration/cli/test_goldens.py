@@ -141,7 +141,6 @@ reverie schedule
 reverie schedule list
 reverie schedule add daily
 reverie schedule remove sch_none
-reverie config
 reverie config get context.window
 reverie config get context.windo
 reverie config path
@@ -440,7 +439,7 @@ def said(number: int, role: str, text: str) -> str:
 MASKS = (
     (r"\b(thr|mem|dream|cnf|cnd|rdn|sch|run|note|tok|imp|op)_[0-9a-zA-Z]{8,}", r"\1_ID"),
     (r"\brvt_[\w-]+", "rvt_TOKEN"),
-    (r"\b(forget|allow) (?=\w*\d)[0-9a-z]{8}\b", r"\1 END"),
+    (r"reverie (forget|redactions allow) [0-9a-z]{8}\b", r"reverie \1 END"),
     (r"sync-conflict-[0-9a-z-]+", "sync-conflict-NAME"),
     (r"\b[0-9a-f]{64}\b", "SHA256"),
     (r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{12,40}\b", "HEX"),
@@ -449,7 +448,7 @@ MASKS = (
     (r"\b\d+(\.\d+)? (B|KiB|MiB|GiB)\b", "SIZE"),
     (r"(process|\"pid\":) \d+", r"\1 PID"),
     (r"up \d+ \w+", "up AGE"),
-    (r"(store-before-)[\d-]+", r"\1TIME"),
+    (r"(store-before-)[\d-]+[0-9a-f]*", r"\1TIME"),
     (r"(uptimeSeconds|size|freedBytes|bytes|fileBytes|score|rss|seconds)(\": )[\d.e-]+", r"\1\2N"),
     (r"(?m)^\d+(?= +TIME)|\b((?:undo|op|log) |(?:operations?|Operation|Parent) +|and |shown: )\d+", r"\1N"),
     (r"\"counts\": {[^}]*}", '"counts": {}'),
