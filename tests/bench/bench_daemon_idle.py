@@ -28,7 +28,7 @@ STARTS = 7
 QUIET_S = 20.0
 COMPUTE_IDLE_S = "2"
 GOALS = {"start s": 0.6, "restart s": 1.0, "memory MB": 60.0, "processor %": 0.1}
-HEAVY = ("anthropic", "mcp", "tiktoken", "pydantic", "apscheduler", "watchdog", "typer", "rich", "numpy", "httpx")
+HEAVY = ("anthropic", "mcp", "tiktoken", "pydantic", "apscheduler", "watchdog", "click", "rich", "numpy", "httpx")
 LISTED = "import sys; import reveried.app, reveried.__main__; print(*sorted(sys.modules))"
 
 

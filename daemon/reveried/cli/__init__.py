@@ -1,4 +1,4 @@
-"""The `reverie` command: fast paths that must not load typer, then the command tree."""
+"""The `reverie` command: two that must not load the command tree, then the tree."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and _raises_on_letters(stream):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows `?` where a traceback would be
-    match words:
-        case ["eval", "context" | "knowledge", *rest] if not any(
-            word.partition("=")[0] in {"--help", "-h", "--spool"} for word in rest
-        ):
-            # A benchmark runs this command on hundreds of files: it starts without the command tree (170 ms of CPU).
-            from reveried.cli.eval_transcript import run_fast_path  # noqa: PLC0415 - the reason is above
-
-            return run_fast_path(words[1:])
     if not sys.platform.startswith("linux"):
         return _refused_platform(words)
     match words:
@@ -40,11 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from reveried.mcp.stdio import run as run_bridge  # noqa: PLC0415 - the reason is above
 
             return run_bridge()
-    from reveried.cli import fast  # noqa: PLC0415 - not before the fast path
-
-    code = fast.call(words)
-    if code is not None:
-        return code
     from reveried.cli.tree import run  # noqa: PLC0415 - only now is the command tree needed
 
     return run(words)

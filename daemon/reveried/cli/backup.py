@@ -7,13 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, ReverieError
 from reveried.cli import daemon_client
-from reveried.cli.options import Json
-from reveried.cli.output import counted, print_json, say, size, spinner
+from reveried.cli.command import Answer, Argument, Ended
+from reveried.cli.output import counted, say, size, spinner
 
 if TYPE_CHECKING:
     from reverie.places import Layout
@@ -23,10 +21,7 @@ if TYPE_CHECKING:
 SHOWN_FILES = 5  # of those that a person saved after the backup
 
 
-def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Path of the copy; must not exist yet.")],
-    json: Json = False,
-) -> None:
+def backup(file: Annotated[Path, Argument("FILE", "Path of the copy; must not exist yet.")]) -> Answer:
     """Write a compact, checked copy of the store; works with and without the daemon.
 
     Example: reverie backup reverie.backup
@@ -37,16 +32,13 @@ def backup(
             byte_count, counts = _backup_by_daemon(target)
         except DaemonNotRunning:
             byte_count, counts = _backup_without_daemon(target)
-    if json:
-        print_json(wire.BackupMade(path=str(target), size=byte_count, counts=counts))
-        return
+    yield wire.BackupMade(path=str(target), size=byte_count, counts=counts)
     say(f"{target}: {size(byte_count)}, {counted(sum(counts.values()), 'record')}, checked.")
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reverie backup`.")],
-    json: Json = False,
-) -> None:
+    file: Annotated[Path, Argument("FILE", "A copy made by `reverie backup`.")],
+) -> Answer:
     """Replace the store by a backup and keep the old one beside it; the daemon must not run.
 
     Example: reverie restore reverie.backup
@@ -68,18 +60,14 @@ def restore(
     kept = str(aside) if aside.exists() else None
     data_dir = daemon_client.valid_settings()[0].memory.data_dir
     missing = missing_folders(store, daemon_client.layout(), data_dir, first=kept is None)
-    if json:
-        print_json(
-            {
-                "path": str(store),
-                "size": restored.byte_count,
-                "counts": restored.counts,
-                "aside": kept,
-                "missing": [str(folder) for folder in missing],
-                "savedSince": saved_since,
-            }
-        )
-        return
+    yield {
+        "path": str(store),
+        "size": restored.byte_count,
+        "counts": restored.counts,
+        "aside": kept,
+        "missing": [str(folder) for folder in missing],
+        "savedSince": saved_since,
+    }
     say(f"Restored {file}: {counted(sum(restored.counts.values()), 'record')}, checked.")
     if kept is not None:
         say(f"The old store is in {kept}; delete it when you no longer need it.")
@@ -93,7 +81,7 @@ def restore(
     say("Next: reverie up")
 
 
-def compact(json: Json = False) -> None:
+def compact() -> Answer:
     """Rewrite the store's file without the space that deleted records have left; works without the daemon too.
 
     Example: reverie compact
@@ -104,9 +92,7 @@ def compact(json: Json = False) -> None:
                 answer = client.compact()
         except DaemonNotRunning:
             answer = _compact_without_daemon()
-    if json:
-        print_json(answer)
-        return
+    yield answer
     say(f"The store has {size(answer.size)}, {size(max(0, answer.freed_bytes))} less than before.")
 
 
@@ -116,7 +102,7 @@ def _compact_without_daemon() -> wire.Compacted:
     return wire.Compacted(freed_bytes=freed, size=(store.path / "data.mdb").stat().st_size)
 
 
-def check(json: Json = False) -> None:
+def check() -> Answer:
     """Read every record of the store and list the damaged ones.
 
     Example: reverie check
@@ -125,26 +111,17 @@ def check(json: Json = False) -> None:
 
     store = daemon_client.layout().store_dir
     if not (store / "data.mdb").exists():
-        print_json({"ok": True, "counts": {}, "problems": []}) if json else say("Nothing is stored yet.")
+        yield {"ok": True, "counts": {}, "problems": []}
+        say("Nothing is stored yet.")
         return
     with spinner("Reading every record"):
         report = run_check(store)
-    if json:
-        print_json(report.as_json())
-    else:
-        for problem in report.problems:
-            say(f"{problem.kind} {problem.key}: {problem.what}")
-        say(_check_result(len(report.problems), report.counts))
-    if not report.ok:
-        raise typer.Exit(1)
-
-
-def _check_result(problems: int, counts: dict[str, int]) -> str:
-    """Return the last line of `reverie check`."""
-    read = f"{counted(sum(counts.values()), 'record')} read"
-    if not problems:
-        return f"{read}; all checksums match."
-    return f"{read}, {counted(problems, 'problem')}. To return to a backup: reverie restore FILE"
+    yield Ended(report.as_json(), 0 if report.ok else 1)
+    for problem in report.problems:
+        say(f"{problem.kind} {problem.key}: {problem.what}")
+    found = f", {counted(len(report.problems), 'problem')}. To return to a backup: reverie restore FILE"
+    read = f"{counted(sum(report.counts.values()), 'record')} read"
+    say(read + (found if report.problems else "; all checksums match."))
 
 
 def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:

@@ -1,23 +1,16 @@
 """`reverie brief`: what the sessions of a project taught, and the commands that drop, keep or correct a line of it."""
 
 import shlex
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
-import typer
-
+from reverie.client import Client
 from reverie.errors import NotFound
-from reveried.cli import daemon_client
-from reveried.cli.options import Json, joined_text
-from reveried.cli.output import print_json, say, wrapped
+from reveried.cli.command import Answer, Argument, Option, joined_text
+from reveried.cli.output import say, wrapped
 from reveried.cli.projects import ProjectOption, given_project
 
-if TYPE_CHECKING:
-    from reverie.client import Client
-
-MaxTokens = Annotated[
-    int | None, typer.Option("--max-tokens", min=1, metavar="N", help="At most this many tokens of text.")
-]
-LineId = Annotated[str, typer.Argument(metavar="LINE", help="The id of a line, as `reverie brief` prints it.")]
+MaxTokens = Annotated[int | None, Option("--max-tokens", min=1, metavar="N", help="At most this many tokens of text.")]
+LineId = Annotated[str, Argument("LINE", "The id of a line, as `reverie brief` prints it.")]
 _TEXT_CHARS_MAX = 2_000  # as the API allows
 _HEADINGS = {
     "wish": "What you said",
@@ -30,20 +23,13 @@ _HEADINGS = {
 }
 
 
-def brief(
-    context: typer.Context, project: ProjectOption = None, max_tokens: MaxTokens = None, json: Json = False
-) -> None:
+def brief(client: Client, project: ProjectOption = None, max_tokens: MaxTokens = None) -> Answer:
     """Show what the sessions of a project taught: each line with its id, to drop, keep or edit it.
 
     Example: reverie brief --project .
     """
-    if context.invoked_subcommand is not None:
-        return
-    with daemon_client.client() as client:
-        answer = client.brief(_project(client, project), max_tokens=max_tokens)
-    if json:
-        print_json(answer)
-        return
+    answer = client.brief(_project(client, project), max_tokens=max_tokens)
+    yield answer
     if not answer.lines:
         say(f"Nothing is known of {answer.project} yet.")
         return
@@ -61,43 +47,40 @@ def brief(
     say(f"To change a line: reverie brief drop|keep|edit LINE --project {name}")
 
 
-def drop(line: LineId, project: ProjectOption = None, json: Json = False) -> None:
+def drop(client: Client, line: LineId, project: ProjectOption = None) -> Answer:
     """Take a line out of the brief for good, also where another session says the same; undo brings it back.
 
     Example: reverie brief drop LINE
     """
-    _change(line, "drop", None, project, json=json)
+    return _change(client, line, "drop", None, project)
 
 
-def keep(line: LineId, project: ProjectOption = None, json: Json = False) -> None:
+def keep(client: Client, line: LineId, project: ProjectOption = None) -> Answer:
     """Make a line a memory of yours, which stands above what agents found; undo takes it back.
 
     Example: reverie brief keep LINE
     """
-    _change(line, "keep", None, project, json=json)
+    return _change(client, line, "keep", None, project)
 
 
 def edit(
+    client: Client,
     line: LineId,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The corrected words.")],
+    text: Annotated[list[str], Argument("TEXT...", "The corrected words.")],
     project: ProjectOption = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Correct a line: your words become a memory, and the line goes; undo takes both back.
 
     Example: reverie brief edit LINE "Pull requests are opened as drafts."
     """
-    _change(line, "edit", joined_text(text, "TEXT", max_chars=_TEXT_CHARS_MAX), project, json=json)
+    return _change(client, line, "edit", joined_text(text, "TEXT", max_chars=_TEXT_CHARS_MAX), project)
 
 
 def _change(
-    line: str, action: Literal["drop", "keep", "edit"], text: str | None, project: str | None, *, json: bool
-) -> None:
-    with daemon_client.client() as client:
-        answer = client.change_brief_line(_project(client, project), line, action, text)
-    if json:
-        print_json(answer)
-        return
+    client: Client, line: str, action: Literal["drop", "keep", "edit"], text: str | None, project: str | None
+) -> Answer:
+    answer = client.change_brief_line(_project(client, project), line, action, text)
+    yield answer
     done = {"drop": "Dropped", "keep": "Kept as a memory", "edit": "Corrected and kept as a memory"}[answer.action]
     where = "" if answer.memory is None else f" in {answer.memory.document}"
     say(f"{done}{where}.")
@@ -105,7 +88,7 @@ def _change(
         say(f"To undo: reverie undo {answer.operation}")
 
 
-def _project(client: "Client", project: str | None) -> str:
+def _project(client: Client, project: str | None) -> str:
     """Return the name of the project that is given, or of the folder here. Raises NotFound for an unknown one."""
     of = given_project(project or ".")
     found = client.projects(of=of).items

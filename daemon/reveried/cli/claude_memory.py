@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
-import typer
 
+from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.git import posix_folder
 from reverie.lazy_regex import lazy_regex
-from reveried.cli import daemon_client
-from reveried.cli.options import Json
-from reveried.cli.output import counted, print_json, print_table, say
+from reveried.cli.command import Answer, Argument, Ended
+from reveried.cli.output import counted, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.client import Client
 
 TEXT_BYTES_MAX = 1024 * 1024  # of one file; the daemon takes no larger document
 LINES_MAX = 200  # of a transcript that are read for the folder of its project
@@ -51,12 +49,12 @@ class MemoryReport(msgspec.Struct, rename="camel"):
 
 
 def import_claude_memory(
+    client: Client,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH...]", help="Folders of auto memory, or of projects; Claude Code's if left out."),
+        Argument("[PATH...]", "Folders of auto memory, or of projects; Claude Code's if left out."),
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Import the auto memory of Claude Code: a document for each file, trusted as an agent; nothing is overwritten.
 
     Example: reverie import claude-memory
@@ -64,16 +62,11 @@ def import_claude_memory(
     folders = sorted({folder for path in paths or [_default_folder()] for folder in _memory_folders(path.expanduser())})
     if not folders:
         raise NotFound("no auto memory there", hint="give a folder such as ~/.claude/projects/NAME/memory")
-    with daemon_client.client() as client:
-        ignored = client.privacy().ignored
-        outcomes = [outcome for folder in folders for outcome in _imported(client, folder, ignored)]
+    ignored = client.privacy().ignored
+    outcomes = [outcome for folder in folders for outcome in _imported(client, folder, ignored)]
     report = MemoryReport(outcomes, sum(outcome.outcome == "added" for outcome in outcomes))
-    if json:
-        print_json(report)
-    else:
-        _print(report)
-    if any(outcome.outcome == "failed" for outcome in outcomes):
-        raise typer.Exit(1)
+    yield Ended(report, 1 if any(outcome.outcome == "failed" for outcome in outcomes) else 0)
+    _print(report)
 
 
 def _default_folder() -> Path:
@@ -88,7 +81,7 @@ def _memory_folders(path: Path) -> list[Path]:
     return [folder for folder in candidates if folder.name == "memory" and folder.is_dir()]
 
 
-def _imported(client: "Client", folder: Path, ignored: list[str]) -> "Iterator[FileOutcome]":
+def _imported(client: Client, folder: Path, ignored: list[str]) -> "Iterator[FileOutcome]":
     """Import the markdown files of one folder, and yield the outcome of each."""
     project = _project_folder(folder.parent)
     name = _UNSAFE.sub("-", Path(project).name if project else folder.parent.name).strip("-") or "project"
@@ -105,7 +98,7 @@ def _imported(client: "Client", folder: Path, ignored: list[str]) -> "Iterator[F
         yield outcome
 
 
-def _put(client: "Client", file: Path, document: str, project: str | None) -> Outcome:
+def _put(client: Client, file: Path, document: str, project: str | None) -> Outcome:
     """Write one file as a document, unless there is one already. Raises ReverieError, OSError, UnicodeDecodeError."""
     if file.stat().st_size > TEXT_BYTES_MAX:
         raise OSError(f"{file} is larger than {TEXT_BYTES_MAX:,} bytes")

@@ -7,14 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from reverie import files
 from reverie.errors import ValidationError
 from reverie.private_folder import make_private
 from reveried.cli import daemon_client
-from reveried.cli.options import Json
-from reveried.cli.output import clean, counted, print_json, print_table, say
+from reveried.cli.command import Answer, Argument
+from reveried.cli.output import clean, counted, print_table, say
 from reveried.config import KEYS, load, load_valid, parse, parse_valid, read_file
 from reveried.config_lines import with_value
 
@@ -22,13 +20,10 @@ if TYPE_CHECKING:
     from reverie.places import Layout
 
 _PATH_NAMES = ("config", "root", "data", "store", "state", "socket", "log")
-Name = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as context.distilAt.")]
+Name = Annotated[str, Argument("KEY", "A setting, such as context.distilAt.")]
 
 
-def config_get(
-    name: Annotated[str | None, typer.Argument(metavar="[KEY]", help="A setting; default: all of them.")] = None,
-    json: Json = False,
-) -> None:
+def config_get(name: Annotated[str | None, Argument("[KEY]", "A setting; default: all of them.")] = None) -> Answer:
     """Show one setting, or all with their meaning.
 
     Example: reverie config get context.distilAt
@@ -37,12 +32,11 @@ def config_get(
     _warn(*problems, *config.unused)
     if name is not None:
         value = config.value(name)
-        print_json({name: _json_value(value)}) if json else say(_display(value))
+        yield {name: _json_value(value)}
+        say(_display(value))
         return
     values = {key.name: _without_secrets(key.name, config.value(key.name)) for key in KEYS}
-    if json:
-        print_json({name: _json_value(value) for name, value in values.items()})
-        return
+    yield {name: _json_value(value) for name, value in values.items()}
     rows = [
         (key.name, _display(values[key.name]), config.set_by.get(key.name, "default"), key.description) for key in KEYS
     ]
@@ -50,10 +44,8 @@ def config_get(
 
 
 def config_set(
-    name: Name,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help='The value; a list as JSON: \'["a", "b"]\'.')],
-    json: Json = False,
-) -> None:
+    name: Name, value: Annotated[str, Argument("VALUE", 'The value; a list as JSON: \'["a", "b"]\'.')]
+) -> Answer:
     """Change one setting in the settings file; comments are preserved.
 
     Example: reverie config set context.distilAt 0.6
@@ -68,18 +60,13 @@ def config_set(
     _refuse_new_errors(changed.encode(), layout)
     make_private(layout.config_file.parent)
     files.write_atomic(layout.config_file, changed.encode())
-    if json:
-        print_json({"path": str(layout.config_file), name: _json_value(new_value)})
-        return
+    yield {"path": str(layout.config_file), name: _json_value(new_value)}
     say(f"{name} is now {_display(new_value) or 'empty'}. A running daemon reads it at its next start.")
     if key.environment in os.environ:
         say(f"But {key.environment} is set in this environment and overrides the file.")
 
 
-def config_path(
-    what: Annotated[str, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(_PATH_NAMES)}.")] = "config",
-    json: Json = False,
-) -> None:
+def config_path(what: Annotated[str, Argument("[WHAT]", f"One of {', '.join(_PATH_NAMES)}.")] = "config") -> Answer:
     """Print a path that Reverie uses.
 
     Example: reverie config path root
@@ -97,15 +84,13 @@ def config_path(
     assert tuple(paths) == _PATH_NAMES
     if what not in paths:
         raise ValidationError(f"there is no path called {what!r}", hint=f"one of {', '.join(_PATH_NAMES)}")
-    print_json({what: str(paths[what])}) if json else say(str(paths[what]))
+    yield {what: str(paths[what])}
+    say(str(paths[what]))
 
 
 def config_validate(
-    path: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A settings file; default: the one in use.")
-    ] = None,
-    json: Json = False,
-) -> None:
+    path: Annotated[Path | None, Argument("[FILE]", "A settings file; default: the one in use.")] = None,
+) -> Answer:
     """Check the settings file and the environment.
 
     Example: reverie config validate
@@ -119,9 +104,7 @@ def config_validate(
     else:
         config = load(layout, os.environ, home=Path.home())
     _warn(*config.unused)
-    if json:
-        print_json({"path": str(checked), "valid": True, "setBy": dict(config.set_by)})
-        return
+    yield {"path": str(checked), "valid": True, "setBy": dict(config.set_by)}
     missing = "" if checked.exists() else " (not there: defaults are used)"
     say(f"{checked}{missing} is valid; {counted(len(config.set_by), 'setting')} changed from the default.")
 

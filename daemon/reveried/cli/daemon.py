@@ -8,24 +8,24 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
+from reverie.client import Client
 from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
 from reverie.private_folder import make_private
 from reveried import PROTOCOL, __version__
-from reveried.cli import daemon_client, unresponsive
-from reveried.cli.answers import print_status
-from reveried.cli.options import Json
-from reveried.cli.output import print_json, say, spinner
+from reveried.cli import daemon_client
+from reveried.cli.command import Answer, Argument, Json, Option
+from reveried.cli.output import say, spinner
+from reveried.cli.status import print_status
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import BinaryIO
 
     from reverie import wire
-    from reverie.client import Client
 
 START_MAX_S = 30.0  # a start after an unclean stop checks the whole store first
 STOP_MAX_S = 30.0  # for a daemon that shows no sign of stopping
@@ -40,17 +40,44 @@ _LOGS_TAIL_BYTES = 1024 * 1024  # of the log that `reverie logs` reads
 _FOLLOW_S = 0.2  # poll interval of `reverie logs --follow`
 
 
-def serve() -> None:
+def demo(
+    paths: Annotated[
+        list[Path] | None,
+        Argument("[PATH...]", "Session files; default: your newest session, else a sample."),
+    ] = None,
+    keep: Annotated[bool, Option("--keep", help="Leave the daemon running and the folder in place.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what Reverie does with one session, in a temporary folder.
+
+    Example: reverie demo
+    """
+    from reveried.demo import run_demo  # noqa: PLC0415 - only this command needs it
+
+    run_demo(paths or [], keep=keep, json=json)
+
+
+def mcp() -> int:
+    """Serve the tools of agents to a client of the Model Context Protocol, over standard input and output.
+
+    Example: reverie mcp
+    """
+    from reveried.mcp.stdio import run as run_bridge  # noqa: PLC0415 - only this command needs it
+
+    return run_bridge()
+
+
+def serve() -> int:
     """Run the daemon in the foreground.
 
     Example: reverie serve
     """
     from reveried.app import run_in_foreground  # noqa: PLC0415 - only this command loads the daemon itself
 
-    raise typer.Exit(run_in_foreground())
+    return run_in_foreground()
 
 
-def up(json: Json = False) -> None:
+def up() -> Answer:
     """Start the daemon in the background and wait until it answers.
 
     Example: reverie up
@@ -62,21 +89,18 @@ def up(json: Json = False) -> None:
             raise
         except Busy as error:
             raise daemon_client.hanging() from error
-        is_empty = started.is_new and not json and not client.threads(limit=1).items
-    health = started.health
-    if json:
-        print_json({"started": started.is_new, "pid": health.pid, "version": health.version})
-        return
-    if not started.is_new:
-        say(f"The daemon is already running (process {health.pid}).")
-        return
-    say(f"The daemon is running (process {health.pid}).")
-    say(f"Memories are files in {daemon_client.root()}.")
-    if is_empty:
-        say("Next: reverie import claude-code ~/.claude/projects")
+        pid = started.health.pid
+        yield {"started": started.is_new, "pid": pid, "version": started.health.version}
+        if not started.is_new:
+            say(f"The daemon is already running (process {pid}).")
+            return
+        say(f"The daemon is running (process {pid}).")
+        say(f"Memories are files in {daemon_client.root()}.")
+        if not client.threads(limit=1).items:
+            say("Next: reverie import claude-code ~/.claude/projects")
 
 
-def down(json: Json = False) -> None:
+def down() -> Answer:
     """Stop the daemon after it has finished its work.
 
     Example: reverie down
@@ -84,13 +108,15 @@ def down(json: Json = False) -> None:
     try:
         pid = daemon_client.health().pid
     except DaemonNotRunning:
-        print_json({"stopped": False}) if json else say("The daemon is not running.")
+        yield {"stopped": False}
+        say("The daemon is not running.")
         return
     stop_daemon(pid)
-    print_json({"stopped": True, "pid": pid}) if json else say(f"The daemon has stopped (it was process {pid}).")
+    yield {"stopped": True, "pid": pid}
+    say(f"The daemon has stopped (it was process {pid}).")
 
 
-def status(json: Json = False) -> None:
+def status() -> Answer:
     """Show what is stored, the schedules, and what needs attention.
 
     Example: reverie status
@@ -101,17 +127,14 @@ def status(json: Json = False) -> None:
             daemon_status = client.status()
     except DaemonNotRunning as error:
         raise _not_running(error) from error
-    if json:
-        print_json({"health": health, "status": daemon_status})
-        return
+    yield {"health": health, "status": daemon_status}
     print_status(health, daemon_status)
 
 
 def logs(
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Print new lines until Ctrl-C.")] = False,
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines to show.")] = 50,
-    json: Json = False,
-) -> None:
+    follow: Annotated[bool, Option("--follow", "-f", help="Print new lines until Ctrl-C.")] = False,
+    lines: Annotated[int, Option("--lines", "-n", min=1, help="How many of the last lines to show.")] = 50,
+) -> Answer:
     """Show the daemon's log.
 
     Example: reverie logs -f
@@ -119,28 +142,24 @@ def logs(
     path = daemon_client.log_file()
     if not path.exists():
         if _is_service():
-            raise typer.Exit(_print_journal(lines, follow=follow))
+            raise click.exceptions.Exit(_print_journal(lines, follow=follow))
         raise NotFound(f"there is no log at {path} yet", hint="run `reverie up`; a service writes to journalctl --user")
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _LOGS_TAIL_BYTES))
         tail = file.read().decode("utf-8", "replace").splitlines()[-lines:]
-        if json:
-            print_json({"path": str(path), "lines": tail})
-            return
+        yield {"path": str(path), "lines": tail}
         for line in tail:
             say(line)
         if follow:
             _follow(file)
 
 
-def version(json: Json = False) -> None:
+def version() -> Answer:
     """Show the version of the program and of its protocol.
 
     Example: reverie version
     """
-    if json:
-        print_json({"version": __version__, "protocol": PROTOCOL, "python": sys.version.split()[0]})
-        return
+    yield {"version": __version__, "protocol": PROTOCOL, "python": sys.version.split()[0]}
     say(f"reverie {__version__} (protocol {PROTOCOL}, Python {sys.version.split()[0]})")
 
 
@@ -177,7 +196,7 @@ class Started:
     is_new: bool
 
 
-def start_daemon(client: "Client", log_file: "Path", environment: Mapping[str, str]) -> Started:
+def start_daemon(client: Client, log_file: "Path", environment: Mapping[str, str]) -> Started:
     """Start the daemon in the background unless it is running; return when it answers.
 
     After an unclean stop it checks its store first, 20 s for 100,000 records: that is waited for, if it takes minutes.
@@ -205,7 +224,7 @@ def start_daemon(client: "Client", log_file: "Path", environment: Mapping[str, s
     )
 
 
-def _health_once_open(client: "Client") -> "wire.Health":
+def _health_once_open(client: Client) -> "wire.Health":
     """Return the health of a daemon; while it opens its store, which can take minutes, wait and say so.
 
     Raises:
@@ -244,7 +263,7 @@ def stop_daemon(pid: int) -> None:
         if not waits_for and seconds > STOP_MAX_S:
             raise StorageFailed(
                 f"the daemon (process {pid}) has not begun to stop after {STOP_MAX_S:g} s: it hangs, or was stopped",
-                hint=unresponsive.wake_hint(str(pid)),
+                hint=daemon_client.wake_hint(str(pid)),
             )
         time.sleep(POLL_S)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from reverie.errors import ReverieError
 from reverie.places import Layout
-from reveried.cli import unresponsive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,11 +103,24 @@ def hanging() -> Busy:
     """Return the error for a daemon that accepts connections and does not answer; its hint wakes or ends it."""
     from reverie.errors import Busy  # noqa: PLC0415 - only for this error
 
-    pid = unresponsive.process_id()
+    pid = process_id()
     return Busy(
         f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
-        hint=unresponsive.wake_hint(pid),
+        hint=wake_hint(pid),
     )
+
+
+def process_id() -> str:
+    """Return the id of the daemon's process from its lock file, or `unknown`."""
+    try:
+        return (layout().data_dir / "daemon.lock").read_text("ascii", "replace").strip() or "unknown"
+    except (OSError, ReverieError):
+        return "unknown"
+
+
+def wake_hint(pid: str) -> str:
+    """Return what to type where the daemon does not answer."""
+    return f"`kill -CONT {pid}` wakes a stopped one; `kill -9 {pid}` ends it, and `reverie up` starts another"
 
 
 def access_token() -> str | None:
@@ -124,11 +137,12 @@ def access_token() -> str | None:
     return token or None
 
 
-def all_items(fetch_page: Callable[[str | None], wire.Page[T]]) -> Iterator[T]:
-    """Yield every item of a paginated list; `fetch_page` gets the cursor of the page before, None for the first."""
-    after: str | None = None
+def all_items(
+    method: Callable[..., wire.Page[T]], *given: Any, after: str | None = None, **options: Any
+) -> Iterator[T]:
+    """Yield every item of a list that a method of the client returns page by page."""
     while True:
-        page = fetch_page(after)
+        page = method(*given, after=after, **options)
         yield from page.items
         if page.next is None:
             return

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
-import typer
 
 from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import daemon_client
-from reveried.cli.answers import UNSYNCED, late_line
-from reveried.cli.options import Json
-from reveried.cli.output import counted, print_json, say, size
+from reveried.cli.command import Answer, Ended, Option
+from reveried.cli.output import AS_JSON, counted, say, size
+from reveried.cli.status import UNSYNCED, late_line
 from reveried.plugin import install
 
 Verdict: TypeAlias = Literal["good", "note", "bad"]
@@ -46,10 +45,9 @@ class Finding(msgspec.Struct, frozen=True):
 
 def doctor(
     model: Annotated[
-        bool, typer.Option("--model", help="Also ask each model of the distiller once, which costs a few tokens.")
+        bool, Option("--model", help="Also ask each model of the distiller once, which costs a few tokens.")
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Check settings, folders, socket, store and token counts; changes nothing.
 
     Example: reverie doctor
@@ -57,14 +55,11 @@ def doctor(
     results = []
     for finding in findings(model=model):
         results.append(finding)
-        if not json:
+        if not AS_JSON.get():
             say(f"{_MARKS[finding.verdict]}  {finding.check}: {finding.message}")
             if finding.hint and finding.verdict != "good":
                 say(f"      next: {finding.hint}")
-    if json:
-        print_json(results)
-    if any(finding.verdict == "bad" for finding in results):
-        raise typer.Exit(1)
+    yield Ended(results, 1 if any(finding.verdict == "bad" for finding in results) else 0)
 
 
 def findings(*, model: bool = False) -> Iterator[Finding]:

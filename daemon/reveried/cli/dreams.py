@@ -4,45 +4,35 @@ import hashlib
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client
+from reveried.cli.command import Answer, Argument, Budget, Ended, Json, Limit, Option
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Budget, Json, Limit
-from reveried.cli.output import counted, print_fields, print_json, print_table, say, size, when
+from reveried.cli.output import counted, print_fields, print_table, print_text, say, size, when
 from reveried.cli.recall import change_row, print_proposals
 
 if TYPE_CHECKING:
     from reverie import wire
-    from reverie.client import Client
 
 _CRON_FIELDS = 5  # minute, hour, day of month, month, day of week
-
-Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's SHA-256, or its first characters.")]
-
+Address = Annotated[str, Argument("SHA256", "An archive's SHA-256, or its first characters.")]
 _SHORT_HASH = 12  # characters of a SHA-256 that a list shows
-
 _HASH_CHARS = 64
 
 
 def dream(
+    client: Client,
     budget: Budget = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the decisions and write nothing.")] = False,
-    json: Json = False,
-) -> None:
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the decisions and write nothing.")] = False,
+) -> Answer:
     """Distill the memories that are new since the last dream, the oldest first where the budget cannot hold all.
 
     Example: reverie dream --budget 20000
     """
-    with daemon_client.client() as client:
-        answer = client.dream(token_budget=budget, dry_run=dry_run)
-        was_empty = answer.archive is None and not answer.changes
-        has_memories = not was_empty or json or bool(client.memories(limit=1).items)
-    if json:
-        print_json(answer)
-        return
-    if was_empty:
+    answer = client.dream(token_budget=budget, dry_run=dry_run)
+    yield answer
+    if answer.archive is None and not answer.changes:
+        has_memories = client.memories(limit=1).items
         say("No memory is new since the last dream." if has_memories else "There are no memories to distill.")
         say("New ones come from: reverie import claude-code ~/.claude/projects, or reverie distill THREAD")
         return
@@ -68,16 +58,13 @@ def dream(
     print_proposals(answer.proposals)
 
 
-def schedule_list(json: Json = False) -> None:
+def schedule_list(client: Client) -> Answer:
     """List the schedules.
 
     Example: reverie schedule list
     """
-    with daemon_client.client() as client:
-        page = client.schedules()
-    if json:
-        print_json(page)
-        return
+    page = client.schedules()
+    yield page
     if not page.items:
         say('No schedules. To dream every night at three: reverie schedule add "0 3 * * *"')
         return
@@ -106,18 +93,16 @@ def _result(schedule: "wire.Schedule") -> str:
 
 
 def schedule_add(
-    cron: Annotated[
-        str, typer.Argument(metavar="CRON", help='Five fields in quotes: "0 3 * * *" is every night at 3.')
-    ],
+    client: Client,
+    cron: Annotated[str, Argument("CRON", 'Five fields in quotes: "0 3 * * *" is every night at 3.')],
     timezone: Annotated[
-        str | None, typer.Option("--timezone", help="A name such as Europe/Vienna; default: this machine's.")
+        str | None, Option("--timezone", help="A name such as Europe/Vienna; default: this machine's.")
     ] = None,
     budget: Budget = None,
     learn: Annotated[
-        bool, typer.Option("--learn", help="Learn from all threads with new messages, instead of dreaming.")
+        bool, Option("--learn", help="Learn from all threads with new messages, instead of dreaming.")
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Add a schedule of dreams, or of learning.
 
     Example: reverie schedule add "0 3 * * *"
@@ -127,27 +112,23 @@ def schedule_add(
         raise ValidationError(
             f"CRON must have five fields, not {fields}", hint='for example "0 3 * * *", every night at three'
         )
-    with daemon_client.client() as client:
-        schedule = client.add_schedule(
-            cron, timezone=timezone or local_timezone(), token_budget=budget, job="learn" if learn else "dream"
-        )
-    if json:
-        print_json(schedule)
-        return
+    schedule = client.add_schedule(
+        cron, timezone=timezone or local_timezone(), token_budget=budget, job="learn" if learn else "dream"
+    )
+    yield schedule
     say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {_zoned(schedule.next_run)}.")
 
 
 def schedule_remove(
-    schedule: Annotated[str, typer.Argument(metavar="SCHEDULE", help="Its id, as `reverie schedule list` shows it.")],
-    json: Json = False,
-) -> None:
+    client: Client, schedule: Annotated[str, Argument("SCHEDULE", "Its id, as `reverie schedule list` shows it.")]
+) -> Answer:
     """Remove a schedule.
 
     Example: reverie schedule remove SCHEDULE
     """
-    with daemon_client.client() as client:
-        client.remove_schedule(schedule)
-    print_json({"removed": schedule}) if json else say(f"Schedule {schedule} is removed.")
+    client.remove_schedule(schedule)
+    yield {"removed": schedule}
+    say(f"Schedule {schedule} is removed.")
 
 
 def local_timezone() -> str:
@@ -158,17 +139,14 @@ def local_timezone() -> str:
     return name or "UTC"
 
 
-def archives_list(limit: Limit = 50, json: Json = False) -> None:
+def archives_list(client: Client, limit: Limit = 50) -> Answer:
     """List the archives, newest first.
 
     Example: reverie archives list
     """
-    with daemon_client.client() as client:
-        if json:
-            print_json(client.archives(limit=limit))
-            return
-        # The daemon lists them by SHA-256, which is no order in time.
-        archives = sorted(all_items(lambda after: client.archives(after=after)), key=lambda item: item.at, reverse=True)
+    yield client.archives(limit=limit)
+    # The daemon lists them by SHA-256, which is no order in time.
+    archives = sorted(all_items(client.archives), key=lambda item: item.at, reverse=True)
     if not archives:
         say("No archives yet; each distillation and each dream leaves one.")
         return
@@ -186,45 +164,37 @@ def archives_list(limit: Limit = 50, json: Json = False) -> None:
         say(f"Older ones not shown: {len(archives) - limit:,}. To see them: reverie archives list --limit N")
 
 
-def archives_show(address: Address, json: Json = False) -> None:
+def archives_show(client: Client, address: Address, json: Json = False) -> None:
     """Print an archive's canonical JSON, byte for byte.
 
     Example: reverie archives show 3f2a
     """
     del json  # an archive is JSON already
-    with daemon_client.client() as client:
-        typer.echo(client.archive(_whole_address(client, address)), nl=False)
+    print_text(client.archive(_whole_address(client, address)))
 
 
-def archives_verify(json: Json = False) -> None:
+def archives_verify(client: Client) -> Answer:
     """Check every archive against its SHA-256.
 
     Example: reverie archives verify
     """
     good, wrong = 0, []
-    with daemon_client.client() as client:
-        for item in all_items(lambda after: client.archives(after=after)):
-            if hashlib.sha256(client.archive(item.sha256)).hexdigest() == item.sha256:
-                good += 1
-            else:
-                wrong.append(item.sha256)
-    if json:
-        print_json({"good": good, "wrong": wrong})
-    else:
-        for address in wrong:
-            say(f"{address} does not match its SHA-256")
-        say(f"{counted(good, 'archive')} checked and good" + (f", {len(wrong)} not." if wrong else "."))
-    if wrong:
-        raise typer.Exit(1)
+    for item in all_items(client.archives):
+        if hashlib.sha256(client.archive(item.sha256)).hexdigest() == item.sha256:
+            good += 1
+        else:
+            wrong.append(item.sha256)
+    yield Ended({"good": good, "wrong": wrong}, 1 if wrong else 0)
+    for address in wrong:
+        say(f"{address} does not match its SHA-256")
+    say(f"{counted(good, 'archive')} checked and good" + (f", {len(wrong)} not." if wrong else "."))
 
 
-def _whole_address(client: "Client", prefix: str) -> str:
+def _whole_address(client: Client, prefix: str) -> str:
     """Return the SHA-256 of the only archive that begins with these characters."""
     if len(prefix) >= _HASH_CHARS:
         return prefix
-    addresses = [
-        item.sha256 for item in all_items(lambda after: client.archives(after=after)) if item.sha256.startswith(prefix)
-    ]
+    addresses = [item.sha256 for item in all_items(client.archives) if item.sha256.startswith(prefix)]
     if len(addresses) == 1:
         return addresses[0]
     why = f"{counted(len(addresses), 'archive')} begin" if addresses else "no archive begins"

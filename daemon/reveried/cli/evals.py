@@ -2,67 +2,89 @@
 
 import json as jsonlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.files import write_atomic
 from reverie.private_folder import make_private
-from reveried.cli.eval_transcript import DEFAULT_TOKENS, print_text
-from reveried.cli.options import Json, Paths
-from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
+from reveried.cli.command import Answer, Argument, Option, Paths
+from reveried.cli.output import clean, counted, print_fields, print_table, say, step_progress
 
 if TYPE_CHECKING:
     from reverie.evals.continuity import Mean, Report, Row
     from reverie.evals.frequency import Frequency
+    from reverie.evals.memory_use import FutureUse
+    from reverie.evals.memory_use import Row as UseRow
     from reverie.language_model.requests import ModelAnswer, ModelRequest
 
+DEFAULT_TOKENS = 16_000
 WINDOW = 200_000  # tokens of the model's context window
 UNREAD_SHOWN = 10  # unreadable files that are named on standard error
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A session file, plain, .gz or .zst.")]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="The most tokens of the text.")]
+SPLIT = 50  # percent of the sessions that are learnt from
+Split = Annotated[int, Option("--split", min=1, max=99, metavar="PERCENT", help="Learn from so many of the sessions.")]
+File = Annotated[Path, Argument("FILE", "A session file, plain, .gz or .zst.")]
+MaxTokens = Annotated[int, Option("--max-tokens", min=1, help="The most tokens of the text.")]
 
 
-def eval_context(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS, json: Json = False) -> None:
+def eval_context(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS) -> Answer:
     """Print the context an agent would get after a transcript.
 
     Example: reverie eval context session.jsonl
     """
-    print_text("context", file, max_tokens, json=json)
+    from reverie import evals  # noqa: PLC0415 - loads the engine
+
+    return _text_after("context", file, max_tokens, evals.context_text)
 
 
 def eval_knowledge(
     file: File,
     max_tokens: MaxTokens = DEFAULT_TOKENS,
     spool: Annotated[
-        Path | None,
-        typer.Option("--spool", metavar="DIR", help="Use a model's answers in this folder; write what has none."),
+        Path | None, Option("--spool", metavar="DIR", help="Use a model's answers in this folder; write what has none.")
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Print the summary and the memories extracted from a transcript.
 
     Example: reverie eval knowledge session.jsonl
     """
-    if spool is None:
-        print_text("knowledge", file, max_tokens, json=json)
-        return
-    waiting = 0
+    from reverie import evals  # noqa: PLC0415 - loads the engine
+
+    waiting: list[ModelRequest] = []
 
     def ask(request: "ModelRequest") -> "ModelAnswer | None":
-        nonlocal waiting
+        assert spool is not None
         answer = _answer_or_request(spool, request)
-        waiting += answer is None
+        waiting.extend([] if answer else [request])
         return answer
 
-    print_text("knowledge", file, max_tokens, json=json, ask=ask)
-    if waiting:
-        waits = f"{counted(waiting, 'request')} in {spool / 'requests'} without an answer: decided by rule, or empty."
-        print(waits, file=sys.stderr)
+    make_text = partial(evals.knowledge_text, ask=None if spool is None else ask)
+    for text in _text_after("knowledge", file, max_tokens, make_text):
+        if waiting:
+            waits = f"{counted(len(waiting), 'request')} in {spool}/requests without an answer"
+            print(f"{waits}: decided by rule, or empty.", file=sys.stderr)
+        yield text
+
+
+def _text_after(what: str, path: Path, max_tokens: int, make_text: Callable[[Path, int], str]) -> Answer:
+    """Print the text of one transcript, at most `max_tokens` long with its last newline."""
+    from reverie import tokenizer  # noqa: PLC0415 - loads the native core
+    from reverie.importers import find  # noqa: PLC0415 - as above
+
+    if not path.is_file():
+        raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl, also .gz or .zst)")
+    find.read_identity(path)  # refuses what is no session, as the import does
+    text = make_text(path, max_tokens)
+    if text and not text.endswith("\n"):
+        if max_tokens > 1 and tokenizer.count(text + "\n") > max_tokens:
+            text = make_text(path, max_tokens - 1)  # leaves room for the newline
+        text = text if text.endswith("\n") else text + "\n"
+    yield {"what": what, "file": str(path), "tokens": tokenizer.count(text), "maxTokens": max_tokens, "text": text}
+    sys.stdout.write(text)
 
 
 def _answer_or_request(folder: Path, request: "ModelRequest") -> "ModelAnswer | None":
@@ -82,14 +104,13 @@ def _answer_or_request(folder: Path, request: "ModelRequest") -> "ModelAnswer | 
 def eval_continuity(
     paths: Paths,
     budgets: Annotated[
-        str, typer.Option("--budgets", metavar="TOKENS,...", help="Sizes of context to measure.")
+        str, Option("--budgets", metavar="TOKENS,...", help="Sizes of context to measure.")
     ] = "4000,8000,16000,32000",
     cuts: Annotated[
-        int, typer.Option("--cuts", min=0, max=100, help="Cut a session without compactions at so many points.")
+        int, Option("--cuts", min=0, max=100, help="Cut a session without compactions at so many points.")
     ] = 0,
-    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as a picture.")] = None,
-    json: Json = False,
-) -> None:
+    svg: Annotated[Path | None, Option("--svg", metavar="FILE", help="Write the figures as a picture.")] = None,
+) -> Answer:
     """Measure what survives of sessions when they are distilled.
 
     Example: reverie eval continuity ~/.claude/projects --svg kept.svg
@@ -101,14 +122,12 @@ def eval_continuity(
     if svg is not None and not svg.absolute().parent.is_dir():
         raise NotFound(f"{svg.parent} is not a folder", hint="give --svg a file in an existing folder")
     sessions = session_files(paths)
-    with step_progress("Measuring", len(sessions), quiet=json) as step:
+    with step_progress("Measuring", len(sessions)) as step:
         report = continuity.continuity(sessions, budgets=sizes, points=cuts, on_file=step)
     if svg is not None:
         write_atomic(svg, continuity.svg(report).encode())  # before the last line says where it is
     print_unread(report.unread)
-    if json:
-        print_json(_continuity_json(report))
-        return
+    yield _continuity_json(report)
     _print_continuity(report)
     if svg is not None:
         say(f"\nThe picture is in {svg}")
@@ -116,9 +135,8 @@ def eval_continuity(
 
 def eval_frequency(
     paths: Paths,
-    window: Annotated[int, typer.Option("--window", min=1, metavar="TOKENS", help="The model's window.")] = WINDOW,
-    json: Json = False,
-) -> None:
+    window: Annotated[int, Option("--window", min=1, metavar="TOKENS", help="The model's window.")] = WINDOW,
+) -> Answer:
     """Count distillations with and without context editing.
 
     Example: reverie eval frequency ~/.claude/projects
@@ -129,7 +147,7 @@ def eval_frequency(
 
     files = session_files(paths)
     sessions, unread = [], []
-    with step_progress("Reading", len(files), quiet=json) as step:
+    with step_progress("Reading", len(files)) as step:
         for path in files:
             try:
                 find.read_identity(path)  # refuses what is no session
@@ -140,9 +158,7 @@ def eval_frequency(
     print_unread(unread)
     result = frequency.frequency(frequency.one_thread(sessions), Limits(window=window))
     report = _frequency_json(result, len(sessions), unread)
-    if json:
-        print_json(report)
-        return
+    yield report
     _print_frequency(report)
 
 
@@ -324,3 +340,68 @@ def _print_frequency(report: dict[str, Any]) -> None:
             ("after one", f"{used['afterDistillation']:,} tokens, {preserved}"),
         ]
     )
+
+
+def eval_memories(paths: Paths, split: Split = SPLIT) -> Answer:
+    """Measure how often later sessions use or contradict the memories of earlier ones.
+
+    Example: reverie eval memories ~/.claude/projects
+
+    A later session uses a memory where it runs a command that the memory names, and it passes, edits a file that it
+    names, or where the person wishes the same again. It contradicts one where they wish the opposite, or run another
+    command for the same purpose. A memory counts for what more of the sessions of its project did. The score is
+    used - 2 x contradicted - 0.2 x written.
+    """
+    from reverie.evals import memory_use  # noqa: PLC0415 - loads the engine
+
+    files = session_files(paths)
+    with step_progress("Reading", len(files)) as step:
+        result = memory_use.future_use(files, share=split / 100, on_file=step)
+    print_unread(result.unread)
+    yield _as_json(result, split)
+    memories = counted(result.total.written, "memory", "memories")
+    after = counted(result.after, "later session")
+    say(f"{memories} of {counted(result.before, 'session')}, against {after}\n")
+    print_table(
+        ["Type", "Project", "Written", "Used", "Contradicted", "Score"],
+        [_cells(row) for row in (*result.rows, result.total)],
+        right=(2, 3, 4, 5),
+    )
+    say("\nScore: used - 2 x contradicted - 0.2 x written.")
+
+
+def _cells(row: "UseRow") -> tuple[str, ...]:
+    """Return one row of the table as texts; the project column of the person's own memories has a dash."""
+    return (
+        row.type,
+        row.project or "-",
+        f"{row.written:,}",
+        f"{row.used:,}",
+        f"{row.contradicted:,}",
+        f"{row.score:.1f}",
+    )
+
+
+def _as_json(result: "FutureUse", split: int) -> dict[str, Any]:
+    """Return the result as JSON values; the project of the person's own memories is null."""
+    from reverie.evals.memory_use import CONTRADICTED_COST, WRITTEN_COST  # noqa: PLC0415 - loads the engine
+
+    return {
+        "before": result.before,
+        "after": result.after,
+        "rows": [_row_json(row) for row in result.rows],
+        "total": _row_json(result.total),
+        "parameters": {"split": split, "contradictedCost": CONTRADICTED_COST, "writtenCost": WRITTEN_COST},
+        "unread": unread_json(result.unread),
+    }
+
+
+def _row_json(row: "UseRow") -> dict[str, Any]:
+    return {
+        "type": row.type,
+        "project": row.project or None,
+        "written": row.written,
+        "used": row.used,
+        "contradicted": row.contradicted,
+        "score": round(row.score, 2),
+    }

@@ -5,21 +5,19 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
-
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import NotFound
 from reveried.cli import daemon_client
-from reveried.cli.answers import FILE_PENDING, file_pending, one_line
-from reveried.cli.options import Json, Yes, confirm
-from reveried.cli.output import clip, counted, print_json, say, size, spinner
-from reveried.cli.recall import find_memory
+from reveried.cli.command import Answer, Argument, Option, Yes, confirm
+from reveried.cli.output import AS_JSON, clip, counted, say, size, spinner
+from reveried.cli.recall import find_memory, one_line
+from reveried.cli.status import FILE_PENDING, file_pending
 from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.client import Client
 
 _SHOWN_CHARS = 70  # of a memory in a sentence
 _LISTED_MAX = 10  # of the memories that go with a thread
@@ -30,42 +28,36 @@ Deleted: TypeAlias = wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDele
 
 
 def forget(
-    target: Annotated[
-        str, typer.Argument(metavar="ID", help="A memory (its id or last characters), a thread, or a file's path.")
-    ],
+    client: Client,
+    target: Annotated[str, Argument("ID", "A memory (its id or last characters), a thread, or a file's path.")],
     purge: Annotated[
-        bool, typer.Option("--purge", help="Remove every trace, history and archives included; no undo.")
+        bool, Option("--purge", help="Remove every trace, history and archives included; no undo.")
     ] = False,
     keep_memories: Annotated[
-        bool, typer.Option("--keep-memories", help="Of a purged thread: keep what was learnt from it.")
+        bool, Option("--keep-memories", help="Of a purged thread: keep what was learnt from it.")
     ] = False,
     yes: Yes = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Delete a memory, a thread or a file; undo restores memories and files, unless --purge removes every trace.
 
     Example: reverie forget ID
     """
-    with daemon_client.client() as client:
-        answer: Deleted
-        shown = target
-        if target.startswith("thr_"):
-            answer = _thread(client, target, purge=purge, keep_memories=keep_memories, yes=yes, json=json)
-        elif "/" in target or target.endswith(_FILE_ENDINGS):
-            answer = _document(client, target, purge=purge, yes=yes, json=json)
-        else:
-            answer, shown = _memory(client, target, purge=purge, yes=yes, json=json)
-        document = answer.document if isinstance(answer, wire.MemoryDeleted) else getattr(answer, "path", None)
-        pending = not json and document is not None and file_pending(client.sync_status(), document)
-    if json:
-        print_json(answer)
-        return
+    answer: Deleted
+    shown = target
+    if target.startswith("thr_"):
+        answer = _thread(client, target, purge=purge, keep_memories=keep_memories, yes=yes)
+    elif "/" in target or target.endswith(_FILE_ENDINGS):
+        answer = _document(client, target, purge=purge, yes=yes)
+    else:
+        answer, shown = _memory(client, target, purge=purge, yes=yes)
+    yield answer
     _print_deleted(answer, shown)
-    if pending:
+    document = answer.document if isinstance(answer, wire.MemoryDeleted) else getattr(answer, "path", None)
+    if document is not None and file_pending(client.sync_status(), document):
         say(FILE_PENDING)
 
 
-def _memory(client: "Client", target: str, *, purge: bool, yes: bool, json: bool) -> tuple[wire.MemoryDeleted, str]:
+def _memory(client: Client, target: str, *, purge: bool, yes: bool) -> tuple[wire.MemoryDeleted, str]:
     """Delete or purge a memory, and return the answer and its shortened text; a purge also takes a deleted one."""
     try:
         memory = find_memory(client, target)
@@ -76,23 +68,21 @@ def _memory(client: "Client", target: str, *, purge: bool, yes: bool, json: bool
         memory_id, shown = target, target
         client.memory_history(memory_id)  # raises NotFound before anything is asked
     if purge:
-        _confirm(f"Every trace of this memory would be removed: {shown}", yes=yes, json=json)
-    with _progress(is_said=purge and not json):
+        _confirm(f"Every trace of this memory would be removed: {shown}", yes=yes)
+    with _progress(is_said=purge):
         return client.forget(memory_id, purge=purge), shown
 
 
-def _document(client: "Client", path: str, *, purge: bool, yes: bool, json: bool) -> wire.DocumentDeleted:
+def _document(client: Client, path: str, *, purge: bool, yes: bool) -> wire.DocumentDeleted:
     """Delete or purge a document, and return the answer; a purge also takes one that was deleted before."""
     if purge:
         versions = client.document_history(path).items
-        _confirm(f"Every trace of {path} would be removed: {counted(len(versions), 'version')}.", yes=yes, json=json)
-    with _progress(is_said=purge and not json):
+        _confirm(f"Every trace of {path} would be removed: {counted(len(versions), 'version')}.", yes=yes)
+    with _progress(is_said=purge):
         return client.delete_document(path, purge=purge)
 
 
-def _thread(
-    client: "Client", prefix: str, *, purge: bool, keep_memories: bool, yes: bool, json: bool
-) -> wire.ThreadDeleted:
+def _thread(client: Client, prefix: str, *, purge: bool, keep_memories: bool, yes: bool) -> wire.ThreadDeleted:
     """Delete or purge a thread after a question, since no undo restores it; a purge also takes a deleted one."""
     try:
         thread = with_thread(client, prefix, client.thread)
@@ -104,16 +94,16 @@ def _thread(
     preview = f"Thread {thread_id} with {messages} would be removed; undo does not restore it."
     if purge and not keep_memories and not yes:
         preview += _learnt(client, thread_id)
-    _confirm(preview, yes=yes, json=json)
-    with _progress(is_said=purge and not json):
+    _confirm(preview, yes=yes)
+    with _progress(is_said=purge):
         return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=keep_memories)
 
 
-def _learnt(client: "Client", thread: str) -> str:
+def _learnt(client: Client, thread: str) -> str:
     """Return the lines that say which memories go with a purged thread: those that were learnt from it alone."""
     from reverie.usecases.sources import threads_of  # noqa: PLC0415 - only for a purge
 
-    items = daemon_client.all_items(lambda after: client.memories(after=after))
+    items = daemon_client.all_items(client.memories)
     gone = [memory for memory in items if memory.trust == "engine" and set(threads_of(memory.provenance)) == {thread}]
     if not gone:
         return ""
@@ -130,7 +120,7 @@ def _progress(*, is_said: bool) -> "Iterator[None]":
     """Show that a purge goes on: on a terminal at once, elsewhere in a line on standard error once it takes long."""
     timer = threading.Timer(_SAID_S, sys.stderr.write, [f"{PURGING} …\n"])
     timer.daemon = True
-    if is_said and not sys.stderr.isatty():
+    if is_said and not AS_JSON.get() and not sys.stderr.isatty():
         timer.start()
     try:
         with spinner(PURGING, quiet=not is_said):
@@ -139,10 +129,10 @@ def _progress(*, is_said: bool) -> "Iterator[None]":
         timer.cancel()
 
 
-def _confirm(preview: str, *, yes: bool, json: bool) -> None:
+def _confirm(preview: str, *, yes: bool) -> None:
     """Print what would be removed and ask for confirmation, unless `yes` is set; a "no" aborts."""
     if not yes:
-        confirm(preview, "Remove it?", json=json)
+        confirm(preview, "Remove it?")
 
 
 def _print_deleted(answer: Deleted, shown: str) -> None:

@@ -4,30 +4,25 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
-import typer
 
+from reverie.client import Client
 from reverie.errors import DaemonNotRunning, NotFound, ReverieError
 from reverie.importers import find
-from reveried.cli import daemon_client
-from reveried.cli.options import Interval, Json, Paths
-from reveried.cli.output import counted, print_json, print_table, say, size, spinner, step_progress
+from reverie.wire import ImportClient
+from reveried.cli.command import Answer, Argument, Ended, Interval, Option, Paths
+from reveried.cli.output import AS_JSON, counted, print_json, print_table, say, size, spinner, step_progress
 from reveried.cli.send_sessions import FileReport, import_files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.client import Client
-    from reverie.wire import ImportClient
 
 _READ_AGAIN = "the next run reads it again"  # of an answer without extracted memories, as the daemon says it
 
-Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue while the files grow, until Ctrl-C.")]
-Again = Annotated[bool, typer.Option("--again", help="Bring back sessions whose threads were forgotten.")]
+Follow = Annotated[bool, Option("--follow", "-f", help="Continue while the files grow, until Ctrl-C.")]
+Again = Annotated[bool, Option("--again", help="Bring back sessions whose threads were forgotten.")]
 PROBLEMS_SHOWN = 20  # unreadable lines that are listed; --json lists all
 
 
@@ -58,61 +53,47 @@ class Learnt(NamedTuple):
 
 
 def import_claude_code(
-    paths: Paths,
-    follow: Follow = False,
-    every: Interval = 1.0,
-    again: Again = False,
-    json: Json = False,
-) -> None:
+    client: Client, paths: Paths, follow: Follow = False, every: Interval = 1.0, again: Again = False
+) -> Answer:
     """Import Claude Code sessions; a repeated import adds only what is new.
 
     Example: reverie import claude-code ~/.claude/projects
     """
-    _import_sessions("claude-code", paths, every if follow else None, again=again, json=json)
+    return _import_sessions(client, "claude-code", paths, every if follow else None, again=again)
 
 
 def import_codex(
-    paths: Paths,
-    follow: Follow = False,
-    every: Interval = 1.0,
-    again: Again = False,
-    json: Json = False,
-) -> None:
+    client: Client, paths: Paths, follow: Follow = False, every: Interval = 1.0, again: Again = False
+) -> Answer:
     """Import the sessions of Codex; a repeated import adds only what is new.
 
     Example: reverie import codex ~/.codex/sessions
     """
-    _import_sessions("codex", paths, every if follow else None, again=again, json=json)
+    return _import_sessions(client, "codex", paths, every if follow else None, again=again)
 
 
 def import_pi(
-    paths: Paths,
-    follow: Follow = False,
-    every: Interval = 1.0,
-    again: Again = False,
-    json: Json = False,
-) -> None:
+    client: Client, paths: Paths, follow: Follow = False, every: Interval = 1.0, again: Again = False
+) -> Answer:
     """Import the sessions of the coding agent pi; a repeated import adds only what is new.
 
     Example: reverie import pi ~/.pi/agent/sessions
     """
-    _import_sessions("pi", paths, every if follow else None, again=again, json=json)
+    return _import_sessions(client, "pi", paths, every if follow else None, again=again)
 
 
 def import_chatgpt(
-    export: Annotated[
-        Path, typer.Argument(metavar="EXPORT", help="The export: the zip file, its folder, or a file of it.")
-    ],
+    client: Client,
+    export: Annotated[Path, Argument("EXPORT", "The export: the zip file, its folder, or a file of it.")],
     again: Again = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Import the conversations of an export of ChatGPT; of a newer export only what is new is added.
 
     Example: reverie import chatgpt ~/Downloads/chatgpt-export.zip
     """
     from reverie.importers import chatgpt  # noqa: PLC0415 - only for this command
 
-    with daemon_client.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
         client.health()
         sources: dict[Path, str] = {}
         skipped: list[FileReport] = []
@@ -120,69 +101,70 @@ def import_chatgpt(
         def skip(name: str, why: str) -> None:
             skipped.append(FileReport(f"{export} ({name})", error=f"skipped: {why}"))
 
-        with spinner("Reading the export", quiet=json):
+        with spinner("Reading the export"):
             for conversation, lines in chatgpt.conversations(export, on_skipped=skip):
                 path = Path(scratch) / f"{conversation}.jsonl"
                 path.write_bytes(lines)
                 sources[path] = f"{export} ({conversation})"
         if not sources and not skipped:
             raise NotFound(f"{export} has no conversations", hint="give conversations.json of the export")
-        _import_found(client, "chatgpt", list(sources), sources=sources, skipped=skipped, again=again, json=json)
+        yield from _import_found(client, "chatgpt", list(sources), sources=sources, skipped=skipped, again=again)
 
 
 def _import_sessions(
-    program: "ImportClient", paths: list[Path], every_s: float | None, *, again: bool, json: bool
-) -> None:
+    client: Client, program: ImportClient, paths: list[Path], every_s: float | None, *, again: bool
+) -> Answer:
     """Import session files, learn from them and print a report; then follow them, where an interval is given."""
-    with daemon_client.client() as client:
-        client.health()  # fails at once if no daemon runs, before any file is read
-        files = find.find_transcripts(paths)
-        if not files:
-            raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
-        _import_found(client, program, files, again=again, json=json, exits=every_s is None)
-        if every_s is not None:
-            _follow(client, program, paths, every_s, json=json)
+    client.health()  # fails at once if no daemon runs, before any file is read
+    files = find.find_transcripts(paths)
+    if not files:
+        raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
+    if every_s is None:
+        yield from _import_found(client, program, files, again=again)
+        return
+    for answer in _import_found(client, program, files, again=again):
+        if AS_JSON.get():
+            print_json(answer.answer)
+            break
+    _follow(client, program, paths, every_s)
 
 
 def _import_found(
-    client: "Client",
-    program: "ImportClient",
+    client: Client,
+    program: ImportClient,
     found: list[Path],
     *,
     again: bool,
-    json: bool,
     sources: dict[Path, str] | None = None,
-    skipped: "Sequence[FileReport]" = (),
-    exits: bool = True,
-) -> None:
-    """Import files, learn from them and print a report; with `exits`, a file that failed ends the command with 1.
+    skipped: Sequence[FileReport] = (),
+) -> Iterator[Ended]:
+    """Import files, learn from them and print a report; a file that failed ends the command with 1.
 
     The oldest session comes first: what a later one says of the same supersedes it. `skipped` are reports of what was
     left out before.
     """
     reports: list[FileReport] = [*skipped]
-    with spinner("Looking at the sessions", quiet=json):
+    with spinner("Looking at the sessions"):
         found = find.oldest_first(found)
     try:
-        import_files(client, found, program=program, quiet=json, reports=reports, sources=sources, again=again)
-        learnt = learn_from(client, reports, quiet=json)
+        import_files(client, found, program=program, reports=reports, sources=sources, again=again)
+        learnt = learn_from(client, reports)
     except (KeyboardInterrupt, DaemonNotRunning):
-        _print_interrupted(reports, len(found), json=json)
+        _print_interrupted(reports, len(found))
         raise
-    if json:
-        report = _import_report(reports)
-        print_json(msgspec.structs.replace(report, learnt=dict(learnt.decisions), unlearnt=len(learnt.failures)))
-    else:
-        print_reports(reports)
-        _print_decisions(learnt.decisions, learnt.fallbacks)
-        if not (learnt.failures or learnt.fallbacks):
-            print_why_none(reports, learnt.decisions)
+    report = _import_report(reports)
     _print_failures(learnt.failures)
-    if exits and (learnt.failures or any(report.error for report in reports)):
-        raise typer.Exit(1)
+    yield Ended(
+        msgspec.structs.replace(report, learnt=dict(learnt.decisions), unlearnt=len(learnt.failures)),
+        1 if learnt.failures or report.failed else 0,
+    )
+    print_reports(reports)
+    _print_decisions(learnt.decisions, learnt.fallbacks)
+    if not (learnt.failures or learnt.fallbacks):
+        print_why_none(reports, learnt.decisions)
 
 
-def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = False) -> Learnt:
+def learn_from(client: Client, reports: list[FileReport], *, quiet: bool = False) -> Learnt:
     """Extract memories from every thread; one that fails does not keep the others.
 
     Also from those that did not grow: an import that was stopped before it got there left them. Where nothing is new, a
@@ -241,7 +223,7 @@ def print_reports(reports: list[FileReport]) -> None:
         say(f"{counted(forgotten, 'session')} that you forgot {was} left out; --again brings {them} back.")
 
 
-def replaced(reports: "Sequence[FileReport]") -> str:
+def replaced(reports: Sequence[FileReport]) -> str:
     """Return in one line how many values of each kind were replaced; empty for none."""
     kinds: Counter[str] = sum((Counter(report.kinds) for report in reports), Counter())
     if not kinds:
@@ -261,10 +243,10 @@ def _counted_kind(kind: str, number: int) -> str:
             return f"{number:,} {kind}"
 
 
-def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> None:
+def _print_interrupted(reports: list[FileReport], files: int) -> None:
     """Print to standard error how many files and lines are stored at Ctrl-C or the daemon's end, and how to go on."""
     added = sum(report.added for report in reports)
-    if json:
+    if AS_JSON.get():
         print_json(_import_report(reports))
     sys.stderr.write(
         f"\nStopped. {len(reports):,} of {counted(files, 'file')} are in, with {counted(added, 'new line')}; "
@@ -273,7 +255,7 @@ def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> 
     )
 
 
-def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> None:
+def _print_decisions(decisions: Counter[str], fallbacks: Sequence[str]) -> None:
     """Print how many memories the import added and changed, and in how many threads the model could not be used."""
     if fallbacks:
         say(f"Without the model, in {counted(len(fallbacks), 'thread')}: {fallbacks[0].rstrip('.')}.")
@@ -286,7 +268,7 @@ def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> Non
         say(f"Left out: {counted(forgotten, 'statement')} that you forgot or purged; reverie remember brings one back.")
 
 
-def print_why_none(reports: "Sequence[FileReport]", decisions: Counter[str]) -> None:
+def print_why_none(reports: Sequence[FileReport], decisions: Counter[str]) -> None:
     """Print why new lines made no memory; nothing where they made or changed one."""
     if decisions["ADD"] or decisions["UPDATE"] or decisions["DELETE"] or not any(report.added for report in reports):
         return
@@ -297,7 +279,7 @@ def print_why_none(reports: "Sequence[FileReport]", decisions: Counter[str]) -> 
         say('To add one yourself: reverie remember "…"')
 
 
-def _print_failures(failures: "Sequence[str]") -> None:
+def _print_failures(failures: Sequence[str]) -> None:
     """Print to standard error from how many threads no memories were extracted, why, and how to go on."""
     if failures:
         sys.stderr.write(
@@ -349,10 +331,10 @@ def _import_report(reports: list[FileReport]) -> ImportReport:
     )
 
 
-def _follow(client: "Client", program: "ImportClient", paths: list[Path], interval_s: float, *, json: bool) -> None:
+def _follow(client: Client, program: ImportClient, paths: list[Path], interval_s: float) -> None:
     """Poll the files and import those that are new or have changed, until interrupted."""
     stamps = {path: _stamp(path) for path in find.find_transcripts(paths)}
-    if not json:
+    if not AS_JSON.get():
         say("Following; Ctrl-C stops.")
     while True:
         sys.stdout.flush()
@@ -364,7 +346,7 @@ def _follow(client: "Client", program: "ImportClient", paths: list[Path], interv
             stamps[path] = stamp
             for report in import_files(client, [path], program=program, quiet=True):
                 _print_failures(learn_from(client, [report], quiet=True).failures)
-                if json:
+                if AS_JSON.get():
                     print_json(_import_report([report]))
                 elif report.error is not None:
                     sys.stderr.write(f"{report.path}: {report.error}\n")

@@ -7,13 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from reverie.errors import NotFound, ValidationError
 from reveried import plugin
 from reveried.cli import daemon_client
-from reveried.cli.options import Json
-from reveried.cli.output import print_json, say
+from reveried.cli.command import Answer, Argument, Option
+from reveried.cli.output import say
 from reveried.plugin import install as plugin_install
 
 _NEXT = {
@@ -23,44 +21,41 @@ _NEXT = {
 
 
 def install(
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="claude-code or codex.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be changed.")] = False,
-    uninstall: Annotated[bool, typer.Option("--uninstall", help="Take it away again.")] = False,
+    program: Annotated[str, Argument("CLIENT", "claude-code or codex.")],
+    dry_run: Annotated[bool, Option("--dry-run", help="Show what would be changed.")] = False,
+    uninstall: Annotated[bool, Option("--uninstall", help="Take it away again.")] = False,
     auto_memory: Annotated[
         bool,
-        typer.Option("--auto-memory", help="Also have Claude Code keep its own memory in Reverie's folder."),
+        Option("--auto-memory", help="Also have Claude Code keep its own memory in Reverie's folder."),
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Give an agent's client the plugin with hooks, tools and a skill; settings change as little as possible.
 
     Example: reverie install claude-code
     """
-    if client not in plugin_install.CLIENTS:
-        raise ValidationError(f"there is no plugin for {client!r}", hint=f"give {' or '.join(plugin_install.CLIENTS)}")
+    if program not in plugin_install.CLIENTS:
+        raise ValidationError(f"there is no plugin for {program!r}", hint=f"give {' or '.join(plugin_install.CLIENTS)}")
     layout = daemon_client.layout()
-    target = plugin_install.place_of(client, os.environ, Path.home(), layout.data_dir)
+    target = plugin_install.place_of(program, os.environ, Path.home(), layout.data_dir)
     home = os.environ.get("REVERIE_HOME")
     contents = plugin.files(
-        client,
+        program,
         command=_command(),
         socket=daemon_client.socket_path(),
         env={} if home is None else {"REVERIE_HOME": home},
         python=sys.executable,
     )
-    if auto_memory and client != "claude-code":
+    if auto_memory and program != "claude-code":
         raise ValidationError("--auto-memory: only Claude Code has such a memory", hint="leave it out")
     step = plugin_install.remove_memory_folder if uninstall else plugin_install.add_memory_folder
     keep = partial(step, target.home / "settings.json", daemon_client.root(), notes_file())
-    is_asked = client == "claude-code" and (auto_memory or uninstall)
+    is_asked = program == "claude-code" and (auto_memory or uninstall)
     diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written
     change = _with_plugin(target, contents, uninstall=uninstall, dry_run=dry_run, setting_removed=bool(diff))
     if diff and not dry_run:
         keep(dry_run=False)
     change = replace(change, diff=change.diff + diff)
-    if json:
-        print_json(change)
-        return
+    yield change
     for folder in change.written:
         say(f"+ {folder}")
     for folder in change.removed:
@@ -74,7 +69,7 @@ def install(
     elif uninstall:
         say("It is gone; what was remembered stays.")
     else:
-        say(_NEXT[client])
+        say(_NEXT[program])
 
 
 def _with_plugin(

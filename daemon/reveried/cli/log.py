@@ -5,20 +5,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reveried.cli import daemon_client
+from reveried.cli.command import Answer, Argument, Limit, Option
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json, Limit
-from reveried.cli.output import clip, counted, print_json, print_table, say, when
-
-if TYPE_CHECKING:
-    from reverie.client import Client
+from reveried.cli.output import clip, counted, print_table, say, when
 
 _ROUTINE = frozenset(
     {
@@ -48,26 +43,21 @@ _VISIBLE_END = {"\r\n": "\\r\\n", "\r": "\\r", "": " (no newline)"}
 
 
 def log(
-    what: Annotated[
-        str | None, typer.Argument(metavar="[WHAT]", help="A document's path or a memory's id: only its versions.")
-    ] = None,
+    client: Client,
+    what: Annotated[str | None, Argument("[WHAT]", "A document's path or a memory's id: only its versions.")] = None,
     limit: Limit = 20,
-    all_: Annotated[bool, typer.Option("--all", "-a", help="Routine ones too: appends, import steps, lists.")] = False,
-    json: Json = False,
-) -> None:
+    all_: Annotated[bool, Option("--all", "-a", help="Routine ones too: appends, import steps, lists.")] = False,
+) -> Answer:
     """List the operations, newest first: who, why, when.
 
     Example: reverie log
     """
-    with daemon_client.client() as client:
-        if what is not None:
-            _print_versions(client, what, limit, json=json)
-            return
-        if json:
-            print_json(_page(client, limit, with_routine=all_))
-            return
-        shown, hidden = _operations(client, limit, with_routine=all_)
-        subjects = _subjects(client, shown)
+    if what is not None:
+        yield from _versions(client, what, limit)
+        return
+    shown, hidden = _operations(client, limit, with_routine=all_)
+    yield wire.Page(items=shown, next=shown[-1].id if len(shown) == limit else None)
+    subjects = _subjects(client, shown)
     if shown:
         print_table(
             ["Operation", "When", "Who", "Why", "What", "Changes", "Undo"],
@@ -93,7 +83,7 @@ def log(
         say(f"Routine operations not shown: {hidden:,} (appends, import steps, lists); --all shows them.")
 
 
-def _subjects(client: "Client", operations: list[wire.Operation]) -> list[str]:
+def _subjects(client: Client, operations: list[wire.Operation]) -> list[str]:
     """Return for each operation the thread that it is about, by its title, and the files that it changed."""
     titles: dict[str, str] = {}
     subjects = []
@@ -109,7 +99,7 @@ def _subjects(client: "Client", operations: list[wire.Operation]) -> list[str]:
     return subjects
 
 
-def _title(client: "Client", thread_id: str) -> str:
+def _title(client: Client, thread_id: str) -> str:
     """Return the title of a thread, its id where it has none or is gone."""
     try:
         title = client.thread(thread_id).title
@@ -118,13 +108,11 @@ def _title(client: "Client", thread_id: str) -> str:
     return f'"{clip(title, _TITLE_CHARS)}"' if title else thread_id
 
 
-def _print_versions(client: "Client", what: str, limit: int, *, json: bool) -> None:
+def _versions(client: Client, what: str, limit: int) -> Answer:
     """Print the versions of one document (a path has a dot) or one memory, newest first."""
     versions: wire.Page[wire.DocumentVersion] | wire.Page[wire.MemoryVersion]
     versions = client.document_history(what) if "." in what else client.memory_history(what)
-    if json:
-        print_json(versions)
-        return
+    yield versions
     print_table(
         ["Operation", "When", "Who", "Why", "Content"],
         [(item.operation, when(item.at), item.who, item.why, _summary(item)) for item in versions.items[::-1][:limit]],
@@ -143,11 +131,11 @@ def _summary(version: "wire.DocumentVersion | wire.MemoryVersion") -> str:
     return "deleted" if version.memory is None else clip(version.memory.title or version.memory.content, _SUMMARY_CHARS)
 
 
-def _operations(client: "Client", limit: int, *, with_routine: bool) -> tuple[list["wire.Operation"], int]:
+def _operations(client: Client, limit: int, *, with_routine: bool) -> tuple[list["wire.Operation"], int]:
     """Return the newest operations, and how many routine ones were skipped among them."""
     shown: list[wire.Operation] = []
     hidden = 0
-    for item in all_items(lambda after: client.operations(after=after)):
+    for item in all_items(client.operations):
         if item.why in _ROUTINE and not with_routine:
             hidden += 1
             continue
@@ -157,13 +145,7 @@ def _operations(client: "Client", limit: int, *, with_routine: bool) -> tuple[li
     return shown, hidden
 
 
-def _page(client: "Client", limit: int, *, with_routine: bool) -> "wire.Page[wire.Operation]":
-    """Return the operations that the table shows, as a page for --json; `next` is set if there may be more."""
-    shown, _ = _operations(client, limit, with_routine=with_routine)
-    return wire.Page(items=shown, next=shown[-1].id if len(shown) == limit else None)
-
-
-def effects(client: "Client", operation: wire.Operation) -> list[str]:
+def effects(client: Client, operation: wire.Operation) -> list[str]:
     """Return a line for each effect of an operation: appended entries, changed memories, other records."""
     return [
         *_entry_lines(operation),
@@ -181,7 +163,7 @@ def _entry_lines(operation: wire.Operation) -> Iterator[str]:
             yield f"Entries {action}: {change.last - change.first + 1:,} of {change.key[0]}"
 
 
-def _memory_lines(client: "Client", operation: wire.Operation) -> Iterator[str]:
+def _memory_lines(client: Client, operation: wire.Operation) -> Iterator[str]:
     """Yield the counts of changed memories by action, then a line for each of the first of them."""
     changes = [change for change in operation.changes if change.kind == "memory"]
     counts = Counter(_action(change) for change in changes)
@@ -193,7 +175,7 @@ def _memory_lines(client: "Client", operation: wire.Operation) -> Iterator[str]:
         yield f"  and {counted(len(changes) - MEMORIES_SHOWN, 'more', 'more')}; --json lists all of them."
 
 
-def _memory_text(client: "Client", memory_id: str, operation_id: str) -> str:
+def _memory_text(client: Client, memory_id: str, operation_id: str) -> str:
     """Return the first words of a memory after an operation; of one that it removed, before it."""
     try:
         versions = client.memory_history(memory_id).items
@@ -256,22 +238,18 @@ def _named_as_arguments() -> Iterator[None]:
 
 
 def diff(
-    start: Annotated[str, typer.Argument(metavar="OPERATION", help="An operation's id; changes after it are shown.")],
-    end: Annotated[
-        str | None, typer.Argument(metavar="[UNTIL]", help="The last operation; default: the newest.")
-    ] = None,
-    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
-    json: Json = False,
-) -> None:
+    client: Client,
+    start: Annotated[str, Argument("OPERATION", "An operation's id; changes after it are shown.")],
+    end: Annotated[str | None, Argument("[UNTIL]", "The last operation; default: the newest.")] = None,
+    path: Annotated[str | None, Option("--path", metavar="PATH", help="Only this document.")] = None,
+) -> Answer:
     """Show what changed in documents between two operations.
 
     Example: reverie diff OP
     """
-    with daemon_client.client() as client, _named_as_arguments():
+    with _named_as_arguments():
         difference = client.difference(start, end, path=path)
-    if json:
-        print_json(difference)
-        return
+    yield difference
     if not difference.items:
         say(f"No document changed between operations {difference.from_} and {difference.to}.")
     for item in difference.items:

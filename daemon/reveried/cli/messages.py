@@ -7,21 +7,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import orjson
-import typer
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client
+from reveried.cli.command import Answer, Option
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json
-from reveried.cli.output import clean, is_terminal, print_json, when
+from reveried.cli.output import clean, is_terminal, when
 from reveried.cli.threads import ThreadId, with_thread
-
-if TYPE_CHECKING:
-    from reverie.client import Client
 
 TOOL_CHARS_MAX = 300  # of one tool call or result: four lines of a terminal say what was done; --full prints all
 _AROUND = 5  # messages before and after the one of --around, about two screens of text
@@ -29,33 +25,30 @@ _PAGE = 100  # messages of one request
 _PAGERS = ("less", "more")
 
 Around = Annotated[
-    int | None, typer.Option("--around", min=1, metavar="MESSAGE", help="The messages around this one, by its number.")
+    int | None, Option("--around", min=1, metavar="MESSAGE", help="The messages around this one, by its number.")
 ]
-Last = Annotated[int | None, typer.Option("--last", min=1, max=wire.LIMIT_MAX, help="Only the last so many messages.")]
+Last = Annotated[int | None, Option("--last", min=1, max=wire.LIMIT_MAX, help="Only the last so many messages.")]
 
 
 def thread(
+    client: Client,
     thread: ThreadId,
     around: Around = None,
     last: Last = None,
-    full: Annotated[bool, typer.Option("--full", help="Tool calls and results whole.")] = False,
-    json: Json = False,
-) -> None:
+    full: Annotated[bool, Option("--full", help="Tool calls and results whole.")] = False,
+) -> Answer:
     """Read a thread: every message, with its number, author and time.
 
     Example: reverie thread THREAD --last 20
     """
     if around is not None and last is not None:
         raise ValidationError("--around and --last exclude each other", hint="give one of them")
-    with daemon_client.client() as client:
-        messages = with_thread(client, thread, lambda thread_id: _messages(client, thread_id, around, last))
-        if json:
-            print_json({"items": list(messages)})
-            return
-        _print_paged(_texts(messages, marked=around, full=full))
+    messages = with_thread(client, thread, lambda thread_id: _messages(client, thread_id, around, last))
+    yield {"items": messages}
+    _print_paged(_texts(messages, marked=around, full=full))
 
 
-def _messages(client: "Client", thread_id: str, around: int | None, last: int | None) -> Iterable[wire.StoredMessage]:
+def _messages(client: Client, thread_id: str, around: int | None, last: int | None) -> Iterable[wire.StoredMessage]:
     """Return the messages that were asked for; all of them are fetched page by page while they are read."""
     if last is not None:
         return client.messages(thread_id, last=last).items
@@ -65,15 +58,14 @@ def _messages(client: "Client", thread_id: str, around: int | None, last: int | 
     return _from(client, thread_id, first)
 
 
-def _from(client: "Client", thread_id: str, page: wire.Page[wire.StoredMessage]) -> Iterator[wire.StoredMessage]:
+def _from(client: Client, thread_id: str, page: wire.Page[wire.StoredMessage]) -> Iterator[wire.StoredMessage]:
     """Yield the messages of a page and of all after it."""
     yield from page.items
     if page.next is not None:
-        start = page.next
-        yield from all_items(lambda after: client.messages(thread_id, limit=_PAGE, after=after or start))
+        yield from all_items(client.messages, thread_id, limit=_PAGE, after=page.next)
 
 
-def _around(client: "Client", thread_id: str, number: int) -> list[wire.StoredMessage]:
+def _around(client: Client, thread_id: str, number: int) -> list[wire.StoredMessage]:
     """Return message `number` with some before and after it. Raises NotFound if the thread ends before it.
 
     A message's number is that of its first entry, and a message may have several entries: the page before is asked for

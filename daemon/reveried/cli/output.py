@@ -6,12 +6,14 @@ import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from typing import Any, Literal
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
 
+AS_JSON: ContextVar[bool] = ContextVar("as_json", default=False)  # True while a command runs that prints JSON
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PLAIN_WIDTH = 10_000  # columns of a pipe: one row is one line, for grep
 STEPS_SHOWN_FROM = 3  # fewer steps are over before a bar can be read
@@ -36,7 +39,10 @@ def print_json(value: Any) -> None:
 
     from reverie import wire  # noqa: PLC0415 - as above
 
-    sys.stdout.write(orjson.dumps(value, default=wire.plain, option=orjson.OPT_INDENT_2).decode() + "\n")
+    def plain(part: Any) -> Any:
+        return list(part) if isinstance(part, Iterator) else wire.plain(part)
+
+    sys.stdout.write(orjson.dumps(value, default=plain, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
 def console(*, to_stderr: bool = False) -> Console:
@@ -72,6 +78,13 @@ def wrapped(text: str) -> str:
 def say(text: str = "", *, keep: str = "\n") -> None:
     """Print text and a newline; control characters except those in `keep` become spaces or `?`."""
     sys.stdout.write(clean(text, keep=keep) + "\n")
+
+
+def print_text(text: str | bytes) -> None:
+    """Write a text as it is, byte for byte."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text if isinstance(text, bytes) else text.encode())
+    sys.stdout.flush()
 
 
 def print_table(
@@ -199,9 +212,9 @@ def when(at: str | None) -> str:
 
 
 @contextmanager
-def import_progress(paths: list[Path], *, quiet: bool) -> Iterator[Callable[[Path], Callable[[int], None]]]:
+def import_progress(paths: list[Path], *, quiet: bool = False) -> Iterator[Callable[[Path], Callable[[int], None]]]:
     """Show a bar over the bytes of all files; yield a function that begins a file and returns its byte callback."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or AS_JSON.get() or not sys.stderr.isatty():
         yield lambda _path: lambda _bytes: None
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
@@ -224,7 +237,7 @@ def import_progress(paths: list[Path], *, quiet: bool) -> Iterator[Callable[[Pat
 @contextmanager
 def step_progress(description: str, count: int, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
     """Show a bar of `count` steps; yield a function that advances it by one."""
-    if quiet or count < STEPS_SHOWN_FROM or not sys.stderr.isatty():
+    if quiet or AS_JSON.get() or count < STEPS_SHOWN_FROM or not sys.stderr.isatty():
         yield lambda: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
@@ -238,7 +251,7 @@ def step_progress(description: str, count: int, *, quiet: bool = False) -> Itera
 @contextmanager
 def spinner(description: str, *, quiet: bool = False) -> Iterator[None]:
     """Show a spinner with a description while the block runs."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or AS_JSON.get() or not sys.stderr.isatty():
         yield
         return
     with console(to_stderr=True).status(clean(description)):

@@ -3,43 +3,36 @@
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import ValidationError
 from reveried.cli import daemon_client
-from reveried.cli.options import Json
-from reveried.cli.output import clip, counted, print_json, print_table, say
-
-if TYPE_CHECKING:
-    from reverie.client import Client
+from reveried.cli.command import Answer, Option
+from reveried.cli.output import clip, counted, print_table, say
 
 ProjectOption = Annotated[
-    str | None, typer.Option("--project", metavar="NAME|PATH", help="Only this project's, by its name or a folder.")
+    str | None, Option("--project", metavar="NAME|PATH", help="Only this project's, by its name or a folder.")
 ]
-AllProjects = Annotated[bool, typer.Option("--all-projects", help="Of all projects, wherever you are.")]
+AllProjects = Annotated[bool, Option("--all-projects", help="Of all projects, wherever you are.")]
 
 
 def projects(
+    client: Client,
     sort: Annotated[
-        bool, typer.Option("--sort", help="First move what older versions learnt to its projects; undo moves it back.")
+        bool, Option("--sort", help="First move what older versions learnt to its projects; undo moves it back.")
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """List the projects: the repositories and folders that threads work in.
 
     Example: reverie projects
     """
-    with daemon_client.client() as client:
-        if sort:
-            _print_sorted(client.sort_projects(), json=json)
-            return
-        items = list(daemon_client.all_items(lambda after: client.projects(after=after)))
-    if json:
-        print_json({"items": items})
+    if sort:
+        yield from _sorted(client)
         return
+    items = list(daemon_client.all_items(client.projects))
+    yield {"items": items}
     if not items:
         say("No projects yet. A thread has one if its sessions name a folder.")
         say("Next: reverie import claude-code ~/.claude/projects")
@@ -74,11 +67,10 @@ def _print_table(items: Sequence[wire.Project]) -> None:
     )
 
 
-def _print_sorted(answer: wire.ProjectsSorted, *, json: bool) -> None:
-    """Print how many threads and memories were sorted into projects, and the command that undoes it."""
-    if json:
-        print_json(answer)
-        return
+def _sorted(client: Client) -> Answer:
+    """Sort threads and memories into projects, and print the command that undoes it."""
+    answer = client.sort_projects()
+    yield answer
     threads, memories = counted(answer.threads, "thread"), counted(answer.memories, "memory", "memories")
     say(f"Sorted into projects: {threads}, {memories}.")
     for move in answer.moves:
@@ -96,7 +88,7 @@ def given_project(text: str | None) -> str | None:
     return str(Path(text).expanduser().absolute())
 
 
-def check_is_known(client: "Client", project: str | None) -> None:
+def check_is_known(client: Client, project: str | None) -> None:
     """Raise ValidationError for the name of an unknown project, as for a misspelt one; any folder is accepted.
 
     Raises:
@@ -104,7 +96,7 @@ def check_is_known(client: "Client", project: str | None) -> None:
     """
     if project is None or project.startswith("/"):
         return
-    names = [item.name for item in daemon_client.all_items(lambda after: client.projects(after=after))]
+    names = [item.name for item in daemon_client.all_items(client.projects)]
     if project.casefold() in (name.casefold() for name in names):
         return
     near = difflib.get_close_matches(project, names, n=1)

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.private_folder import make_private
 from reveried.cli import daemon_client
-from reveried.cli.options import Json
+from reveried.cli.command import Argument, Json, Option
 from reveried.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ NO_DAEMON_HINT = "until `reverie up` compactions go to the model"
 
 MaxTokens = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--max-tokens",
         metavar="N",
         help="Cap every request at about N tokens: older messages give way to a summary with excerpts.",
@@ -36,14 +34,14 @@ MaxTokens = Annotated[
 ]
 Upstream = Annotated[
     str | None,
-    typer.Option("--upstream", metavar="URL", help=f"The provider; default: ${BASE_URL}, else {PROVIDER}."),
+    Option("--upstream", metavar="URL", help=f"The provider; default: ${BASE_URL}, else {PROVIDER}."),
 ]
 
 
 def proxy_claude(
     max_tokens: MaxTokens = None,
     upstream: Upstream = None,
-    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="Default: any that is free.")] = 0,
+    port: Annotated[int, Option("--port", metavar="N", min=0, max=65535, help="Default: any that is free.")] = 0,
     json: Json = False,
 ) -> int:
     """Run a proxy for Claude Code in the foreground: its compactions are answered at once, without a model.
@@ -68,8 +66,8 @@ def proxy_claude(
 
 
 def run(
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="claude, or its path.")],
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGUMENT...]", help="The client's own.")] = None,
+    program: Annotated[str, Argument("CLIENT", "claude, or its path.")],
+    arguments: Annotated[list[str] | None, Argument("[ARGUMENT...]", "The client's own.")] = None,
     max_tokens: MaxTokens = None,
     upstream: Upstream = None,
 ) -> int:
@@ -82,14 +80,14 @@ def run(
     """
     from reveried.proxy.run import no_proxy_for_loopback, run_client  # noqa: PLC0415 - only this command needs it
 
-    program = _program(client)
+    path = _program(program)
 
     def env(server: "ProxyServer") -> Mapping[str, str]:
         return {**os.environ, BASE_URL: server.url, **no_proxy_for_loopback(os.environ)}
 
     _warn_without_daemon()
     with _logged():
-        return run_client([program, *(arguments or [])], lambda: _server(max_tokens, upstream, 0), env)
+        return run_client([path, *(arguments or [])], lambda: _server(max_tokens, upstream, 0), env)
 
 
 def _program(client: str) -> str:

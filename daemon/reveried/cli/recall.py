@@ -1,38 +1,24 @@
 """Commands for memories: recall, search, memories, remember; and consolidation changes in words."""
 
-from __future__ import annotations
-
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, get_args
-
-import typer
+from pathlib import Path
+from typing import Annotated, get_args
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client
-from reveried.cli.answers import (
-    ID_END,
-    NEAREST_HITS,
-    RECALL_LIMIT,
-    folder_here,
-    had_secret,
-    in_project_line,
-    one_line,
-    print_recall,
-    print_remembered,
-)
+from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end, joined_text
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json, Limit, joined_text
-from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when, wrapped
+from reveried.cli.output import clip, counted, is_terminal, print_table, say, when, wrapped
 from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
+from reveried.cli.status import FILE_PENDING, file_pending
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reverie.client import Client
-    from reverie.wire import SearchHit
-
+NEAREST_HITS = 3  # memories that it shows at most for a question to which none is related
+RECALL_LIMIT = 5  # memories that `reverie recall` shows
+_REDACTED = "[REDACTED:"  # the beginning of every redaction marker
+_REDACTED_CHARS = 100  # of a memory that had a secret
 _QUERY_CHARS_MAX = 10_000  # as `POST /v1/recall` and `POST /v1/search` allow
 _WIDTH = 80
 _INDENT = "    "
@@ -41,22 +27,22 @@ _NEIGHBOUR_CHARS = 66
 
 
 def search(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
+    client: Client,
+    query: Annotated[list[str], Argument("QUERY...", "A question in your own words.")],
     *,
-    where: Annotated[str, typer.Option("--in", help="messages, memories, documents or all.")] = "messages",
+    where: Annotated[str, Option("--in", help="messages, memories, documents or all.")] = "messages",
     project: Annotated[
         str | None,
-        typer.Option("--project", "-p", metavar="NAME|PATH", help="Only of this project, by its name or a folder."),
+        Option("--project", "-p", metavar="NAME|PATH", help="Only of this project, by its name or a folder."),
     ] = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="Only messages of this agent's threads.")] = None,
-    thread: Annotated[str | None, typer.Option("--thread", help="Only messages of this thread.")] = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="DAY", help="From this day (UTC) on.")] = None,
-    before: Annotated[str | None, typer.Option("--before", metavar="DAY", help="Before this day (UTC).")] = None,
+    agent: Annotated[str | None, Option("--agent", help="Only messages of this agent's threads.")] = None,
+    thread: Annotated[str | None, Option("--thread", help="Only messages of this thread.")] = None,
+    since: Annotated[str | None, Option("--since", metavar="DAY", help="From this day (UTC) on.")] = None,
+    before: Annotated[str | None, Option("--before", metavar="DAY", help="Before this day (UTC).")] = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=wire.SEARCH_LIMIT_MAX, help="How many to show at most.")
+        int, Option("--limit", "-n", min=1, max=wire.SEARCH_LIMIT_MAX, help="How many to show at most.")
     ] = 5,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Search what was said, the memories or the documents.
 
     Example: reverie search why did we pin the parser --since 2026-11-01
@@ -73,7 +59,7 @@ def search(
     }
     with _named_as_options():
         body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
-    with daemon_client.client() as client, _named_as_options():
+    with _named_as_options():
         if body.thread is not None:
             client.thread(body.thread)  # raises NotFound for a misspelt one, which would find nothing
         answer = client.search(
@@ -86,9 +72,7 @@ def search(
             before=body.before,
             limit=body.limit,
         )
-    if json:
-        print_json(answer)
-        return
+    yield answer
     for hit in answer.hits:
         _print_hit(hit)
     if not answer.hits:
@@ -110,7 +94,7 @@ def _named_as_options() -> Iterator[None]:
         raise ValidationError(f"--{field}{what}", hint=error.hint, field=field) from error
 
 
-def _print_hit(hit: SearchHit) -> None:
+def _print_hit(hit: wire.SearchHit) -> None:
     """Print where a hit is, its passage, and what was said before and after it."""
     say(_heading(hit))
     number = hit.message.seq if hit.message is not None else 0
@@ -127,7 +111,7 @@ def _speaker(message: wire.SearchedMessage | wire.Neighbour) -> str:
     return "tool" if message.tool_result else message.role
 
 
-def _heading(hit: SearchHit) -> str:
+def _heading(hit: wire.SearchHit) -> str:
     """Return the location of a hit on one line."""
     if hit.thread is not None and hit.message is not None:
         name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else ""
@@ -142,26 +126,24 @@ _MEMORY_CHARS_MAX = 100_000  # as `POST /v1/memories` allows
 _ID_CHARS_MAX = 16  # a longer id is shown by its end
 MemoryType = Annotated[
     str | None,
-    typer.Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
+    Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
 ]
-Tag = Annotated[str | None, typer.Option("--tag", help="Only those with this tag.")]
+Tag = Annotated[str | None, Option("--tag", help="Only those with this tag.")]
 
 
 def recall(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
+    client: Client,
+    query: Annotated[list[str], Argument("QUERY...", "A question in your own words.")],
     *,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=100, help="How many to show at most.")
-    ] = RECALL_LIMIT,
+    limit: Annotated[int, Option("--limit", "-n", min=1, max=100, help="How many to show at most.")] = RECALL_LIMIT,
     kind: MemoryType = None,
     tag: Tag = None,
     project: ProjectOption = None,
     all_projects: AllProjects = False,
     min_score: Annotated[
-        float | None, typer.Option("--min-score", min=0, max=1, help="Least relevance; 0 shows every hit.")
+        float | None, Option("--min-score", min=0, max=1, help="Least relevance; 0 shows every hit.")
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Search the memories for a question: those of the project that you are in and your own, else all.
 
     Example: reverie recall how do we run the tests
@@ -170,59 +152,69 @@ def recall(
     request = wire.parse(
         wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
     )
-    with daemon_client.client() as client:
 
-        def ask(limit: int, min_score: float | None) -> wire.RecallAnswer:
-            return client.recall(
-                request.query,
-                limit=limit,
-                types=request.types,
-                tags=[tag] if tag else None,
-                project=given_project(project),
-                folder=folder_here(),
-                all_projects=all_projects,
-                min_score=min_score,
-            )
+    def ask(limit: int, min_score: float | None) -> wire.RecallAnswer:
+        return client.recall(
+            request.query,
+            limit=limit,
+            types=request.types,
+            tags=[tag] if tag else None,
+            project=given_project(project),
+            folder=folder_here(),
+            all_projects=all_projects,
+            min_score=min_score,
+        )
 
-        answer = ask(limit, min_score)
-        # Whoever asks in a terminal can judge a weak hit; agents and programs would take it for an answer, so that
-        # theirs (--json) has no hits then.
-        is_nearest = min_score is None and not answer.hits and answer.weaker > 0 and not json
-        if is_nearest:
-            answer = ask(min(limit, NEAREST_HITS), 0.0)
-    if json:
-        print_json(answer)
-        return
+    answer = ask(limit, min_score)
+    yield answer
+    # Whoever asks in a terminal can judge a weak hit; agents and programs would take it for an answer.
+    is_nearest = min_score is None and not answer.hits and answer.weaker > 0
+    if is_nearest:
+        answer = ask(min(limit, NEAREST_HITS), 0.0)
     print_recall(answer, is_nearest=is_nearest)
 
 
+def print_recall(answer: wire.RecallAnswer, *, is_nearest: bool = False) -> None:
+    """Print the memories that match a question, each with why it does; `is_nearest` if none is related to it."""
+    if answer.project is not None:
+        say(in_project_line(answer.project))
+    if not answer.hits and not answer.weaker:
+        say("No memory matches that. `reverie memories` lists all of them.")
+    elif not answer.hits:
+        say("Nothing here is related to that.")
+    elif is_nearest:
+        say("Nothing here is clearly about that. The nearest, which share a word with it:")
+    for hit in answer.hits or ():
+        say(wrapped(one_line(hit.memory)))
+        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+    if answer.weaker:
+        say(f"Not shown: {counted(answer.weaker, 'weaker hit')}; with --min-score 0 they are.")
+
+
 def memories(
+    client: Client,
     *,
     kind: MemoryType = None,
     tag: Tag = None,
     limit: Limit = 50,
     project: ProjectOption = None,
     all_projects: AllProjects = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """List the memories: those of the project that you are in and your own, else all.
 
     Example: reverie memories --type mistake
     """
     kind = _checked_type(kind) if kind else None
     query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
-    with daemon_client.client() as client:
-        page = client.memories(
-            kind=query.kind,
-            tag=query.tag,
-            limit=limit,
-            project=given_project(project),
-            folder=folder_here(),
-            all_projects=all_projects,
-        )
-    if json:
-        print_json(page)
-        return
+    page = client.memories(
+        kind=query.kind,
+        tag=query.tag,
+        limit=limit,
+        project=given_project(project),
+        folder=folder_here(),
+        all_projects=all_projects,
+    )
+    yield page
     if page.project is not None and page.items:
         say(in_project_line(page.project))
     if not page.items:
@@ -239,29 +231,29 @@ def memories(
 
 
 def remember(
+    client: Client,
     text: Annotated[
         list[str],
-        typer.Argument(metavar="TEXT...", help="The memory; words like '#release' at its end are tags."),
+        Argument("TEXT...", "The memory; words like '#release' at its end are tags."),
     ],
     *,
     kind: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--type",
             "-t",
             help="fact, preference, mistake, procedure, skill, observation or episode; else the file's, or fact.",
         ),
     ] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")] = None,
+    tags: Annotated[list[str] | None, Option("--tag", help="A tag; may be given again.")] = None,
     document: Annotated[
-        str | None, typer.Option("--document", "-d", metavar="PATH", help="The file, such as facts/user.md.")
+        str | None, Option("--document", "-d", metavar="PATH", help="The file, such as facts/user.md.")
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option("--project", metavar="NAME|PATH", help="The project that it is of; else it is recalled in all."),
+        Option("--project", metavar="NAME|PATH", help="The project that it is of; else it is recalled in all."),
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Add a memory: one more line of your markdown files, which engines never change by themselves.
 
     Example: reverie remember we deploy on Thursdays --type procedure
@@ -277,15 +269,60 @@ def remember(
         "author": "person",
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
-    with daemon_client.client() as client:
-        check_is_known(client, belongs_to)
-        memory = client.remember(body)
-        sync = client.sync_status() if not memory.existed and not json else None
-        if json:
-            print_json(memory)
-            return
-        taken = client.redactions().items if had_secret(memory, content) else None
+    check_is_known(client, belongs_to)
+    memory = client.remember(body)
+    yield memory
+    sync = None if memory.existed else client.sync_status()
+    taken = client.redactions().items if had_secret(memory, content) else None
     print_remembered(memory, is_new=not memory.existed, sync=sync, taken=taken)
+
+
+def had_secret(memory: wire.Memory, text: str) -> bool:
+    """Return True if something of the text of a memory was taken."""
+    return _REDACTED in memory.content and _REDACTED not in text
+
+
+def print_remembered(
+    memory: wire.Memory, *, is_new: bool, sync: wire.SyncStatus | None, taken: Iterable[wire.Redaction] | None
+) -> None:
+    """Print where a memory is, and how to remove it; `sync` is the status after it was added.
+
+    `taken` are the redactions found last where the memory had a secret.
+    """
+    end = memory.id[-ID_END:]
+    if is_new:
+        say(f"Added to {memory.document}. To remove it: reverie forget {end}")
+        say(f"It is recalled in {memory.project or 'all projects; with --project . only in that of this folder'}.")
+    else:
+        say(f"It is already in {memory.document}; nothing was added.")
+        say(f"To remove it: reverie forget {end}")
+    if taken is not None:
+        say(f"It contained a secret, which was not stored: {clip(memory.content, _REDACTED_CHARS)}")
+        for item in taken:
+            if any(place.memory == memory.id for place in item.places):
+                allow = f"reverie redactions allow {item.id[-ID_END:]}"
+                say(f"If it is none: {allow}, then reverie forget {end}, then remember it again.")
+    if sync is not None and file_pending(sync, memory.document):
+        say(FILE_PENDING)
+
+
+def folder_here() -> str | None:
+    """Return the current folder; None where it was removed meanwhile, so that a command works there too."""
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return None
+
+
+def in_project_line(project: str) -> str:
+    """Return the line that names the project of an answer, and how to ask for all."""
+    return f"Project {project}, and what is of no project; with --all-projects everything."
+
+
+def one_line(memory: wire.Memory) -> str:
+    """Return a memory's title (an episode's) or text on one line, and since when it is in doubt."""
+    since = memory.in_doubt_since
+    return " ".join((memory.title or memory.content).split()) + (f" (in doubt since {since[:10]})" if since else "")
 
 
 def change_row(change: wire.Change) -> tuple[str, str]:
@@ -323,27 +360,22 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
 def find_memory(client: Client, id_end: str) -> wire.Memory:
     """Return the only memory whose id ends like this; `mem_…` as the list prints it is ignored."""
     ending = id_end.removeprefix("mem_…").removeprefix("…")
-    ids = [
-        item for item in all_items(lambda after: client.memories(after=after, limit=1000)) if item.id.endswith(ending)
-    ]
-    if len(ids) == 1:
-        return ids[0]
-    if not ids and ending.startswith("mem_"):
+    found = [item for item in all_items(client.memories, limit=1000) if item.id.endswith(ending)]
+    if not found and ending.startswith("mem_"):
         raise NotFound(
             f"there is no memory {clip(id_end, 40)} now", hint=f"reverie log {id_end} shows if there was one"
         )
-    if len(ending.split()) > 1:
+    if not found and len(ending.split()) > 1:
         raise NotFound(f"“{clip(id_end, 40)}” is no id of a memory", hint="reverie memories lists them with their ids")
-    why = f"{counted(len(ids), 'memory', 'memories')} end" if ids else "no memory ends"
-    raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie memories --json shows whole ids")
+    return by_end(found, id_end, "memory", "memories", hint="reverie memories --json shows whole ids")
 
 
 def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
     """Split the tags off the end of a text, by the rules for a line of a file: `run it #ci` is ("run it", ("ci",))."""
-    from reverie import documents  # noqa: PLC0415 - a sixth of the command's start, needed by `remember` alone
-
     if "#" not in text or "\n" in text:
         return text, ()
+    from reverie import documents  # noqa: PLC0415 - a sixth of the command's start, needed for tags alone
+
     items = documents.parse_document("facts/any.md", f"- {text}\n").items
     return (items[0].content, items[0].tags) if len(items) == 1 and items[0].tags else (text, ())
 

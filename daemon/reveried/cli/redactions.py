@@ -1,48 +1,35 @@
 """`reverie redactions`: what redaction replaced, and what a person allows."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
-import typer
-
-from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client
+from reverie import wire
+from reverie.client import Client
+from reverie.errors import ValidationError
+from reveried.cli.command import Answer, Argument, Limit, Option, Yes, by_end, confirm
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json, Limit, Yes, confirm
-from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, spinner, when
+from reveried.cli.output import clip, counted, print_fields, print_table, say, spinner, when
 from reveried.cli.projects import ProjectOption, given_project
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie import wire
-    from reverie.client import Client
 
 _ID = "rdn_"
 _ID_END = 8  # last characters of an id that a list shows
 _PLACES_SHOWN = 3
 _MESSAGES_SHOWN = 5
 _CHARS = 40  # of what a person typed, in an error
-Id = Annotated[
-    str | None, typer.Argument(metavar="[ID]", help="The id of a redaction, or its last characters: this one value.")
-]
-Rule = Annotated[str | None, typer.Option("--rule", metavar="NAME", help="All that a rule finds, such as label.")]
+Id = Annotated[str | None, Argument("[ID]", "The id of a redaction, or its last characters: this one value.")]
+Rule = Annotated[str | None, Option("--rule", metavar="NAME", help="All that a rule finds, such as label.")]
 Like = Annotated[
-    str | None, typer.Option("--like", metavar="PATTERN", help="Values like a pattern; * stands for any characters.")
+    str | None, Option("--like", metavar="PATTERN", help="Values like a pattern; * stands for any characters.")
 ]
 
 
-def redactions(context: typer.Context, limit: Limit = 50, project: ProjectOption = None, json: Json = False) -> None:
+def redactions(client: Client, limit: Limit = 50, project: ProjectOption = None) -> Answer:
     """List what was replaced by [REDACTED:...], without the values, those first that were found last.
 
     Example: reverie redactions --project .
     """
-    if context.invoked_subcommand is not None:
-        return
-    with daemon_client.client() as client:
-        page = client.redactions(project=given_project(project), limit=limit)
-    if json:
-        print_json(page)
-        return
+    page = client.redactions(project=given_project(project), limit=limit)
+    yield page
     if page.items:
         print_table(
             ["Id", "Kind", "Rule", "Shape", "Count", "Where", "Taken in first", "Last", ""],
@@ -79,23 +66,20 @@ def redactions(context: typer.Context, limit: Limit = 50, project: ProjectOption
         say("What is no secret: reverie redactions allow ID, or --rule NAME, or --like 'PATTERN'.")
 
 
-def allow(redaction: Id = None, rule: Rule = None, like: Like = None, yes: Yes = False, json: Json = False) -> None:
+def allow(client: Client, redaction: Id = None, rule: Rule = None, like: Like = None, yes: Yes = False) -> Answer:
     """Take a value no more, and restore the texts in which it was replaced from their transcripts.
 
     Example: reverie redactions allow --like 'PRRT_*'
 
     A rule, or a pattern with *, may stand for many values: it asks first.
     """
-    with daemon_client.client() as client:
-        name = _only_one(client, redaction, rule, like)
-        if not yes and (rule is not None or "*" in (like or "")):
-            what = f"that the rule {rule} finds" if rule is not None else f"like {clip(like or '', _CHARS)}"
-            confirm(f"Every value {what} is stored as it is, in all spaces, secret or not.", "Allow it?", json=json)
-        with spinner("Reading transcripts", quiet=json):
-            answer = client.allow_redactions(name, rule=rule, like=like)
-    if json:
-        print_json(answer)
-        return
+    name = _only_one(client, redaction, rule, like)
+    if not yes and (rule is not None or "*" in (like or "")):
+        what = f"that the rule {rule} finds" if rule is not None else f"like {clip(like or '', _CHARS)}"
+        confirm(f"Every value {what} is stored as it is, in all spaces, secret or not.", "Allow it?")
+    with spinner("Reading transcripts"):
+        answer = client.allow_redactions(name, rule=rule, like=like)
+    yield answer
     say("Allowed. It is taken no more.")
     if answer.restored:
         say(f"{counted(answer.values, 'marker')} restored, {_in_messages(answer.restored)}.")
@@ -107,19 +91,17 @@ def allow(redaction: Id = None, rule: Rule = None, like: Like = None, yes: Yes =
     say("To take it again: reverie redactions disallow, with the same words.")
 
 
-def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: Json = False) -> None:
+def disallow(client: Client, redaction: Id = None, rule: Rule = None, like: Like = None) -> Answer:
     """Take again what was allowed, also from the texts that have it by now, and from their history.
 
     Example: reverie redactions disallow --rule label
 
     Your files and backups keep it; the files are named.
     """
-    with daemon_client.client() as client, spinner("Replacing", quiet=json):
+    with spinner("Replacing"):
         name = _only_one(client, redaction, rule, like)
         answer = client.disallow_redactions(name, rule=rule, like=like)
-    if json:
-        print_json(answer)
-        return
+    yield answer
     say("It is taken again from now on.")
     if answer.restored:
         say(f"{counted(answer.values, 'value')} replaced again, {_in_messages(answer.restored)}.")
@@ -129,7 +111,7 @@ def disallow(redaction: Id = None, rule: Rule = None, like: Like = None, json: J
         say(f"Not replaced, {place.why}: {_place(place)}.")
 
 
-def _in_messages(places: "Sequence[wire.RedactedPlace]") -> str:
+def _in_messages(places: Sequence[wire.RedactedPlace]) -> str:
     threads = [place for place in places if place.thread is not None]
     messages = sum(len(place.messages) for place in threads)
     documents = len({place.document for place in places} - {None})
@@ -137,14 +119,14 @@ def _in_messages(places: "Sequence[wire.RedactedPlace]") -> str:
     return "in " + " and ".join([*parts, counted(documents, "document")] if documents else parts)
 
 
-def _where(places: "Sequence[wire.RedactedPlace]", *, more: bool = False) -> str:
+def _where(places: Sequence[wire.RedactedPlace], *, more: bool = False) -> str:
     """Return places in words: `shop: thr_… 3, 7`; only the first ones."""
     shown = [_place(place) for place in places[:_PLACES_SHOWN]]
     left = len(places) - len(shown)
     return ", ".join(shown) + (f" and {left:,} more" if left else " and more" if more else "")
 
 
-def _place(place: "wire.RedactedPlace") -> str:
+def _place(place: wire.RedactedPlace) -> str:
     """Return one place in words."""
     name = place.thread or place.memory or place.document or ""
     whole = f"{place.project}: {name}" if place.project else name
@@ -153,17 +135,12 @@ def _place(place: "wire.RedactedPlace") -> str:
     return f"{whole} {' '.join(numbers[:_MESSAGES_SHOWN])}{cut}" if numbers else whole
 
 
-def find(client: "Client", id_end: str) -> "wire.Redaction":
+def find(client: Client, id_end: str) -> wire.Redaction:
     """Return the only redaction whose id ends like this, or as the list prints it. Raises NotFound."""
-    ending = id_end.removeprefix(f"{_ID}…").removeprefix("…")
-    found = [item for item in all_items(lambda after: client.redactions(after=after)) if item.id.endswith(ending)]
-    if len(found) == 1:
-        return found[0]
-    why = f"{counted(len(found), 'redaction')} end" if found else "no redaction ends"
-    raise NotFound(f"{why} with {clip(id_end, _CHARS)}", hint="those that are there: reverie redactions")
+    return by_end(all_items(client.redactions), id_end, "redaction", hint="those that are there: reverie redactions")
 
 
-def print_redaction(item: "wire.Redaction") -> None:
+def print_redaction(item: wire.Redaction) -> None:
     """Print a redaction, and of each of its places how to read it."""
     print_fields(
         [
@@ -198,7 +175,7 @@ def print_redaction(item: "wire.Redaction") -> None:
     )
 
 
-def _only_one(client: "Client", redaction: str | None, rule: str | None, like: str | None) -> str | None:
+def _only_one(client: Client, redaction: str | None, rule: str | None, like: str | None) -> str | None:
     """Return the whole id that was given, None for a rule or a pattern.
 
     Raises:

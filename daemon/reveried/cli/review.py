@@ -1,35 +1,30 @@
 """`reverie review`: what waits for a person's decision, one by one or by its id."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated
 
-import typer
+import click
 
 from reverie import wire
-from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli import daemon_client
+from reverie.client import Client
+from reverie.errors import ReverieError, ValidationError
+from reverie.models import Json as JsonValue
+from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json, Limit
 from reveried.cli.output import (
+    AS_JSON,
     clip,
     counted,
     is_terminal,
     print_error,
     print_fields,
-    print_json,
     print_table,
     say,
     when,
 )
 from reveried.cli.sync import print_side_by_side
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from reverie.client import Client
-    from reverie.models import Json as JsonValue
-
-_ID_END = 8  # last characters of a candidate's id that a list shows
 _ROW_CHARS = 200  # of a change in a list
 _STATES = ("waiting", "accepted", "rejected", "all")
 _REASONS = {
@@ -39,37 +34,34 @@ _REASONS = {
     "large_deletion": "deletes much",
 }
 _ASK = "accept, reject, skip or quit? [a/r/S/q]"
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of candidates, or their last characters.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="A candidate's id, or its last characters.")]
+Ids = Annotated[list[str], Argument("ID...", "Ids of candidates, or their last characters.")]
+Id = Annotated[str, Argument("ID", "A candidate's id, or its last characters.")]
 
 
-def review(context: typer.Context, json: Json = False) -> None:
+def review(client: Client) -> Answer:
     """Decide what waits for you: changes that Reverie does not make by itself.
 
     Example: reverie review
     """
-    if context.invoked_subcommand is not None:
+    if AS_JSON.get() or not is_terminal() or not sys.stdin.isatty():
+        yield from list_candidates(client)
         return
-    if json or not is_terminal() or not sys.stdin.isatty():
-        list_candidates(json=json)
-        return
-    with daemon_client.client() as client:
-        waiting = list(all_items(lambda after: client.candidates(after=after)))
-        for candidate in waiting:
-            say()
-            print_candidate(candidate)
-            if not _decide(client, candidate):
-                return
+    waiting = list(all_items(client.candidates))
+    for candidate in waiting:
+        say()
+        print_candidate(candidate)
+        if not _decide(client, candidate):
+            return
     say(f"{counted(len(waiting), 'candidate')} seen; what you skipped still waits." if waiting else _NOTHING)
 
 
 _NOTHING = "Nothing waits for a decision."
 
 
-def _decide(client: "Client", candidate: wire.Candidate) -> bool:
+def _decide(client: Client, candidate: wire.Candidate) -> bool:
     """Ask the person about one candidate and apply the answer; return False to end the review."""
     while True:
-        answer = str(typer.prompt(_ASK, default="s", show_default=False)).strip().casefold()[:1]
+        answer = str(click.prompt(_ASK, default="s", show_default=False)).strip().casefold()[:1]
         if answer not in {"a", "r", "s", "q"}:
             continue
         if answer in {"a", "r"}:
@@ -83,12 +75,12 @@ def _decide(client: "Client", candidate: wire.Candidate) -> bool:
 
 
 def list_candidates(
+    client: Client,
     state: Annotated[
-        str, typer.Option("--state", metavar="STATE", help="One of waiting, accepted, rejected, all.")
+        str, Option("--state", metavar="STATE", help="One of waiting, accepted, rejected, all.")
     ] = "waiting",
     limit: Limit = 50,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """List what waits for your decision, oldest first.
 
     Example: reverie review list
@@ -96,11 +88,8 @@ def list_candidates(
     if state not in _STATES:
         raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
     query = wire.parse(wire.CandidateQuery, {"state": state})
-    with daemon_client.client() as client:
-        page = client.candidates(state=query.state, limit=limit)
-    if json:
-        print_json(page)
-        return
+    page = client.candidates(state=query.state, limit=limit)
+    yield page
     if not page.items:
         say(_NOTHING if state == "waiting" else "No candidate is in this state.")
         return
@@ -109,7 +98,7 @@ def list_candidates(
         ["Id", "Since", *(["State"] if is_mixed else []), "Reason", "Change"],
         [
             (
-                f"cnd_…{item.id[-_ID_END:]}",
+                f"cnd_…{item.id[-ID_END:]}",
                 when(item.created_at),
                 *([item.state] if is_mixed else []),
                 _REASONS.get(item.reason) or item.why,
@@ -125,41 +114,35 @@ def list_candidates(
         say("To read one: reverie review diff ID. To decide: reverie review accept ID, or reject ID.")
 
 
-def diff(candidate: Id, json: Json = False) -> None:
+def diff(client: Client, candidate: Id) -> Answer:
     """Show what a candidate would change, and where its words are from.
 
     Example: reverie review diff ID
     """
-    with daemon_client.client() as client:
-        detail = client.candidate(_whole_id(client, candidate))
-    print_json(detail) if json else print_candidate(detail)
+    detail = client.candidate(_whole_id(client, candidate))
+    yield detail
+    print_candidate(detail)
 
 
-def accept(candidates: Ids, json: Json = False) -> None:
+def accept(client: Client, candidates: Ids) -> Answer:
     """Make the changes of candidates.
 
     Example: reverie review accept ID
     """
-    _decide_all(candidates, lambda client: client.accept_candidate, json=json)
+    return _decided(client.accept_candidate, [_whole_id(client, candidate) for candidate in candidates])
 
 
-def reject(candidates: Ids, json: Json = False) -> None:
+def reject(client: Client, candidates: Ids) -> Answer:
     """Make none of their changes; the same is not asked again.
 
     Example: reverie review reject ID
     """
-    _decide_all(candidates, lambda client: client.reject_candidate, json=json)
+    return _decided(client.reject_candidate, [_whole_id(client, candidate) for candidate in candidates])
 
 
-def _decide_all(
-    candidates: list[str], decide: "Callable[[Client], Callable[[str], wire.CandidateDecided]]", *, json: bool
-) -> None:
-    with daemon_client.client() as client:
-        whole = [_whole_id(client, candidate) for candidate in candidates]
-        answers = [decide(client)(candidate) for candidate in whole]
-    if json:
-        print_json(answers)
-        return
+def _decided(decide: Callable[[str], wire.CandidateDecided], candidates: list[str]) -> Answer:
+    answers = [decide(candidate) for candidate in candidates]
+    yield answers
     for answer in answers:
         _print_decided(answer)
 
@@ -202,7 +185,7 @@ def print_candidate(candidate: wire.Candidate) -> None:
             print_side_by_side("Now", change.before or "", "Then", change.content or "")
 
 
-def _origin(provenance: "Mapping[str, JsonValue]") -> str:
+def _origin(provenance: Mapping[str, JsonValue]) -> str:
     """Return in words where a change is from: `thread thr_1, message 4`. Why it waits is said elsewhere."""
     parts = [f"{key} {value}" for key, value in provenance.items() if key not in {"at", "waits"} and value != []]
     seqs = provenance.get("seqs")
@@ -226,17 +209,9 @@ def _in_short(candidate: wire.Candidate) -> str:
             return f"delete: {change.before}"
 
 
-def _whole_id(client: "Client", id_end: str) -> str:
+def _whole_id(client: Client, id_end: str) -> str:
     """Return the whole id of the only candidate whose id ends with `id_end`, as the list prints it. Raises NotFound."""
     if id_end.startswith("cnd_") and "…" not in id_end:
         return id_end
-    ending = id_end.removeprefix("cnd_…").removeprefix("…")
-    ids = [
-        item.id
-        for item in all_items(lambda after: client.candidates(state="all", after=after))
-        if item.id.endswith(ending)
-    ]
-    if len(ids) == 1:
-        return ids[0]
-    why = f"{counted(len(ids), 'candidate')} end" if ids else "no candidate ends"
-    raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie review list shows them")
+    items = all_items(client.candidates, state="all")
+    return by_end(items, id_end, "candidate", hint="reverie review list shows them").id

@@ -1,41 +1,24 @@
 """`reverie runs`: the work of agents, the files that they wrote, and what was learnt from it."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from reverie import wire
-from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client
+from reverie.client import Client
+from reverie.errors import ValidationError
+from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json, Limit
-from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, size, when
+from reveried.cli.output import clip, counted, print_fields, print_table, say, size, when
 from reveried.cli.recall import change_row, print_proposals
 
-if TYPE_CHECKING:
-    from reverie.client import Client
-
-_ID_END = 8  # last characters of a run's id that a list shows
 _STATES = ("running", "completed")
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its last characters.")]
-
-
-def runs(context: typer.Context, json: Json = False) -> None:
-    """List the runs of agents, or show one.
-
-    Example: reverie runs
-    """
-    if context.invoked_subcommand is None:
-        list_runs(json=json)
+RunId = Annotated[str, Argument("RUN", "A run's id, or its last characters.")]
 
 
 def list_runs(
-    state: Annotated[
-        str | None, typer.Option("--state", metavar="STATE", help="Only running or completed ones.")
-    ] = None,
+    client: Client,
+    state: Annotated[str | None, Option("--state", metavar="STATE", help="Only running or completed ones.")] = None,
     limit: Limit = 50,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """List the runs, newest first.
 
     Example: reverie runs list
@@ -43,11 +26,8 @@ def list_runs(
     if state is not None and state not in _STATES:
         raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
     query = wire.parse(wire.RunsQuery, {} if state is None else {"state": state})
-    with daemon_client.client() as client:
-        page = client.runs(state=query.state, limit=limit)
-    if json:
-        print_json(page)
-        return
+    page = client.runs(state=query.state, limit=limit)
+    yield page
     if not page.items:
         say("No runs yet. An agent begins one with POST /v1/runs.")
         return
@@ -55,7 +35,7 @@ def list_runs(
         ["Run", "Began", "State", "Agent", "Project", "Files", "Learnt", "Title"],
         [
             (
-                f"run_…{item.id[-_ID_END:]}",
+                f"run_…{item.id[-ID_END:]}",
                 when(item.created_at),
                 item.state if item.ended_by in {None, "call"} else f"{item.state} ({item.ended_by})",
                 item.agent or "-",
@@ -73,16 +53,13 @@ def list_runs(
         say("There are older ones: reverie runs list --limit 1000")
 
 
-def show(run: RunId, json: Json = False) -> None:
+def show(client: Client, run: RunId) -> Answer:
     """Show a run: its files, its working memory, and what was learnt at its end.
 
     Example: reverie runs show RUN
     """
-    with daemon_client.client() as client:
-        detail = client.run(_whole_id(client, run))
-    if json:
-        print_json(detail)
-        return
+    detail = client.run(_whole_id(client, run))
+    yield detail
     print_fields(
         [
             ("Run", detail.id),
@@ -119,13 +96,8 @@ def _print_result(result: wire.RunResult) -> None:
         say(f"To revert what was learnt: reverie undo {result.operation}")
 
 
-def _whole_id(client: "Client", id_end: str) -> str:
+def _whole_id(client: Client, id_end: str) -> str:
     """Return the id of the only run whose id ends like this; `run_…` as the list prints it is ignored."""
     if id_end.startswith("run_") and "…" not in id_end:
         return id_end
-    ending = id_end.removeprefix("run_…").removeprefix("…")
-    ids = [item.id for item in all_items(lambda after: client.runs(after=after)) if item.id.endswith(ending)]
-    if len(ids) == 1:
-        return ids[0]
-    why = f"{counted(len(ids), 'run')} end" if ids else "no run ends"
-    raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie runs list shows them")
+    return by_end(all_items(client.runs), id_end, "run", hint="reverie runs list shows them").id

@@ -11,8 +11,8 @@ from pathlib import Path
 from reverie import files
 from reverie.errors import NotFound, ReverieError, StorageFailed
 from reverie.private_folder import make_private
-from reveried.cli.options import Json
-from reveried.cli.output import print_fields, print_json, say
+from reveried.cli.command import Answer
+from reveried.cli.output import print_fields, say
 
 UNITS = ("reverie.service", "reverie.socket")
 _SHIPPED_COMMAND = "%h/.local/bin/reverie"  # the ExecStart of the shipped unit, replaced by this installation's
@@ -26,7 +26,7 @@ _NAMESPACE_CHECK = (
 )
 
 
-def service_install(json: Json = False) -> None:
+def service_install() -> Answer:
     """Let systemd start the daemon at the first call, also after a reboot.
 
     Example: reverie service install
@@ -39,13 +39,11 @@ def service_install(json: Json = False) -> None:
         files.write_atomic(folder / unit, unit_text(unit).encode(), mode=0o644)
     systemctl("daemon-reload")
     systemctl("enable", "--now", "reverie.socket")
-    if json:
-        print_json({"installed": [str(folder / unit) for unit in UNITS], "command": command_line()})
-        return
+    yield {"installed": [str(folder / unit) for unit in UNITS], "command": command_line()}
     say(f"Installed in {folder}. The daemon starts with the first call, such as: reverie status")
 
 
-def service_uninstall(json: Json = False) -> None:
+def service_uninstall() -> Answer:
     """Stop the service and remove its units; memories are not touched.
 
     Example: reverie service uninstall
@@ -57,24 +55,20 @@ def service_uninstall(json: Json = False) -> None:
         path.unlink(missing_ok=True)
     if paths:
         failure = _try_systemctl("daemon-reload") or failure
-    if json:
-        print_json({"removed": [str(path) for path in paths], "systemd": failure})
-        return
+    yield {"removed": [str(path) for path in paths], "systemd": failure}
     say("The service is removed; memories are not touched." if paths else "The service is not installed.")
     if failure:
         say(f"systemd did not stop it ({failure}); if the daemon is still running: reverie down")
 
 
-def service_status(json: Json = False) -> None:
+def service_status() -> Answer:
     """Show whether the service is installed and running.
 
     Example: reverie service status
     """
     installed = unit_file().exists() and socket_file().exists()
     service, socket = _active_state("reverie.service"), _active_state("reverie.socket")
-    if json:
-        print_json({"installed": installed, "service": service, "socket": socket, "path": str(unit_file())})
-        return
+    yield {"installed": installed, "service": service, "socket": socket, "path": str(unit_file())}
     print_fields(
         [
             ("Installed", str(unit_file()) if installed else "no; reverie service install"),

@@ -1,61 +1,48 @@
 """`reverie show`: an operation, thread, memory, archive, dream and what else has an id or a path."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
-
+from reverie.client import Client
 from reverie.errors import NotFound
-from reveried.cli import daemon_client, redactions, review
-from reveried.cli.answers import one_line
+from reverie.models import Json as JsonValue
+from reverie.wire import Memory
+from reveried.cli import redactions, review
+from reveried.cli.command import Answer, Argument, Option
 from reveried.cli.daemon_client import all_items
 from reveried.cli.log import effects
-from reveried.cli.options import Json
-from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
-from reveried.cli.recall import find_memory
-from reveried.cli.sync import print_conflict
+from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when
+from reveried.cli.recall import find_memory, one_line
+from reveried.cli.sync import conflict_texts
 from reveried.cli.threads import with_thread
-
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from reverie.models import Json as JsonValue
-    from reverie.wire import Memory
 
 _SHA256_CHARS = 64
 _PREFIX_CHARS = 4  # of an archive's address; fewer are a typing error rather than an address
 
 
 def show(
-    what: Annotated[
-        str,
-        typer.Argument(metavar="ID|PATH", help="The id of whatever a list shows, or a path."),
-    ],
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="OP", help="The document as it was after this operation.")
-    ] = None,
-    json: Json = False,
-) -> None:
+    client: Client,
+    what: Annotated[str, Argument("ID|PATH", "The id of whatever a list shows, or a path.")],
+    at: Annotated[str | None, Option("--at", metavar="OP", help="The document as it was after this operation.")] = None,
+) -> Answer:
     """Show whatever has this id, as lists print it, or a document.
 
     Example: reverie show OP
     """
-    with daemon_client.client() as client:
-        _kind(what)(client, what, at, json)
+    return _document(client, what, at) if "." in what or "/" in what else _kind(what)(client, what)
 
 
-def _kind(what: str) -> Callable[["Client", str, str | None, bool], None]:
-    """Return the function that prints the object with this id, chosen by the id's prefix or form."""
+def _kind(what: str) -> Callable[[Client, str], Answer]:
+    """Return the function that shows the object with this id, chosen by the id's prefix or form."""
     by_prefix = {
         "thr": _thread,
         "mem": _memory,
         "dream": _dream,
-        "cnf": _conflict,
-        "cnd": _candidate,
+        "cnf": conflict_texts,
+        "cnd": review.diff,
         "rdn": _redaction,
         "sch": _schedule,
     }
-    if "." in what or "/" in what:
-        return _document
     if what[:4] == "mem…" or what.startswith("mem_…"):
         return _memory
     if len(what) == _SHA256_CHARS and set(what) <= set("0123456789abcdef"):
@@ -64,31 +51,28 @@ def _kind(what: str) -> Callable[["Client", str, str | None, bool], None]:
     return by_prefix.get(what.partition("_")[0], _operation if what.isdecimal() or not what.isalnum() else _shortened)
 
 
-def _shortened(client: "Client", what: str, at: str | None, json: bool) -> None:
+def _shortened(client: Client, what: str) -> Answer:
     """Show the memory whose id ends with this, else the archive whose address begins with it, as lists print them."""
     try:
         memory = find_memory(client, what)
     except NotFound:
         memory = None
     if memory is not None:
-        _memory(client, memory.id, at, json)
-        return
+        return _memory(client, memory.id)
     # Example: `077c47201a4f`, from `reverie archives list`.
-    addresses = [item.sha256 for item in all_items(lambda after: client.archives(after=after))]
+    addresses = [item.sha256 for item in all_items(client.archives)]
     addresses = [address for address in addresses if address.startswith(what)] if len(what) >= _PREFIX_CHARS else []
     if len(addresses) != 1:
         why = f"{counted(len(addresses), 'archive')} begin with" if addresses else "nothing has the id"
         hint = "reverie log, threads, memories and archives list print ids; a file has its whole path"
         raise NotFound(f"{why} {clip(what, 40)!r}", hint=hint)
-    _archive(client, addresses[0], at, json)
+    return _archive(client, addresses[0])
 
 
-def _operation(client: "Client", what: str, _at: str | None, json: bool) -> None:
+def _operation(client: Client, what: str) -> Answer:
     """Print an operation and its changes."""
     record = client.operation(what)
-    if json:
-        print_json(record)
-        return
+    yield record
     print_fields(
         [
             ("Operation", record.id),
@@ -104,12 +88,10 @@ def _operation(client: "Client", what: str, _at: str | None, json: bool) -> None
         say(line)
 
 
-def _thread(client: "Client", what: str, _at: str | None, json: bool) -> None:
+def _thread(client: Client, what: str) -> Answer:
     """Print a thread's sizes, and how to read it."""
     thread = with_thread(client, what, client.thread)
-    if json:
-        print_json(thread)
-        return
+    yield thread
     used = thread.context
     print_fields(
         [
@@ -130,12 +112,10 @@ def _thread(client: "Client", what: str, _at: str | None, json: bool) -> None:
     say(f"To read it: reverie thread {thread.id}")
 
 
-def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
+def _memory(client: Client, what: str) -> Answer:
     """Print a memory with where it comes from."""
     memory = find_memory(client, what)
-    if json:
-        print_json(memory)
-        return
+    yield memory
     said_in = memory.provenance.get("thread")
     print_fields(
         [
@@ -163,7 +143,7 @@ def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
     say(f"Its versions: reverie log {memory.id}")
 
 
-def _doubt(memory: "Memory") -> str | None:
+def _doubt(memory: Memory) -> str | None:
     """Return since when a memory is in doubt, and how to read the thread that speaks against it."""
     if memory.in_doubt_since is None:
         return None
@@ -172,24 +152,22 @@ def _doubt(memory: "Memory") -> str | None:
     return f"since {when(memory.in_doubt_since)}" + (f": reverie thread {thread}" if thread else "")
 
 
-def _writer(provenance: Mapping[str, "JsonValue"]) -> str | None:
+def _writer(provenance: Mapping[str, JsonValue]) -> str | None:
     """Return who wrote a memory, and by which tool: `claude-code (memory_append)`; None for what an engine learnt."""
     by, tool = provenance.get("by"), provenance.get("tool")
     return None if not isinstance(by, str) else f"{by} ({tool})" if isinstance(tool, str) else by
 
 
-def _archive(client: "Client", what: str, _at: str | None, json: bool) -> None:
-    """Print an archive's canonical JSON, byte for byte."""
-    del json  # an archive is JSON already
-    typer.echo(client.archive(what), nl=False)
+def _archive(client: Client, what: str) -> Answer:
+    """Print an archive's canonical JSON, byte for byte; with --json too."""
+    print_text(client.archive(what))
+    yield from ()
 
 
-def _dream(client: "Client", what: str, _at: str | None, json: bool) -> None:
+def _dream(client: Client, what: str) -> Answer:
     """Print a dream's record."""
     record = client.dream_record(what)
-    if json:
-        print_json(record)
-        return
+    yield record
     print_fields(
         [
             ("Dream", record.id),
@@ -205,30 +183,19 @@ def _dream(client: "Client", what: str, _at: str | None, json: bool) -> None:
     )
 
 
-def _conflict(client: "Client", what: str, _at: str | None, json: bool) -> None:
-    """Print a conflict with both texts."""
-    print_conflict(client.conflict(what), json=json)
-
-
-def _candidate(_client: "Client", what: str, _at: str | None, json: bool) -> None:
-    """Print what waits for a decision."""
-    review.diff(what, json=json)
-
-
-def _redaction(client: "Client", what: str, _at: str | None, json: bool) -> None:
+def _redaction(client: Client, what: str) -> Answer:
     """Print what was replaced, without the value, and how to read each place."""
     item = redactions.find(client, what)
-    print_json(item) if json else redactions.print_redaction(item)
+    yield item
+    redactions.print_redaction(item)
 
 
-def _schedule(client: "Client", what: str, _at: str | None, json: bool) -> None:
+def _schedule(client: Client, what: str) -> Answer:
     """Print a schedule."""
     item = next((item for item in client.schedules().items if item.id == what), None)
     if item is None:
         raise NotFound(f"no schedule is called {clip(what, 40)}", hint="reverie schedule list shows them")
-    if json:
-        print_json(item)
-        return
+    yield item
     failed = None if item.failure is None else f"{item.failure.message} ({item.failure.code})"
     print_fields(
         [
@@ -242,12 +209,11 @@ def _schedule(client: "Client", what: str, _at: str | None, json: bool) -> None:
     )
 
 
-def _document(client: "Client", what: str, at: str | None, json: bool) -> None:
+def _document(client: Client, what: str, at: str | None) -> Answer:
     """Print a document's text: without control characters on a terminal, byte for byte to a pipe."""
     document = client.document(what, at=at)
-    if json:
-        print_json(document)
-    elif is_terminal():
+    yield document
+    if is_terminal():
         say(document.content.removesuffix("\n"), keep="\n\t")
     else:
-        typer.echo(document.content.encode(), nl=False)
+        print_text(document.content)

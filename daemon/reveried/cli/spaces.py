@@ -3,19 +3,17 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import ValidationError
-from reveried.cli import daemon_client
+from reveried.cli.command import Answer, Argument, Option
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json
-from reveried.cli.output import print_json, print_table, say, when
+from reveried.cli.output import print_table, say, when
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, _ and -; also its folder.")]
+Name = Annotated[str, Argument("NAME", "Lower-case letters, digits, _ and -; also its folder.")]
 
 
-def space_create(name: Name, json: Json = False) -> None:
+def space_create(client: Client, name: Name) -> Answer:
     """Create a space: threads, memories and a folder of its own, which no other space sees.
 
     Example: reverie space create work
@@ -25,46 +23,37 @@ def space_create(name: Name, json: Json = False) -> None:
     except ValidationError as error:
         said = error.message.replace("`id`", "NAME")
         raise ValidationError(said, hint="give another name, such as work", field="NAME") from None
-    with daemon_client.client() as client:
-        space = client.create_space(body.id)
-    if json:
-        print_json(space)
-        return
+    space = client.create_space(body.id)
+    yield space
     say(f"The space {space.id} is there; its files will be in {space.root}.")
     say(f"Next: reverie token create --space {space.id}")
 
 
-def space_list(json: Json = False) -> None:
+def space_list(client: Client) -> Answer:
     """List the spaces and their folders.
 
     Example: reverie space list
     """
-    with daemon_client.client() as client:
-        items = list(all_items(lambda after: client.spaces(after=after)))
-    if json:
-        print_json(wire.Page(items=items))
-        return
+    items = list(all_items(client.spaces))
+    yield wire.Page(items=items)
     print_table(["Space", "Folder"], [(item.id, item.root) for item in items], wraps=(1,))
 
 
 def token_create(
-    space: Annotated[str, typer.Option("--space", metavar="SPACE", help="The space that it opens.")] = "default",
+    client: Client,
+    space: Annotated[str, Option("--space", metavar="SPACE", help="The space that it opens.")] = "default",
     agent: Annotated[
         str | None,
-        typer.Option("--agent", metavar="AGENT", help="The agent that writes with it; without one, a person."),
+        Option("--agent", metavar="AGENT", help="The agent that writes with it; without one, a person."),
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Create an access token for a space, and show it once.
 
     Example: reverie token create --space work --agent claude
     """
     body = wire.parse(wire.CreateToken, {"space": space} | ({} if agent is None else {"agent": agent}))
-    with daemon_client.client() as client:
-        token = client.create_token(body.space, agent=body.agent)
-    if json:
-        print_json(token)
-        return
+    token = client.create_token(body.space, agent=body.agent)
+    yield token
     say(token.token or "")
     holder = f"the agent {token.agent}" if token.agent else "a person"
     say(f"This is the token of {holder} for the space {token.space}. It is shown this once: only its hash is stored.")
@@ -74,16 +63,13 @@ def token_create(
     )
 
 
-def token_list(json: Json = False) -> None:
+def token_list(client: Client) -> Answer:
     """List the valid tokens with their spaces and agents.
 
     Example: reverie token list
     """
-    with daemon_client.client() as client:
-        items = list(all_items(lambda after: client.tokens(after=after)))
-    if json:
-        print_json(wire.Page(items=items))
-        return
+    items = list(all_items(client.tokens))
+    yield wire.Page(items=items)
     if not items:
         say("No tokens. One opens a space: reverie token create --space SPACE")
         return
@@ -95,39 +81,34 @@ def token_list(json: Json = False) -> None:
 
 
 def token_revoke(
-    token_id: Annotated[str, typer.Argument(metavar="TOKEN_ID", help="As reverie token list shows it.")],
-    json: Json = False,
-) -> None:
+    client: Client, token_id: Annotated[str, Argument("TOKEN_ID", "As reverie token list shows it.")]
+) -> Answer:
     """Revoke a token: requests with it are refused at once, and its event streams end.
 
     Example: reverie token revoke tok_5d9c68c6c50ed3d0
     """
-    with daemon_client.client() as client:
-        client.revoke_token(token_id)
-    print_json({"revoked": token_id}) if json else say(f"The token {token_id} is revoked.")
+    client.revoke_token(token_id)
+    yield {"revoked": token_id}
+    say(f"The token {token_id} is revoked.")
 
 
 def ignore(
-    path: Annotated[
-        Path | None, typer.Argument(metavar="[PATH]", help="A folder; without one, the ignored folders are listed.")
-    ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Record sessions in the folder again.")] = False,
-    json: Json = False,
-) -> None:
+    client: Client,
+    path: Annotated[Path | None, Argument("[PATH]", "A folder; without one, the ignored folders are listed.")] = None,
+    remove: Annotated[bool, Option("--remove", help="Record sessions in the folder again.")] = False,
+) -> Answer:
     """Record no sessions in a folder and below it; lines of it are left out of imports too.
 
     Example: reverie ignore ~/diary
     """
-    with daemon_client.client() as client:
-        if path is None:
-            answer = client.privacy()
-        else:
-            folder = str(path.expanduser().absolute())
-            change = wire.ChangePrivacy(unignore=folder) if remove else wire.ChangePrivacy(ignore=folder)
-            answer = client.change_privacy(change)
-    if json:
-        print_json(answer)
-    elif path is not None:
+    if path is None:
+        answer = client.privacy()
+    else:
+        folder = str(path.expanduser().absolute())
+        change = wire.ChangePrivacy(unignore=folder) if remove else wire.ChangePrivacy(ignore=folder)
+        answer = client.change_privacy(change)
+    yield answer
+    if path is not None:
         say("Sessions there are recorded again." if remove else "Sessions there are not recorded any more.")
         if not remove:
             say("What is stored already stays. To look for it: reverie threads, reverie memories")
@@ -138,28 +119,20 @@ def ignore(
             say(folder)
 
 
-def pause(json: Json = False) -> None:
+def pause(client: Client) -> Answer:
     """Stop recording sessions; what is said until `reverie resume` is never stored, by no later import either.
 
     Example: reverie pause
     """
-    with daemon_client.client() as client:
-        answer = client.change_privacy(wire.ChangePrivacy(paused=True))
-    if json:
-        print_json(answer)
-    else:
-        say("Recording is paused: no session is stored, and hooks show nothing. Tools that an agent calls go on.")
-        say("To record again: reverie resume")
+    yield client.change_privacy(wire.ChangePrivacy(paused=True))
+    say("Recording is paused: no session is stored, and hooks show nothing. Tools that an agent calls go on.")
+    say("To record again: reverie resume")
 
 
-def resume(json: Json = False) -> None:
+def resume(client: Client) -> Answer:
     """Record sessions again after `reverie pause`.
 
     Example: reverie resume
     """
-    with daemon_client.client() as client:
-        answer = client.change_privacy(wire.ChangePrivacy(paused=False))
-    if json:
-        print_json(answer)
-    else:
-        say("Sessions are recorded again; what was said in the pause is left out.")
+    yield client.change_privacy(wire.ChangePrivacy(paused=False))
+    say("Sessions are recorded again; what was said in the pause is left out.")

@@ -5,109 +5,86 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 from reverie import wire
-from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client
-from reveried.cli.answers import UNSYNCED, print_sync_status
+from reverie.client import Client
+from reverie.errors import ValidationError
+from reveried.cli.command import ID_END, Answer, Argument, Ended, Limit, Option, by_end
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Json, Limit
-from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
-
-if TYPE_CHECKING:
-    from reverie.client import Client
+from reveried.cli.output import clean, console, counted, print_fields, print_table, say, when
+from reveried.cli.status import UNSYNCED, print_sync_status
 
 _MISSING_MAX_S = 10.0  # wait at most so long for missing files to count as deleted; then the status lists them
 _RESCAN_S = 0.5
-_ID_END = 8  # last characters of a conflict's id: ids begin with a time, so those of one scan differ at the end
 CONTEXT_LINES = 2  # equal lines shown around a difference
 WIDTH_MIN = 60  # characters of a terminal: less is not readable in two columns
 WIDTH_MAX = 160  # also the width in a pipe
 _SIDES = ("file", "store", "both")  # what --keep may name
 _GUTTER = 3  # characters between the columns: blank, mark, blank
-ConflictId = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id, or its last characters.")]
+ConflictId = Annotated[str, Argument("ID", "A conflict's id, or its last characters.")]
 
 
-def status(json: Json = False) -> None:
+def status(client: Client) -> Answer:
     """Show whether folder and store agree.
 
     Example: reverie sync status
     """
-    with daemon_client.client() as client:
-        sync_status = client.sync_status()
-    if json:
-        print_json(sync_status)
-    else:
-        print_sync_status(sync_status)
-    if sync_status.state in UNSYNCED:
-        raise typer.Exit(4)
+    sync_status = client.sync_status()
+    yield Ended(sync_status, 4 if sync_status.state in UNSYNCED else 0)
+    print_sync_status(sync_status)
 
 
 def now(
+    client: Client,
     *,
     accept_deletions: Annotated[
-        bool, typer.Option("--accept-deletions", help="Files missing from the folder were deleted on purpose.")
+        bool, Option("--accept-deletions", help="Files missing from the folder were deleted on purpose.")
     ] = False,
     accept_folder: Annotated[
-        bool, typer.Option("--accept-folder", help="Use the folder that is there now; deletes nothing.")
+        bool, Option("--accept-folder", help="Use the folder that is there now; deletes nothing.")
     ] = False,
     accept_older: Annotated[
         bool,
-        typer.Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts."),
+        Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts."),
     ] = False,
     put_back: Annotated[
-        bool, typer.Option("--put-back", help="Write the stored texts over older files, and missing files again.")
+        bool, Option("--put-back", help="Write the stored texts over older files, and missing files again.")
     ] = False,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Read every file, even if mtime and size are unchanged.")
-    ] = False,
-    json: Json = False,
-) -> None:
+    deep: Annotated[bool, Option("--deep", help="Read every file, even if mtime and size are unchanged.")] = False,
+) -> Answer:
     """Scan the whole folder now, and wait until it and the store agree.
 
     Example: reverie sync now
     """
-    with daemon_client.client() as client:
-        outcome = client.sync_now(
-            accept_deletions=accept_deletions,
-            accept_folder=accept_folder,
-            accept_older=accept_older,
-            put_back=put_back,
-            deep=deep,
-        )
-        outcome = _wait_for_missing(client, outcome)
-    if json:
-        print_json(outcome)
-    else:
-        say(_summary(outcome))
-        if not _agrees(outcome.status) or outcome.status.left_out:
-            print_sync_status(outcome.status)
-    if outcome.status.state in UNSYNCED:
-        raise typer.Exit(4)
+    outcome = client.sync_now(
+        accept_deletions=accept_deletions,
+        accept_folder=accept_folder,
+        accept_older=accept_older,
+        put_back=put_back,
+        deep=deep,
+    )
+    outcome = _wait_for_missing(client, outcome)
+    yield Ended(outcome, 4 if outcome.status.state in UNSYNCED else 0)
+    say(_summary(outcome))
+    if not _agrees(outcome.status) or outcome.status.left_out:
+        print_sync_status(outcome.status)
 
 
 def conflicts(
-    conflict: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Show this one, both texts side by side.")
-    ] = None,
+    client: Client,
+    conflict: Annotated[str | None, Argument("[ID]", "Show this one, both texts side by side.")] = None,
     limit: Limit = 50,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """List the conflicts, where a person and the store changed the same lines; with an id, show both texts.
 
     Example: reverie sync conflicts
     """
-    with daemon_client.client() as client:
-        if conflict is not None:
-            print_conflict(client.conflict(_whole_id(client, conflict)), json=json)
-            return
-        page = client.conflicts(limit=limit)
-    if json:
-        print_json(page)
+    if conflict is not None:
+        yield from conflict_texts(client, _whole_id(client, conflict))
         return
+    page = client.conflicts(limit=limit)
+    yield page
     if not page.items:
         say("No conflicts.")
         return
@@ -122,15 +99,13 @@ def conflicts(
 
 
 def resolve(
+    client: Client,
     conflict: ConflictId,
     keep: Annotated[
-        str | None, typer.Option("--keep", metavar="SIDE", help="file (as it is), store (the other text) or both.")
+        str | None, Option("--keep", metavar="SIDE", help="file (as it is), store (the other text) or both.")
     ] = None,
-    content: Annotated[
-        Path | None, typer.Option("--content", metavar="FILE", help="A file with the resolved text.")
-    ] = None,
-    json: Json = False,
-) -> None:
+    content: Annotated[Path | None, Option("--content", metavar="FILE", help="A file with the resolved text.")] = None,
+) -> Answer:
     """Resolve a conflict; undo reverts that.
 
     Example: reverie sync resolve ID --keep file
@@ -142,11 +117,8 @@ def resolve(
     if keep not in (None, *_SIDES):
         raise ValidationError(f"--keep: there is no side {str(keep)[:40]!r}", hint=f"give {', '.join(_SIDES)}")
     body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _read_text(content)})
-    with daemon_client.client() as client:
-        answer = client.resolve(_whole_id(client, conflict), body)
-    if json:
-        print_json(answer)
-        return
+    answer = client.resolve(_whole_id(client, conflict), body)
+    yield answer
     say(f"Resolved: {answer.path}. To revert that: reverie undo {answer.operation}")
 
 
@@ -164,20 +136,14 @@ def _read_text(path: Path) -> str:
         raise ValidationError(f"{path} is not UTF-8 (byte {error.start})", hint="save it as UTF-8") from error
 
 
-def _whole_id(client: "Client", id_end: str) -> str:
-    """Return the full id of the only open conflict whose id ends with `id_end`. Raises NotFound."""
-    ids = [item.id for item in all_items(lambda after: client.conflicts(after=after)) if item.id.endswith(id_end)]
-    if len(ids) == 1:
-        return ids[0]
-    why = f"{counted(len(ids), 'conflict')} end" if ids else "no open conflict ends"
-    raise NotFound(f"{why} with {id_end}", hint="reverie sync conflicts lists them")
+def _whole_id(client: Client, id_end: str) -> str:
+    return by_end(all_items(client.conflicts), id_end, "open conflict", hint="reverie sync conflicts lists them").id
 
 
-def print_conflict(conflict: wire.ConflictText, *, json: bool) -> None:
-    """Print one conflict with both texts."""
-    if json:
-        print_json(conflict)
-        return
+def conflict_texts(client: Client, name: str) -> Answer:
+    """Show one conflict with both texts."""
+    conflict = client.conflict(name)
+    yield conflict
     print_fields(
         [
             ("Conflict", conflict.id),
@@ -189,7 +155,7 @@ def print_conflict(conflict: wire.ConflictText, *, json: bool) -> None:
     say()
     print_side_by_side("The file", conflict.file_text, "The store", conflict.store_text)
     say()
-    say(f"To resolve it: reverie sync resolve {conflict.id[-_ID_END:]} --keep file|store|both")
+    say(f"To resolve it: reverie sync resolve {conflict.id[-ID_END:]} --keep file|store|both")
 
 
 def _summary(outcome: wire.SyncOutcome) -> str:
@@ -211,7 +177,7 @@ def _agrees(status: wire.SyncStatus) -> bool:
     return status.state == "ok" and not (status.pending or status.missing or status.refused)
 
 
-def _wait_for_missing(client: "Client", outcome: wire.SyncOutcome) -> wire.SyncOutcome:
+def _wait_for_missing(client: Client, outcome: wire.SyncOutcome) -> wire.SyncOutcome:
     """Rescan until no file is missing any more (each counts as deleted after a while); return the sum of the scans."""
     deadline = time.monotonic() + _MISSING_MAX_S
     while outcome.status.state == "ok" and outcome.status.missing and time.monotonic() < deadline:

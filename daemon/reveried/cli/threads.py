@@ -3,24 +3,19 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
+from typing import Annotated, TypeVar, get_args
 
 import msgspec
-import typer
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reverie.models import NoteCategory
-from reveried.cli import daemon_client
-from reveried.cli.answers import print_noted
+from reveried.cli.command import Answer, Argument, Budget, Limit, Option, joined_text
 from reveried.cli.daemon_client import all_items
-from reveried.cli.options import Budget, Json, Limit, joined_text
-from reveried.cli.output import clean, clip, counted, print_fields, print_json, print_table, say, terminal_width, when
+from reveried.cli.output import clean, clip, counted, print_fields, print_table, say, terminal_width, when
 from reveried.cli.projects import ProjectOption, given_project
 from reveried.cli.recall import print_proposals
-
-if TYPE_CHECKING:
-    from reverie.client import Client
 
 T = TypeVar("T")
 TITLE_CHARS = 60
@@ -29,26 +24,23 @@ _INDENT = "    "
 _CATEGORIES = get_args(NoteCategory)
 _NOTE_CHARS_MAX = 20_000  # of a note, as `POST /v1/threads/{id}/notes` allows
 _CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
-ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, or its first characters.")]
+ThreadId = Annotated[str, Argument("THREAD", "A thread's id, or its first characters.")]
 
 
 def threads(
+    client: Client,
     limit: Limit = 20,
     project: ProjectOption = None,
-    all_: Annotated[bool, typer.Option("--all", help="Also those of subagents, and those without messages.")] = False,
-    json: Json = False,
-) -> None:
+    all_: Annotated[bool, Option("--all", help="Also those of subagents, and those without messages.")] = False,
+) -> Answer:
     """List the threads with their projects and sizes, those first that were appended to or distilled last.
 
     Example: reverie threads --project .
 
     "Last request" is what the messages take of the model's window, in tokens as its provider counted them last.
     """
-    with daemon_client.client() as client:
-        page = client.threads(limit=limit, order="newest", project=given_project(project), main=not all_)
-    if json:
-        print_json(page)
-        return
+    page = client.threads(limit=limit, order="newest", project=given_project(project), main=not all_)
+    yield page
     if not page.items and project is not None:
         folder = given_project(project) != project
         named = f"folder {given_project(project)}" if folder else f"project {clip(project, TITLE_CHARS)}"
@@ -101,14 +93,14 @@ def _print_as_table(items: Sequence[wire.Thread]) -> None:
 
 
 def context(
+    client: Client,
     thread: ThreadId,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Token budget of the context.")] = None,
-    query: Annotated[str | None, typer.Option("--query", "-q", help="What the agent is about to do.")] = None,
+    max_tokens: Annotated[int | None, Option("--max-tokens", min=1, help="Token budget of the context.")] = None,
+    query: Annotated[str | None, Option("--query", "-q", help="What the agent is about to do.")] = None,
     placement: Annotated[
-        str | None, typer.Option(help="Where the parts that change go: system (blocks) or late (messages).")
+        str | None, Option("--placement", help="Where the parts that change go: system (blocks) or late (messages).")
     ] = None,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Print the context with which an agent continues a thread, word for word as it is served.
 
     Example: reverie context THREAD --max-tokens 16000
@@ -118,15 +110,12 @@ def context(
     if placement not in (None, "system", "late"):
         raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
     parsed = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
-    with daemon_client.client() as client:
-        answer = with_thread(
-            client,
-            thread,
-            lambda thread_id: client.context(thread_id, query=query, placement=parsed.placement, max_tokens=max_tokens),
-        )
-    if json:
-        print_json(answer)
-        return
+    answer = with_thread(
+        client,
+        thread,
+        lambda thread_id: client.context(thread_id, query=query, placement=parsed.placement, max_tokens=max_tokens),
+    )
+    yield answer
     from reverie.context import render  # noqa: PLC0415 - no other command of this module needs it
 
     text = render(msgspec.to_builtins(answer.request))
@@ -137,27 +126,24 @@ def context(
 
 
 def distill(
+    client: Client,
     thread: ThreadId,
     budget: Budget = None,
-    full: Annotated[bool, typer.Option("--full", help="Print the summary too.")] = False,
+    full: Annotated[bool, Option("--full", help="Print the summary too.")] = False,
     show_request: Annotated[
-        bool, typer.Option("--show-request", help="Print what would be sent to a model, and do nothing.")
+        bool, Option("--show-request", help="Print what would be sent to a model, and do nothing.")
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Replace a thread's older messages by a summary, and extract memories from them.
 
     Example: reverie distill THREAD
     """
     if show_request:
-        _print_requests(thread, json=json)
+        yield from _requests(client, thread)
         return
-    with daemon_client.client() as client:
-        answer = with_thread(client, thread, lambda thread_id: client.distill(thread_id, token_budget=budget))
-        kinds = "" if json else new_memory_kinds(client, answer.operation)
-    if json:
-        print_json(answer)
-        return
+    answer = with_thread(client, thread, lambda thread_id: client.distill(thread_id, token_budget=budget))
+    yield answer
+    kinds = new_memory_kinds(client, answer.operation)
     tail = answer.tail
     sizes = f"{answer.tokens_before:,} of messages before, {answer.tokens_after:,} of the whole context after"
     print_fields(
@@ -180,25 +166,22 @@ def distill(
 
 
 def reflect(
+    client: Client,
     thread: ThreadId,
     show_request: Annotated[
-        bool, typer.Option("--show-request", help="Print what would be sent to the model first, and do nothing.")
+        bool, Option("--show-request", help="Print what would be sent to the model first, and do nothing.")
     ] = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Let a model change the memory files after a thread, by calls of tools; `reverie undo` takes it back.
 
     Example: reverie reflect THREAD
     """
     if show_request:
-        _print_requests(thread, json=json, reflect=True)
+        yield from _requests(client, thread, reflect=True)
         return
-    with daemon_client.client() as client:
-        answer = with_thread(client, thread, client.reflect)
-        kinds = "" if json else new_memory_kinds(client, answer.operation)
-    if json:
-        print_json(answer)
-        return
+    answer = with_thread(client, thread, client.reflect)
+    yield answer
+    kinds = new_memory_kinds(client, answer.operation)
     print_fields(
         [
             ("Memories", change_counts(answer) + kinds),
@@ -214,42 +197,34 @@ def reflect(
 
 
 def note(
+    client: Client,
     thread: ThreadId,
-    text: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT...]", help="The note; without it the notes are listed.")
-    ] = None,
+    text: Annotated[list[str] | None, Argument("[TEXT...]", "The note; without it the notes are listed.")] = None,
     category: Annotated[
-        str, typer.Option("--category", "-c", help="task, decision, preference, correction or context.")
+        str, Option("--category", "-c", help="task, decision, preference, correction or context.")
     ] = "context",
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Add a note to every later context of a thread, or list its notes.
 
     Example: reverie note THREAD the release waits for Ann --category task
     """
     if not text:
-        _print_notes(thread, json=json)
+        yield from _notes(client, thread)
         return
     if category not in _CATEGORIES:
         raise ValidationError(f"there is no category {category[:40]!r}", hint=f"give {', '.join(_CATEGORIES)}")
     body = wire.parse(
         wire.CreateNote, {"content": joined_text(text, "TEXT", max_chars=_NOTE_CHARS_MAX), "category": category}
     )
-    with daemon_client.client() as client:
-        answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
-    if json:
-        print_json(answer)
-        return
-    print_noted()
+    answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
+    yield answer
+    say("Noted: the note is part of the thread's context from now on. To remove it: reverie undo")
 
 
-def _print_requests(thread: str, *, json: bool, reflect: bool = False) -> None:
+def _requests(client: Client, thread: str, *, reflect: bool = False) -> Answer:
     """Print what a distillation of the thread, or a reflection, would send to a model."""
-    with daemon_client.client() as client:
-        answer = with_thread(client, thread, lambda thread_id: client.model_requests(thread_id, reflect=reflect))
-    if json:
-        print_json(answer)
-        return
+    answer = with_thread(client, thread, lambda thread_id: client.model_requests(thread_id, reflect=reflect))
+    yield answer
     for request in answer.items:
         head = f"{request.purpose}, {request.role} model, prompt {request.prompt_version}, {request.tokens:,} tokens"
         say(f"=== {head} ===\n\n[system]\n{request.system}")
@@ -265,18 +240,10 @@ def print_fallback(fallback: str | None) -> None:
         say(f"Without the model: {fallback.rstrip('.')}.")
 
 
-def _print_notes(thread: str, *, json: bool) -> None:
+def _notes(client: Client, thread: str) -> Answer:
     """Print the notes of a thread, newest first, as its agent reads them."""
-    with daemon_client.client() as client:
-        notes = with_thread(
-            client,
-            thread,
-            lambda thread_id: list(all_items(lambda after: client.notes(thread_id, after=after))),
-        )
-    notes.reverse()
-    if json:
-        print_json({"items": notes})
-        return
+    notes = with_thread(client, thread, lambda thread_id: list(all_items(client.notes, thread_id)))[::-1]
+    yield {"items": notes}
     if not notes:
         say("No notes yet. Agents write them with the tool `note`.")
         return
@@ -284,7 +251,7 @@ def _print_notes(thread: str, *, json: bool) -> None:
     print_table(["When", "Category", "Note"], rows, wraps=(2,))
 
 
-def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:
+def with_thread(client: Client, prefix: str, call: Callable[[str], T]) -> T:
     """Return `call(prefix)`; if no thread has that id, `call` with the only thread id that begins with `prefix`.
 
     Raises:
@@ -295,7 +262,7 @@ def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:
         return call(prefix)
     except NotFound:
         # Only now are the threads listed: a whole id, as programs give it, costs one request.
-        ids = [item.id for item in all_items(lambda after: client.threads(after=after)) if item.id.startswith(prefix)]
+        ids = [item.id for item in all_items(client.threads) if item.id.startswith(prefix)]
         if not ids or prefix in ids:  # in ids: the thread exists, and something else was not found
             raise
     if len(ids) > 1:
@@ -304,13 +271,13 @@ def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:
     return call(ids[0])
 
 
-def new_memory_kinds(client: "Client", operation: str | None) -> str:
+def new_memory_kinds(client: Client, operation: str | None) -> str:
     """Return ` (2 facts, 1 mistake)`: the memories that an operation added, by type; "" if there are none."""
     changes = client.operation(operation).changes if operation is not None else []
     added = {change.key[0] for change in changes if change.kind == "memory" and change.before is None}
     if not added:
         return ""
-    kinds = Counter(item.type for item in all_items(lambda after: client.memories(after=after)) if item.id in added)
+    kinds = Counter(item.type for item in all_items(client.memories) if item.id in added)
     words = ", ".join(counted(number, kind) for kind, number in kinds.most_common())
     return f" ({words})" if words else ""
 

@@ -1,48 +1,20 @@
-"""The command tree of `reverie`, in the order of `reverie --help`, and the mapping of errors to exit codes."""
+"""The command tree of `reverie`, in the order of `reverie --help`, and the mapping of errors to exit codes.
+
+A command line imports the module of its own command alone: the tables name each by module and function.
+"""
 
 import functools
 import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Annotated, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
-import typer
-from typer.core import TyperGroup
-from typer.exceptions import Abort, TyperException
+import click
+from click.exceptions import Abort, ClickException, Exit
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
-from reveried.cli import (
-    backup,
-    brief,
-    claude_memory,
-    completion,
-    config,
-    daemon,
-    daemon_client,
-    doctor,
-    dreams,
-    eval_memory_use,
-    evals,
-    forget,
-    imports,
-    install,
-    log,
-    messages,
-    projects,
-    proxy,
-    recall,
-    redactions,
-    review,
-    runs,
-    service,
-    show,
-    spaces,
-    sync,
-    threads,
-    undo,
-)
-from reveried.cli.nearest import nearest
-from reveried.cli.options import Json
+from reveried.cli import daemon_client
+from reveried.cli.command import Command, Option
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error, say
 
 _OVERVIEW = """\
@@ -62,175 +34,163 @@ can read and edit.
 """
 
 
-def demo(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[PATH...]", help="Session files; default: your newest session, else a sample."),
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the daemon running and the folder in place.")] = False,
-    json: Json = False,
-) -> None:
-    """Show what Reverie does with one session, in a temporary folder.
-
-    Example: reverie demo
-    """
-    from reveried.demo import run_demo  # noqa: PLC0415 - only this command needs it
-
-    run_demo(paths or [], keep=keep, json=json)
-
-
-def mcp() -> int:
-    """Serve the tools of agents to a client of the Model Context Protocol, over standard input and output.
-
-    Example: reverie mcp
-    """
-    from reveried.mcp.stdio import run as run_bridge  # noqa: PLC0415 - only this command needs it
-
-    return run_bridge()
-
-
-Commands = dict[str, Callable[..., object]]
-
-_FIRST: Commands = {
-    "demo": demo,
-    "serve": daemon.serve,
-    "up": daemon.up,
-    "down": daemon.down,
-    "status": daemon.status,
-    "logs": daemon.logs,
-    "doctor": doctor.doctor,
-    "mcp": mcp,
-    "install": install.install,
-    "run": proxy.run,
+_COMMANDS = {  # module and function of each
+    "demo": "daemon.demo",
+    "serve": "daemon.serve",
+    "up": "daemon.up",
+    "down": "daemon.down",
+    "status": "daemon.status",
+    "logs": "daemon.logs",
+    "doctor": "doctor.doctor",
+    "mcp": "daemon.mcp",
+    "install": "install.install",
+    "run": "proxy.run",
+    "threads": "threads.threads",
+    "thread": "messages.thread",
+    "projects": "projects.projects",
+    "context": "threads.context",
+    "distill": "threads.distill",
+    "reflect": "threads.reflect",
+    "dream": "dreams.dream",
+    "search": "recall.search",
+    "recall": "recall.recall",
+    "memories": "recall.memories",
+    "remember": "recall.remember",
+    "forget": "forget.forget",
+    "note": "threads.note",
+    "log": "log.log",
+    "show": "show.show",
+    "diff": "log.diff",
+    "undo": "undo.undo",
+    "rollback": "undo.rollback",
+    "backup": "backup.backup",
+    "restore": "backup.restore",
+    "check": "backup.check",
+    "compact": "backup.compact",
+    "ignore": "spaces.ignore",
+    "pause": "spaces.pause",
+    "resume": "spaces.resume",
+    "completion": "completion.completion",
+    "version": "daemon.version",
 }
-_WORK: Commands = {
-    "threads": threads.threads,
-    "thread": messages.thread,
-    "projects": projects.projects,
-    "context": threads.context,
-    "distill": threads.distill,
-    "reflect": threads.reflect,
-    "dream": dreams.dream,
-    "search": recall.search,
-    "recall": recall.recall,
-    "memories": recall.memories,
-    "remember": recall.remember,
-    "forget": forget.forget,
-    "note": threads.note,
-    "log": log.log,
-    "show": show.show,
-    "diff": log.diff,
-    "undo": undo.undo,
-    "rollback": undo.rollback,
-    "backup": backup.backup,
-    "restore": backup.restore,
-    "check": backup.check,
-    "compact": backup.compact,
-    "ignore": spaces.ignore,
-    "pause": spaces.pause,
-    "resume": spaces.resume,
-    "completion": completion.completion,
-    "version": daemon.version,
-}
-_GROUPS: dict[str, tuple[str, Commands]] = {
+_GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     "import": (
         "Import sessions of other programs.\n\nExample: reverie import claude-code ~/.claude/projects",
         {
-            "claude-code": imports.import_claude_code,
-            "claude-memory": claude_memory.import_claude_memory,
-            "codex": imports.import_codex,
-            "chatgpt": imports.import_chatgpt,
-            "pi": imports.import_pi,
+            "claude-code": "imports.import_claude_code",
+            "claude-memory": "claude_memory.import_claude_memory",
+            "codex": "imports.import_codex",
+            "chatgpt": "imports.import_chatgpt",
+            "pi": "imports.import_pi",
         },
     ),
     "sync": (
         "Synchronise your folder of markdown files with the store.\n\nExample: reverie sync status",
-        {"status": sync.status, "now": sync.now, "conflicts": sync.conflicts, "resolve": sync.resolve},
+        {"status": "sync.status", "now": "sync.now", "conflicts": "sync.conflicts", "resolve": "sync.resolve"},
     ),
     "proxy": (
         "Run a proxy that answers a client's compactions without a model.\n\nExample: reverie proxy claude",
-        {"claude": proxy.proxy_claude},
+        {"claude": "proxy.proxy_claude"},
     ),
     "review": (
         "Decide what waits for you: changes that Reverie does not make by itself.\n\nExample: reverie review",
-        {"list": review.list_candidates, "diff": review.diff, "accept": review.accept, "reject": review.reject},
+        {"list": "review.list_candidates", "diff": "review.diff", "accept": "review.accept", "reject": "review.reject"},
     ),
     "redactions": (
         "List what redaction replaced, and allow what is no secret.\n\nExample: reverie redactions",
-        {"allow": redactions.allow, "disallow": redactions.disallow},
+        {"allow": "redactions.allow", "disallow": "redactions.disallow"},
     ),
     "brief": (
         "Show what the sessions of a project taught, and change its lines.\n\nExample: reverie brief --project .",
-        {"keep": brief.keep, "drop": brief.drop, "edit": brief.edit},
+        {"keep": "brief.keep", "drop": "brief.drop", "edit": "brief.edit"},
     ),
     "runs": (
         "List the runs of agents, or show one.\n\nExample: reverie runs",
-        {"list": runs.list_runs, "show": runs.show},
+        {"list": "runs.list_runs", "show": "runs.show"},
     ),
     "archives": (
         "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
         {
-            "list": dreams.archives_list,
-            "show": dreams.archives_show,
-            "verify": dreams.archives_verify,
+            "list": "dreams.archives_list",
+            "show": "dreams.archives_show",
+            "verify": "dreams.archives_verify",
         },
     ),
     "schedule": (
         "Run dreams on a schedule.\n\nExample: reverie schedule list",
         {
-            "list": dreams.schedule_list,
-            "add": dreams.schedule_add,
-            "remove": dreams.schedule_remove,
+            "list": "dreams.schedule_list",
+            "add": "dreams.schedule_add",
+            "remove": "dreams.schedule_remove",
         },
     ),
     "config": (
         "Show and change settings, and print the paths in use.\n\nExample: reverie config get",
         {
-            "get": config.config_get,
-            "set": config.config_set,
-            "path": config.config_path,
-            "validate": config.config_validate,
+            "get": "config.config_get",
+            "set": "config.config_set",
+            "path": "config.config_path",
+            "validate": "config.config_validate",
         },
     ),
     "space": (
         "Keep the memory of several people or tasks apart, each in a space of its own.\n\nExample: reverie space list",
-        {"create": spaces.space_create, "list": spaces.space_list},
+        {"create": "spaces.space_create", "list": "spaces.space_list"},
     ),
     "token": (
         "Give programs access to one space by a token.\n\nExample: reverie token create --space work",
         {
-            "create": spaces.token_create,
-            "list": spaces.token_list,
-            "revoke": spaces.token_revoke,
+            "create": "spaces.token_create",
+            "list": "spaces.token_list",
+            "revoke": "spaces.token_revoke",
         },
     ),
     "service": (
         "Run the daemon as a systemd user service.\n\nExample: reverie service install",
         {
-            "install": service.service_install,
-            "uninstall": service.service_uninstall,
-            "status": service.service_status,
+            "install": "service.service_install",
+            "uninstall": "service.service_uninstall",
+            "status": "service.service_status",
         },
     ),
     "eval": (
         "Evaluate contexts and memories on transcripts.\n\nExample: reverie eval context session.jsonl",
         {
-            "context": evals.eval_context,
-            "knowledge": evals.eval_knowledge,
-            "continuity": evals.eval_continuity,
-            "frequency": evals.eval_frequency,
-            "memories": eval_memory_use.eval_memories,
+            "context": "evals.eval_context",
+            "knowledge": "evals.eval_knowledge",
+            "continuity": "evals.eval_continuity",
+            "frequency": "evals.eval_frequency",
+            "memories": "evals.eval_memories",
         },
     ),
 }
+_ALONE = {
+    "archives": "list",
+    "config": "get",
+    "runs": "list",
+    "schedule": "list",
+    "space": "list",
+    "sync": "status",
+    "token": "list",
+}
+"""The commands that groups run when they are called without one."""
+_ALONE_WITH_OPTIONS = {"brief": "brief.brief", "redactions": "redactions.redactions", "review": "review.review"}
+"""Those with options of their own."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line through the command tree and return its exit code."""
-    command = _command_name(arguments)
-    return call_with_exit_code(
-        command, lambda: tree()(args=list(arguments), prog_name="reverie", standalone_mode=False), arguments
-    )
+    """Run one command line through the command tree and return its exit code; or complete it for a shell."""
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - only for a shell
+
+        return shell_complete(tree(), {}, "reverie", COMPLETE, instruction)
+
+    def invoke() -> object:
+        root = tree()
+        with root.make_context("reverie", list(arguments)) as context:
+            return root.invoke(context)
+
+    return call_with_exit_code(_command_name(arguments), invoke, arguments)
 
 
 def call_with_exit_code(command: str, action: Callable[[], object], arguments: Sequence[str]) -> int:
@@ -241,13 +201,13 @@ def call_with_exit_code(command: str, action: Callable[[], object], arguments: S
     except ReverieError as error:
         print_error(command, error, json=json)
         return error.exit_status
-    except TyperException as error:
-        said, in_words_of_library, _ = error.format_message().rstrip(".").partition("Input should be a valid integer")
-        said += "it must be a whole number" if in_words_of_library else ""
-        usage = ValidationError(said, hint=f"{command} --help shows its usage")
+    except Exit as error:
+        return error.exit_code
+    except ClickException as error:
+        usage = ValidationError(_said(error), hint=f"{command} --help shows its usage")
         print_error(command, usage, json=json)
         return usage.exit_status
-    except Abort:
+    except (Abort, EOFError):
         print_error(
             command, ValidationError("not confirmed; nothing was changed", hint="answer y, or give --yes"), json=json
         )
@@ -264,6 +224,15 @@ def call_with_exit_code(command: str, action: Callable[[], object], arguments: S
     return result if isinstance(result, int) else 0
 
 
+def _said(error: ClickException) -> str:
+    """Return what is wrong with a command line."""
+    if isinstance(error, click.NoSuchOption):
+        near = sorted(error.possibilities or ())
+        meant = f" (Possible options: {', '.join(near)})" if near else ""
+        return f"No such option: {error.option_name}{meant}"
+    return error.format_message().rstrip(".")
+
+
 def _command_name(arguments: Sequence[str]) -> str:
     """Return the command that a command line begins with, such as `reverie archives list`."""
     commands = tree().commands
@@ -278,102 +247,145 @@ def _command_name(arguments: Sequence[str]) -> str:
     return " ".join(words)
 
 
-_PASSING_ON = (proxy.run,)  # commands whose words behind the first one are another program's
+COMPLETE = "_REVERIE_COMPLETE"  # the variable with which the scripts of `reverie completion` ask
+_PASSING_ON = ("run",)  # commands whose words behind the first one are another program's
 
 
-def _alone(action: Callable[..., None]) -> Callable[..., None]:
-    """Return the callback of a group that shows a list or a state where no command is given."""
+class Commands(Mapping[str, click.Command]):
+    """Commands by name, each imported when it is first asked for."""
 
-    def call(context: typer.Context, json: Json = False) -> None:
-        if context.invoked_subcommand is None:
-            action(json=json)
+    def __init__(self, build: Callable[[str], click.Command], names: Sequence[str]) -> None:
+        self._build, self._names = functools.cache(build), names
 
-    return call
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._build(name)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
-_CALLED_ALONE: Commands = {
-    "brief": brief.brief,
-    "redactions": redactions.redactions,
-    "review": review.review,
-    "runs": runs.runs,
-    "archives": _alone(functools.partial(dreams.archives_list, limit=50)),
-    "config": _alone(functools.partial(config.config_get, name=None)),
-    "schedule": _alone(dreams.schedule_list),
-    "space": _alone(spaces.space_list),
-    "sync": _alone(sync.status),
-    "token": _alone(spaces.token_list),
-}  # groups that do something without a command
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
-@functools.cache
-def tree() -> TyperGroup:
-    """Build the command tree, once per process."""
-    root = _group(
-        "Memory for AI agents that survives distillation.\n\n"
-        "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon, 4 conflict, 5 refused."
-    )
-    root.callback(invoke_without_command=True)(_root_options)
-    _add(root, _FIRST)
-    for name, (help_text, commands) in _GROUPS.items():
-        group = _group(help_text)
-        group.callback(invoke_without_command=True)(_CALLED_ALONE.get(name, _list_commands))
-        _add(group, commands)
-        root.add_typer(group, name=name)
-    _add(root, _WORK)
-    return cast("TyperGroup", typer.main.get_command(root))
+class Group(click.Group):
+    """A group of commands, which does something of its own where it is called without one.
+
+    Its "no such command" error suggests the nearest command.
+    """
+
+    def __init__(self, name: str, help_text: str, commands: Commands, alone: Command | None, *, only: str = "") -> None:
+        super().__init__(
+            name,
+            commands=commands,  # type: ignore[arg-type] # it is only read
+            callback=self.run,
+            params=[] if alone is None else [item for item in alone.params if only in ("", item.name)],
+            help=help_text,
+            invoke_without_command=True,
+            subcommand_metavar="COMMAND [ARGS]...",
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )
+        self._alone = alone
+
+    def run(self, **given: Any) -> Any:
+        """Run the command that the group is by itself, or print those of it, where none is called."""
+        context = click.get_current_context()
+        if context.invoked_subcommand is not None:
+            return None
+        if self._alone is not None:
+            return self._alone.run(**given)
+        width = max(map(len, self.commands))
+        say((self.help or "").partition("\n")[0])
+        say()
+        for name, command in self.commands.items():
+            say(f"  {context.command_path} {name:<{width}}  {(command.help or '').partition(chr(10))[0]}")
+        return None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        """Return the names in the order of the table."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command, or raise the error with a suggestion.
+
+        Options that are given to the group, as in `brief --project NAME drop LINE`, are the command's own.
+        """
+        given = {name: value for name, value in ctx.params.items() if _is_given(ctx, name)}
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if args[0] in self.commands:
+                raise
+            longer = [name for name in self.commands if name.startswith(f"{args[0]}-")]
+            import difflib  # noqa: PLC0415 - only for this error
+
+            near = longer or difflib.get_close_matches(args[0], self.commands, n=1)
+            meant = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise click.UsageError(f"No such command {args[0]!r}{meant}") from error
+        ctx.default_map = {name: given} if name else None
+        return name, command, rest
 
 
-def _group(help_text: str) -> typer.Typer:
-    """Return an empty command group."""
-    return typer.Typer(
-        cls=Suggesting,
-        help=help_text,
-        add_completion=False,
-        no_args_is_help=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        suggest_commands=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+class Root(Group):
+    """The program itself: its own options hold for every command."""
 
-
-def _add(group: typer.Typer, commands: Commands) -> None:
-    """Add commands to a group."""
-    for name, command in commands.items():
-        settings = {"allow_interspersed_args": False} if command in _PASSING_ON else None
-        group.command(name, context_settings=settings)(command)
+    def run(self, *, version: bool = False, token: str | None = None) -> Any:  # type: ignore[override] # its options
+        """Take the options, and print an overview where no command is called."""
+        if token is not None:
+            if not token.strip():  # `--token "$UNSET"` must not become the owner
+                raise ValidationError("--token is empty", hint="reverie token create makes a token")
+            os.environ[daemon_client.TOKEN_VARIABLE] = token
+        if version:
+            _command("version", _COMMANDS["version"]).run()
+            raise Exit
+        if click.get_current_context().invoked_subcommand is None:
+            say(_OVERVIEW)
+            say(_daemon_state())
 
 
 def _root_options(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.")] = False,
+    version: Annotated[bool, Option("--version", "-V", help="Show the version and exit.")] = False,
     token: Annotated[
-        str | None,
-        typer.Option("--token", metavar="TOKEN", help="Work in the space of this token; or set REVERIE_TOKEN."),
+        str | None, Option("--token", metavar="TOKEN", help="Work in the space of this token; or set REVERIE_TOKEN.")
     ] = None,
 ) -> None:
-    """Memory for AI agents that survives distillation."""
-    if token is not None:
-        if not token.strip():  # `--token "$UNSET"` must not become the owner
-            raise ValidationError("--token is empty", hint="reverie token create makes a token")
-        os.environ[daemon_client.TOKEN_VARIABLE] = token
-    if version:
-        daemon.version()
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        say(_OVERVIEW)
-        say(_daemon_state())
+    """Memory for AI agents that survives distillation.
+
+    Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon, 4 conflict, 5 refused.
+    """
 
 
-def _list_commands(context: typer.Context) -> None:
-    """Print the commands of a group that was called without one."""
-    if context.invoked_subcommand is None:
-        commands = cast("TyperGroup", context.command).commands
-        width = max(map(len, commands))
-        say((context.command.help or "").partition("\n")[0])
-        say()
-        for name, command in commands.items():
-            say(f"  {context.command_path} {name:<{width}}  {(command.help or '').partition(chr(10))[0]}")
+@functools.cache
+def tree() -> Group:
+    """Return the command tree."""
+
+    def build(name: str) -> click.Command:
+        return _group(name) if name in _GROUPS else _command(name, _COMMANDS[name])
+
+    options = Command("reverie", _root_options)
+    return Root("reverie", options.help or "", Commands(build, [*_COMMANDS, *_GROUPS]), options)
+
+
+def _group(name: str) -> Group:
+    help_text, table = _GROUPS[name]
+    commands = Commands(lambda inner: _command(inner, table[inner]), [*table])
+    if name in _ALONE_WITH_OPTIONS:
+        return Group(name, help_text, commands, _command(name, _ALONE_WITH_OPTIONS[name]))
+    alone = _command(name, table[_ALONE[name]]) if name in _ALONE else None
+    return Group(name, help_text, commands, alone, only="json")
+
+
+def _command(name: str, place: str) -> Command:
+    """Import a command."""
+    module, _, function = place.partition(".")
+    settings = {"allow_interspersed_args": False} if name in _PASSING_ON else {}
+    return Command(name, getattr(import_module(f"reveried.cli.{module}"), function), **settings)
 
 
 def _daemon_state() -> str:
@@ -392,29 +404,7 @@ def _with_full_stop(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
-class Suggesting(TyperGroup):
-    """A command group whose "no such command" error suggests the nearest command."""
-
-    def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[str | None, object, list[str]]:  # type: ignore[override] # the vendored parser's types are not public
-        """Return the command, or raise the error with a suggestion.
-
-        Options that are given to the group, as in `brief --project NAME drop LINE`, are the command's own.
-        """
-        given = {name: value for name, value in ctx.params.items() if _is_given(ctx, name)}
-        try:
-            name, command, rest = super().resolve_command(ctx, args)
-        except TyperException as error:
-            longer = [name for name in self.commands if name.startswith(f"{args[0]}-")]
-            suggestion = nearest(args[0], self.commands)
-            near = longer or ([] if suggestion is None else [suggestion])
-            if near:
-                error.message = f"{error.message.rstrip('.')}. Did you mean {' or '.join(map(repr, near))}?"
-            raise
-        ctx.default_map = {name: given} if name else None
-        return name, command, rest
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
+def _is_given(context: click.Context, name: str) -> bool:
     """Return True if the person typed the option."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

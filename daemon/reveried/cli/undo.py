@@ -1,20 +1,16 @@
 """`reverie undo` takes back one operation, `reverie rollback` all that came after one."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
-import typer
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import Conflict, NotFound
-from reveried.cli import daemon_client
+from reveried.cli.command import Answer, Argument, Option, Yes, confirm
 from reveried.cli.daemon_client import all_items
 from reveried.cli.log import effects
-from reveried.cli.options import Json, Yes, confirm
-from reveried.cli.output import counted, print_json, say, when
-
-if TYPE_CHECKING:
-    from reverie.client import Client
+from reveried.cli.output import counted, say, when
 
 _PATHS_SHOWN = 10  # of documents that a rollback would change
 
@@ -34,48 +30,43 @@ _RECORDED_IF_NOT_UNDOABLE: Final = frozenset({"thread.learn", "run.complete"})
 
 
 def undo(
+    client: Client,
     operation: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[OP]", help="An operation's id; default: the last that can be undone, after a question."
-        ),
+        Argument(metavar="[OP]", help="An operation's id; default: the last that can be undone, after a question."),
     ] = None,
     yes: Yes = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Undo one operation by a new one.
 
     Example: reverie undo
 
     With --yes it stops where a newer operation cannot be undone, such as the deletion of a thread.
     """
-    with daemon_client.client() as client:
-        if operation is not None:
-            target = client.operation(operation)
-        else:
-            target, newer = _last_undoable(client)
-            if yes and newer is not None:
-                raise Conflict(
-                    f"operation {newer.id} ({newer.why}) is newer than all that can be undone",
-                    hint=f"it stays; to undo {target.why} ({when(target.at)}, {target.who}): reverie undo {target.id}",
-                )
-            if not yes:
-                _confirm(client, target, newer, json=json)
-        answer = client.undo(target.id)
-    if json:
-        print_json(answer)
-        return
+    if operation is not None:
+        target = client.operation(operation)
+    else:
+        target, newer = _last_undoable(client)
+        if yes and newer is not None:
+            raise Conflict(
+                f"operation {newer.id} ({newer.why}) is newer than all that can be undone",
+                hint=f"it stays; to undo {target.why} ({when(target.at)}, {target.who}): reverie undo {target.id}",
+            )
+        if not yes:
+            _confirm(client, target, newer)
+    answer = client.undo(target.id)
+    yield answer
     if answer.operation is None:
         say(f"Nothing to undo: no change of operation {target.id} is in effect any more.")
         return
     say(f"Undone: {target.why} ({when(target.at)}, {target.who}). To redo it: reverie undo {answer.operation}")
 
 
-def _confirm(client: "Client", target: wire.Operation, newer: wire.Operation | None, *, json: bool) -> None:
+def _confirm(client: Client, target: wire.Operation, newer: wire.Operation | None) -> None:
     """Print what the operation did, and any newer operation that cannot be undone, and ask whether to undo it."""
     lines = [] if newer is None else [_for_good(newer)]
     lines.append(f"Operation {target.id}: {target.why} ({when(target.at)}, {target.who})")
-    confirm("\n".join([*lines, *effects(client, target)]), "Undo it?", json=json)
+    confirm("\n".join([*lines, *effects(client, target)]), "Undo it?")
 
 
 def _for_good(operation: wire.Operation) -> str:
@@ -85,7 +76,7 @@ def _for_good(operation: wire.Operation) -> str:
     return f"Not undone: operation {operation.id} is newer ({operation.why}); {why}."
 
 
-def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | None]:
+def _last_undoable(client: Client) -> tuple[wire.Operation, wire.Operation | None]:
     """Return the newest operation that can be undone, and the newest after it that cannot (None if there is none).
 
     What is only recorded beside the work is neither. A redo, the undo of an undo, is undone itself: what it made again
@@ -94,7 +85,7 @@ def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | N
     newer: wire.Operation | None = None
     # Newest first: an undo comes before the operation that it undoes. An undo that was itself undone does not count.
     undone: set[str] = set()
-    for item in all_items(lambda after: client.operations(after=after)):
+    for item in all_items(client.operations):
         if item.undoes is not None:
             if item.id not in undone:
                 if item.undoable and (redone := _redone(client, item.undoes)):
@@ -109,7 +100,7 @@ def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | N
     raise NotFound("there is nothing to undo", hint="reverie log lists the operations")
 
 
-def _redone(client: "Client", undone: str) -> str | None:
+def _redone(client: Client, undone: str) -> str | None:
     """Return why there was the operation that the undo of `undone` made again; None where that is no redo.
 
     Operation 4 undoes 3; 5, which undoes 4, is a redo of 3; 6, which undoes 5, is an undo of 3 again.
@@ -121,25 +112,20 @@ def _redone(client: "Client", undone: str) -> str | None:
 
 
 def rollback(
-    operation: Annotated[
-        str, typer.Argument(metavar="OP", help="The last operation that stays in effect, as `reverie log` shows it.")
-    ],
-    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
-    memory: Annotated[str | None, typer.Option("--memory", metavar="ID", help="Only this memory.")] = None,
+    client: Client,
+    operation: Annotated[str, Argument("OP", "The last operation that stays in effect, as `reverie log` shows it.")],
+    path: Annotated[str | None, Option("--path", metavar="PATH", help="Only this document.")] = None,
+    memory: Annotated[str | None, Option("--memory", metavar="ID", help="Only this memory.")] = None,
     yes: Yes = False,
-    json: Json = False,
-) -> None:
+) -> Answer:
     """Restore documents, memories and notes to an earlier operation; undo reverts that.
 
     Example: reverie rollback OP --yes
     """
-    with daemon_client.client() as client:
-        if not yes:
-            _confirm_rollback(client, operation, path=path, memory=memory, json=json)
-        answer = client.rollback(operation, path=path, memory=memory)
-    if json:
-        print_json(answer)
-        return
+    if not yes:
+        _confirm_rollback(client, operation, path=path, memory=memory)
+    answer = client.rollback(operation, path=path, memory=memory)
+    yield answer
     if answer.operation is None:
         say(f"Nothing to roll back: {path or memory or 'everything'} is as it was after operation {answer.to}.")
         return
@@ -149,7 +135,7 @@ def rollback(
     )
 
 
-def _confirm_rollback(client: "Client", operation: str, *, path: str | None, memory: str | None, json: bool) -> None:
+def _confirm_rollback(client: Client, operation: str, *, path: str | None, memory: str | None) -> None:
     """Print what a rollback would change and ask."""
     if operation != "0":
         client.operation(operation)  # raises NotFound before anything is asked
@@ -160,4 +146,4 @@ def _confirm_rollback(client: "Client", operation: str, *, path: str | None, mem
         paths = ", ".join(item.path for item in changed[:_PATHS_SHOWN])
         more = f" and {len(changed) - _PATHS_SHOWN:,} more" if len(changed) > _PATHS_SHOWN else ""
         preview = f"{counted(len(changed), 'document')} would be restored: {paths}{more}"
-    confirm(preview, "Roll back?", json=json)
+    confirm(preview, "Roll back?")

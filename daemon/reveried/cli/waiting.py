@@ -1,16 +1,18 @@
-"""The client of the command line: it says when the daemon that it waits for does not answer."""
+"""The client of the command line: it says on standard error when the daemon that it waits for does not answer."""
 
-from __future__ import annotations
-
+import select
+import socket
+import sys
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from reverie.api.endpoint import Call
 from reverie.client import Client
-from reveried.cli import unresponsive
+from reveried.cli.daemon_client import process_id, wake_hint
 
-if TYPE_CHECKING:
-    from reverie.api.endpoint import Call
-
+AFTER_S = 2.0  # of a command's wait, before the daemon is asked whether it is well
+CHECK_S = 1.0  # it tells its health between any two steps of other work, in milliseconds
+_HEALTH = b"GET /v1/health HTTP/1.1\r\nHost: reverie\r\nConnection: close\r\n\r\n"
 T = TypeVar("T")
 
 
@@ -23,7 +25,7 @@ class PatientClient(Client):
         """Send a prepared call and return its answer; warn once on standard error if the answer takes long."""
         if self._is_warned:
             return super().send(call)
-        timer = threading.Timer(unresponsive.AFTER_S, self._warn)
+        timer = threading.Timer(AFTER_S, self._warn)
         timer.daemon = True
         timer.start()
         try:
@@ -33,4 +35,25 @@ class PatientClient(Client):
 
     def _warn(self) -> None:
         self._is_warned = True
-        unresponsive.warn_if_silent(str(self.socket_path))
+        warn_if_silent(str(self.socket_path))
+
+
+def warn_if_silent(socket_path: str) -> None:
+    """Write to standard error that the daemon does not answer, and how to wake it, unless a health request succeeds."""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+            peer.settimeout(CHECK_S)
+            peer.connect(socket_path)
+            peer.sendall(_HEALTH)
+            poll = select.poll()
+            poll.register(peer, select.POLLIN)
+            if poll.poll(CHECK_S * 1000):
+                return
+    except TimeoutError:
+        pass  # its queue of connections is full
+    except OSError:
+        return  # it has just ended, which the command itself says
+    pid = process_id()
+    sys.stderr.write(f"waiting for the daemon (process {pid}), which does not answer: it was stopped, or it hangs\n")
+    sys.stderr.write(f"next: {wake_hint(pid)}\n")
+    sys.stderr.flush()

@@ -137,7 +137,7 @@ def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -
         NotFound: the sessions have no messages.
     """
     reports = import_files(client, files, quiet=quiet)
-    longest = max(all_items(lambda after: client.threads(after=after)), key=lambda thread: thread.tokens, default=None)
+    longest = max(all_items(client.threads), key=lambda thread: thread.tokens, default=None)
     if longest is None and (errors := [report.error for report in reports if report.error is not None]):
         raise ValidationError(errors[0])
     if longest is None or longest.message_count == 0:
@@ -152,7 +152,7 @@ def distill_threads(client: Client, reports: list[FileReport], thread: wire.Thre
         if client.thread(other).message_count:
             client.distill(other)
     distilled = client.distill(thread.id)
-    memories = list(all_items(lambda after: client.memories(after=after)))
+    memories = list(all_items(client.memories))
     state = client.working_state(thread.id)
     question = _SAMPLE_QUESTION if selection.is_sample else question_about(memories, state)
     budget = context_budget(thread.tokens)

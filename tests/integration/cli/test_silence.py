@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.client import Client
-from reveried.cli import main, unresponsive
+from reveried.cli import daemon_client, main, waiting
 from support.cli import use_daemon
 from support.daemon import running_daemon
 from support.waiting import suspended, wait_until
@@ -31,8 +31,8 @@ def daemon() -> Iterator[Daemon]:
 @pytest.fixture(autouse=True)
 def _environment(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     use_daemon(daemon, monkeypatch)
-    monkeypatch.setattr(unresponsive, "AFTER_S", 0.1)
-    monkeypatch.setattr(unresponsive, "CHECK_S", 60.0)  # a busy machine lets a daemon answer much later
+    monkeypatch.setattr(waiting, "AFTER_S", 0.1)
+    monkeypatch.setattr(waiting, "CHECK_S", 60.0)  # a busy machine lets a daemon answer much later
 
 
 @pytest.mark.parametrize("words", [["recall", "gate"], ["threads"], ["threads", "--json"]])
@@ -49,7 +49,7 @@ def test_a_daemon_that_does_not_answer_is_named(
         return "next:" in printed[1]
 
     with suspended(daemon.pid), monkeypatch.context() as impatient:
-        impatient.setattr(unresponsive, "CHECK_S", 0.1)
+        impatient.setattr(waiting, "CHECK_S", 0.1)
         thread = threading.Thread(target=lambda: codes.append(main(words)))
         thread.start()
         wait_until(told, "the word on the daemon")
@@ -58,7 +58,7 @@ def test_a_daemon_that_does_not_answer_is_named(
     assert codes == [0]
     assert printed[1] == (
         f"waiting for the daemon (process {daemon.pid}), which does not answer: it was stopped, or it hangs\n"
-        f"next: {unresponsive.wake_hint(str(daemon.pid))}\n"
+        f"next: {daemon_client.wake_hint(str(daemon.pid))}\n"
     )
     assert main(words) == 0
     assert capsys.readouterr() == (printed[0], "")
@@ -66,6 +66,6 @@ def test_a_daemon_that_does_not_answer_is_named(
 
 def test_a_busy_daemon_is_not_named(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
     """No notice is printed for a daemon that answers, or for a socket that does not exist."""
-    unresponsive.warn_if_silent(str(daemon.socket))
-    unresponsive.warn_if_silent("/nonexistent/reverie.sock")
+    waiting.warn_if_silent(str(daemon.socket))
+    waiting.warn_if_silent("/nonexistent/reverie.sock")
     assert capsys.readouterr().err == ""

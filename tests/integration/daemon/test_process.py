@@ -17,7 +17,7 @@ from support.http_checks import times_run
 from support.waiting import wait_until
 
 LAZY = (
-    *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
+    *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "mcp", "pydantic", "click", "reveried.cli"),
     *(f"reverie.distill.{name}" for name in ("distiller", "brief", "facts")),
 )
 

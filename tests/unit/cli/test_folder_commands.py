@@ -344,7 +344,7 @@ def test_rollback(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> 
     assert "8.md, 9.md and 5 more" in cli("rollback", "3", "--json").err
     routes["GET /v1/diff"] = {"items": many[:1], "from": "3", "to": "7"}
     routes["POST /v1/rollback"] = {"operation": "8", "to": "3", "documents": ["a.md"], "records": 0}
-    monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
+    monkeypatch.setattr("click.confirm", lambda *_, **__: True)
     check(cli, "rollback 3", "1 document would be restored: 0.md")
     check(cli, "rollback 3 --memory mem_1", "Memory mem_1 would be restored")
     routes["POST /v1/rollback"] = {"operation": None, "to": "3", "documents": [], "records": 0}

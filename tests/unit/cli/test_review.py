@@ -143,7 +143,7 @@ def test_questions_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     answers = iter(["x", "a", "s"])
     monkeypatch.setattr("reveried.cli.review.is_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
+    monkeypatch.setattr("click.prompt", lambda *_, **__: next(answers))
     outcome = cli("review")
     assert (outcome.code, outcome.err) == (0, "")
     assert f"Accepted: {NAME}" in outcome.out

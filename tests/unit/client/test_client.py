@@ -362,7 +362,7 @@ def test_importing_the_client_is_quick_and_light() -> None:
     """The blocking client loads no asyncio and no other heavy package, and of the types those of the nouns in use."""
     code = "import sys; from reverie.client import Client; Client('x').documents; print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    for heavy in ("asyncio", "ssl", "http.client", "lmdb", "typer", "rich", "tiktoken", "anthropic", "starlette"):
+    for heavy in ("asyncio", "ssl", "http.client", "lmdb", "click", "rich", "tiktoken", "anthropic", "starlette"):
         assert heavy not in loaded
     types = {name for name in loaded if name.startswith("reverie.wire.")}
     assert types == {"reverie.wire.base", "reverie.wire.documents", "reverie.wire.spaces"}

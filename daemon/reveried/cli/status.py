@@ -1,27 +1,13 @@
-"""Answers of the daemon in words, for the commands that start fast: structs of the wire, or `fast_commands.Answer`."""
+"""The status of daemon and folder in words."""
 
-from __future__ import annotations
-
-import os
-from typing import TYPE_CHECKING
-
-from reveried.cli.output import clip, counted, print_fields, print_table, say, when, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reverie import wire
+from reverie import wire
+from reveried.cli.output import counted, print_fields, print_table, say, when
 
 FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
-ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
-NEAREST_HITS = 3  # memories that it shows at most for a question to which none is related
-RECALL_LIMIT = 5  # memories that `reverie recall` shows
 _LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all
 UNSYNCED = ("stopped", "blocked")  # states of sync that end a command with exit status 4
 _COMPACTIONS_SHOWN = 3  # of which something was late; `reverie status --json` lists more
 _MISSING_SHOWN = 10  # paths of missing or older files in the status
-_REDACTED = "[REDACTED:"  # the beginning of every redaction marker
-_REDACTED_CHARS = 100  # of a memory that had a secret
 
 
 def print_status(health: wire.Health, status: wire.Status) -> None:
@@ -178,77 +164,7 @@ def _changes_from(status: wire.SyncStatus) -> str:
     return f"periodic scans: {status.watching_hint}" if status.watching_hint else "periodic scans"
 
 
-def print_recall(answer: wire.RecallAnswer, *, is_nearest: bool = False) -> None:
-    """Print the memories that match a question, each with why it does; `is_nearest` if none is related to it."""
-    if answer.project is not None:
-        say(in_project_line(answer.project))
-    if not answer.hits and not answer.weaker:
-        say("No memory matches that. `reverie memories` lists all of them.")
-    elif not answer.hits:
-        say("Nothing here is related to that.")
-    elif is_nearest:
-        say("Nothing here is clearly about that. The nearest, which share a word with it:")
-    for hit in answer.hits or ():
-        say(wrapped(one_line(hit.memory)))
-        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
-    if answer.weaker:
-        say(f"Not shown: {counted(answer.weaker, 'weaker hit')}; with --min-score 0 they are.")
-
-
-def folder_here() -> str | None:
-    """Return the current folder; None where it was removed meanwhile, so that a command works there too."""
-    try:
-        return os.getcwd()  # noqa: PTH109 - pathlib is not loaded by the commands that start fast
-    except FileNotFoundError:
-        return None
-
-
-def in_project_line(project: str) -> str:
-    """Return the line that names the project of an answer, and how to ask for all."""
-    return f"Project {project}, and what is of no project; with --all-projects everything."
-
-
-def had_secret(memory: wire.Memory, text: str) -> bool:
-    """Return True if something of the text of a memory was taken."""
-    return _REDACTED in memory.content and _REDACTED not in text
-
-
-def print_remembered(
-    memory: wire.Memory, *, is_new: bool, sync: wire.SyncStatus | None, taken: Iterable[wire.Redaction] | None
-) -> None:
-    """Print where a memory is, and how to remove it; `sync` is the status after it was added.
-
-    `taken` are the redactions found last where the memory had a secret.
-    """
-    end = memory.id[-ID_END:]
-    if is_new:
-        say(f"Added to {memory.document}. To remove it: reverie forget {end}")
-        say(f"It is recalled in {memory.project or 'all projects; with --project . only in that of this folder'}.")
-    else:
-        say(f"It is already in {memory.document}; nothing was added.")
-        say(f"To remove it: reverie forget {end}")
-    if taken is not None:
-        say(f"It contained a secret, which was not stored: {clip(memory.content, _REDACTED_CHARS)}")
-        for item in taken:
-            if any(place.memory == memory.id for place in item.places):
-                allow = f"reverie redactions allow {item.id[-ID_END:]}"
-                say(f"If it is none: {allow}, then reverie forget {end}, then remember it again.")
-    if sync is not None and file_pending(sync, memory.document):
-        say(FILE_PENDING)
-
-
 def file_pending(status: wire.SyncStatus, path: str) -> bool:
     """Return True if the store's change is not in the file yet: sync is stopped with writes pending, or refuses it."""
     is_waiting = status.state in UNSYNCED and status.pending > 0
     return is_waiting or any(file.path == path for file in status.refused or ())
-
-
-def print_noted() -> None:
-    """Print that a note was added."""
-    say("Noted: the note is part of the thread's context from now on. To remove it: reverie undo")
-
-
-def one_line(memory: wire.Memory) -> str:
-    """Return a memory's title (an episode's) or text on one line, and since when it is in doubt."""
-    since = memory.in_doubt_since
-    return " ".join((memory.title or memory.content).split()) + (f" (in doubt since {since[:10]})" if since else "")
