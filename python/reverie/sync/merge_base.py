@@ -111,7 +111,8 @@ def merge_base(
     if not candidates:
         return MergeBase(None, last)
     base_match = find_base(text, candidates)
-    if file_sha256 == baseline.merged and _is_deliberate_repeat(baseline, saved_at, rules):
+    # Where the merge is not on disk yet the same bytes are no second save: the file was moved before.
+    if baseline.merged == file_sha256 != baseline.sha256 and _is_deliberate_repeat(baseline, saved_at, rules):
         # The person saw what the merge kept, and saved the same again: the lines go, and are named as left out.
         return MergeBase(last, last, versions[base_match.base])
     base = versions[base_match.base]

@@ -110,3 +110,17 @@ def test_a_part_that_was_cut_out_is_no_rename() -> None:
     found = [line for data in sides.files.values() for line in data.decode().splitlines() if line.startswith("- ")]
     assert sorted(sides.files) == ["facts/part.md", "facts/rest.md"]
     assert sorted(found) == sorted([*BASE.splitlines()[2:], "- Agent: wrote"])
+
+
+def test_a_save_that_is_moved_before_its_merge_is_written_is_one_save() -> None:
+    """What the merge kept of an agent stays, in the renamed file: its bytes again are no second save without it."""
+    sides = agreed_sides()
+    sides.put(PATH, BASE + "- Agent: wrote\n")
+    sides.save(PATH, "".join(BASE.splitlines(keepends=True)[:4]))
+    assert sides.steps(sides.plan())[0]()
+    sides.save("facts/me.md", sides.files.pop(PATH).decode())
+
+    text = settled_text(sides, "facts/me.md")
+
+    assert text == "".join(BASE.splitlines(keepends=True)[:4]) + "- Agent: wrote\n"
+    assert sorted(sides.files) == ["facts/me.md"]
