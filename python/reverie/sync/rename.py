@@ -15,7 +15,7 @@ from reverie.documents.layout import copy_name, is_conflict_copy
 from reverie.sync.decide import is_unchanged_in_store
 from reverie.sync.inputs import Baseline, LeftOut, PathState, Save, is_own_write, sha256
 from reverie.sync.merge_base import merge_base
-from reverie.sync.merge_plan import applied, conflict_plan, merge_save, relocated
+from reverie.sync.merge_plan import MergedText, applied, conflict_plan, merge_save, relocated, without_lines
 from reverie.sync.plan import Delete, Move, Plan, Put, SaveNotice, Write
 
 if TYPE_CHECKING:
@@ -150,9 +150,14 @@ def is_copy(text: str, original: str) -> bool:
 
 def exact_plan(rename: Rename, context: ScanContext) -> Plan:
     """Return the plan of an exact rename, merged with what agents wrote since."""
-    if is_unchanged_in_store(rename.old):
+    if is_unchanged_in_store(rename.old) and not _moved_on(rename, context):
         return move_plan(rename, context.redact((rename.new.data or b"").decode()).text, context)
     return rename_plan(rename, context)
+
+
+def _moved_on(rename: Rename, context: ScanContext) -> set[str]:
+    """Return the lines that the last save of a moved file lacked and a merge kept, and that another file has now."""
+    return context.moved_from(rename.new.path, context.kept.get(rename.old.path, ()))
 
 
 def move_plan(rename: Rename, text: str, context: ScanContext) -> Plan:
@@ -215,9 +220,15 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
         rules=context.rules,
     )
     plan = move_plan(rename, view.text, context)
-    if base.version is not None and base.version.text == document.text:
+    moved = _moved_on(rename, context)
+    if base.version is None or base.version.text != document.text:
+        merged = merge_save(rename.new.path, base, document.text, view.text, context)
+    elif moved:
+        merged = MergedText(view.text)
+    else:
         return plan  # nothing was written since the text that the person edited
-    merged = merge_save(rename.new.path, base, document.text, view.text, context)
+    if merged is not None and not merged.regions:
+        merged = MergedText(without_lines(merged.text, moved))
     after = None if merged is None else applied(view, merged.text, context)
     if merged is None or after is None:
         return plan.joined(conflict_plan(rename.new.path, document.text, (), context))

@@ -124,3 +124,19 @@ def test_a_save_that_is_moved_before_its_merge_is_written_is_one_save() -> None:
 
     assert text == "".join(BASE.splitlines(keepends=True)[:4]) + "- Agent: wrote\n"
     assert sorted(sides.files) == ["facts/me.md"]
+
+
+def test_a_line_that_a_merge_kept_is_moved_also_where_its_file_is_renamed() -> None:
+    """A line is cut out, kept by a merge, and pasted elsewhere, and its file is renamed: the line is there once."""
+    sides = agreed_sides()
+    sides.put(PATH, BASE + "- Agent: wrote\n")
+    sides.sync()
+    sides.save(PATH, BASE)
+    sides.sync()
+    assert sides.text(PATH) == BASE + "- Agent: wrote\n"
+    sides.save("facts/part.md", "# Part\n\n- Agent: wrote\n")
+    sides.save("facts/me.md", sides.files.pop(PATH).decode())
+    sides.sync([PATH, "facts/part.md"])
+    sides.settle()
+
+    assert sides.files == {"facts/me.md": BASE.encode(), "facts/part.md": b"# Part\n\n- Agent: wrote\n"}
