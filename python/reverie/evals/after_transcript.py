@@ -85,12 +85,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
     room = min(5_000, max_tokens - tokenizer.count(memories))
     number = len(past_summaries(entries)) + 1
     distillation = engine.distill(
-        messages,
-        number=number,
-        previous=None,
-        tail_from_seq=next_seq(messages),
-        passage_tokens=0,
-        summary_tokens=room,
+        messages, number=number, previous=None, tail_from_seq=next_seq(messages), passage_tokens=0, summary_tokens=room
     )
     packed = distillation.summary
     if ask is not None:
