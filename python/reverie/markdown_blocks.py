@@ -124,11 +124,7 @@ Change = Add | Update | Delete
 
 
 def apply_changes(
-    document: bytes,
-    blocks: Iterable[tuple[str, int, int]],
-    changes: Iterable[Change],
-    *,
-    sections: bool | None = None,
+    document: bytes, blocks: Iterable[tuple[str, int, int]], changes: Iterable[Change], *, sections: bool | None = None
 ) -> bytes:
     """Return a document with changes applied; `blocks` has the id and the span (as of `parse`) of each block.
 

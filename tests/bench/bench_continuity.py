@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
 from reverie.client import Client
-from reverie.context import tail_start
+from reverie.context.units import tail_start
 from reverie.distill.distiller import Extractive
 from reverie.evals.frequency import one_thread
 from reverie.importers.find import read_entries

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie.documents import Update, Wording, apply_changes, parse_document, refresh_header
+from reverie.documents.edit import apply_changes
+from reverie.documents.header import refresh_header
+from reverie.documents.items import Update, Wording
+from reverie.documents.parse import parse_document
 from reverie.markdown_blocks import parse
 from support.edit_history import COMMON
 

@@ -14,7 +14,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie.context import Limits, render
+from reverie.context.inputs import Limits
+from reverie.context.text import render
 from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import BUDGETS, CLIENT, REVERIE, TAIL, TALK, Report, continuity
 from reverie.evals.frequency import frequency, one_thread

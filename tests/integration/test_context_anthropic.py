@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
-from reverie.context import Limits, Parts, RecallLine, assemble, tail_start
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts, RecallLine
+from reverie.context.units import tail_start
 from reverie.distill.distiller import Extractive
 from reverie.distill.state_text import render as state_text
 from reverie.distill.summary_text import render as summary_text

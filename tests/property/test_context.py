@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie import tokenizer
-from reverie.context import Limits, Parts, RecallLine, assemble, render
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts, RecallLine
+from reverie.context.text import render
 from reverie.context.tokens import BLOCK, MESSAGE, compact
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Message, Note, Passage

@@ -9,21 +9,11 @@ from dataclasses import replace
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import (
-    Add,
-    Change,
-    ChangedDocument,
-    Delete,
-    Item,
-    Update,
-    Wording,
-    apply_changes,
-    new_document,
-    parse_document,
-    refresh_header,
-)
+from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.escape import clean, one_line, tag
-from reverie.documents.parse import header_texts, parse_source, summary_of
+from reverie.documents.header import refresh_header
+from reverie.documents.items import Add, Change, ChangedDocument, Delete, Item, Update, Wording
+from reverie.documents.parse import header_texts, parse_document, parse_source, summary_of
 from reverie.documents.summary import WORDS_MAX
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind, parse

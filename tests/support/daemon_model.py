@@ -12,8 +12,9 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
 
-from reverie import documents, wire
+from reverie import wire
 from reverie.client import Client
+from reverie.documents.parse import parse_document
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
 from support.daemon import running_daemon, scratch_home
 from support.daemon_folder import Tree
@@ -371,9 +372,7 @@ class Model:
             after = page.next
             if after is None:
                 break
-        blocks = {
-            path: [item.content for item in documents.parse_document(path, text).items] for path, text in texts.items()
-        }
+        blocks = {path: [item.content for item in parse_document(path, text).items] for path, text in texts.items()}
         assert {path: sorted(contents) for path, contents in known.items()} == {
             path: sorted(contents) for path, contents in blocks.items() if contents
         }

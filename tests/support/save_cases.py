@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise, takewhile
 from typing import TYPE_CHECKING
 
-from reverie.documents import refresh_header
 from reverie.documents.edit import append_entry
+from reverie.documents.header import refresh_header
 from support.sync_sides import MINUTE, Sides
 from support.sync_texts import words
 

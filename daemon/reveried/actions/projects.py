@@ -18,7 +18,7 @@ from reveried.execute import execute, read
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie.documents import DocumentEntry
+    from reverie.documents.index import DocumentEntry
     from reverie.git import Checkout
     from reverie.store import ProjectRecord, Reader
     from reverie.usecases.by import By

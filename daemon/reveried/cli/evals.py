@@ -36,9 +36,9 @@ def eval_context(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS) -> Answer:
 
     Example: reverie eval context session.jsonl
     """
-    from reverie import evals  # noqa: PLC0415 - loads the engine
+    from reverie.evals import after_transcript  # noqa: PLC0415 - loads the engine
 
-    return _text_after("context", file, max_tokens, evals.context_text)
+    return _text_after("context", file, max_tokens, after_transcript.context_text)
 
 
 def eval_knowledge(
@@ -52,7 +52,7 @@ def eval_knowledge(
 
     Example: reverie eval knowledge session.jsonl
     """
-    from reverie import evals  # noqa: PLC0415 - loads the engine
+    from reverie.evals import after_transcript  # noqa: PLC0415 - loads the engine
 
     waiting: list[ModelRequest] = []
 
@@ -62,7 +62,7 @@ def eval_knowledge(
         waiting.extend([] if answer else [request])
         return answer
 
-    make_text = partial(evals.knowledge_text, ask=None if spool is None else ask)
+    make_text = partial(after_transcript.knowledge_text, ask=None if spool is None else ask)
     for text in _text_after("knowledge", file, max_tokens, make_text):
         if waiting:
             waits = f"{counted(len(waiting), 'request')} in {spool}/requests without an answer"
@@ -141,7 +141,7 @@ def eval_frequency(
 
     Example: reverie eval frequency ~/.claude/projects
     """
-    from reverie.context import Limits  # noqa: PLC0415 - loads the engine
+    from reverie.context.inputs import Limits  # noqa: PLC0415 - loads the engine
     from reverie.evals import frequency  # noqa: PLC0415 - as above
     from reverie.importers import find, join  # noqa: PLC0415 - as above
 

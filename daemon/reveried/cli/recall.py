@@ -374,9 +374,9 @@ def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
     """Split the tags off the end of a text, by the rules for a line of a file: `run it #ci` is ("run it", ("ci",))."""
     if "#" not in text or "\n" in text:
         return text, ()
-    from reverie import documents  # noqa: PLC0415 - a sixth of the command's start, needed for tags alone
+    from reverie.documents.parse import parse_document  # noqa: PLC0415 - a sixth of the command's start, needed for tags alone
 
-    items = documents.parse_document("facts/any.md", f"- {text}\n").items
+    items = parse_document("facts/any.md", f"- {text}\n").items
     return (items[0].content, items[0].tags) if len(items) == 1 and items[0].tags else (text, ())
 
 

@@ -116,7 +116,7 @@ def context(
         lambda thread_id: client.context(thread_id, query=query, placement=parsed.placement, max_tokens=max_tokens),
     )
     yield answer
-    from reverie.context import render  # noqa: PLC0415 - no other command of this module needs it
+    from reverie.context.text import render  # noqa: PLC0415 - no other command of this module needs it
 
     text = render(msgspec.to_builtins(answer.request))
     sys.stdout.write((clean(text, keep="\n\t") if sys.stdout.isatty() else text) + "\n")

@@ -58,11 +58,7 @@ class Transcript:
 
     def result(self, text: str, *, failed: bool = False) -> None:
         """Add the result of the latest tool call."""
-        block: dict[str, Any] = {
-            "type": "tool_result",
-            "tool_use_id": f"toolu_demo{self._calls:04}",
-            "content": text,
-        }
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": f"toolu_demo{self._calls:04}", "content": text}
         if failed:
             block["is_error"] = True
         self._line("user", {"role": "user", "content": [block]}, toolUseResult=text)

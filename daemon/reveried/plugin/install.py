@@ -38,7 +38,7 @@ _PLUGIN: Final = f"{NAME}@{NAME}"
 _TABLES: Final = ("marketplaces", "plugins")  # of Codex's settings, in each of which one is ours
 _HEADER: Final = lazy_regex(r"^\s*\[(?!\[)(.+?)\]\s*(?:#.*)?$")
 _OURS: Final = lazy_regex(
-    rf"""^(?:marketplaces\.{NAME}|plugins\."{_PLUGIN}"(?:\..*)?|hooks\.state\."{_PLUGIN}[^"]*")$""",
+    rf"""^(?:marketplaces\.{NAME}|plugins\."{_PLUGIN}"(?:\..*)?|hooks\.state\."{_PLUGIN}[^"]*")$"""
 )
 
 
@@ -91,12 +91,7 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
         _check_settings(place, before or "", after or "", by_hand, tables=2)
     folders = [folder for folder in (place.folder, place.source) if folder is not None]
     stale = [folder for folder in folders if _is_stale(folder, contents)]
-    change = Change(
-        [str(folder) for folder in stale],
-        [],
-        settings_diff(place.settings, before, after),
-        not dry_run,
-    )
+    change = Change([str(folder) for folder in stale], [], settings_diff(place.settings, before, after), not dry_run)
     if dry_run:
         return change
     for folder in stale:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie import wire
-    from reverie.documents import DocumentEntry
+    from reverie.documents.index import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.sync.inputs import Answer, Baseline

@@ -16,7 +16,7 @@ from reverie.context.units import is_user_speech, make_unit, split_units, text_b
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reverie.context.inputs import Limits, Parts, Placement
     from reverie.context.tiers import Tier
@@ -26,8 +26,17 @@ if TYPE_CHECKING:
 
 BETAS: Final = ("context-management-2025-06-27",)
 
-SQUEEZE: Final = ("recall", "index", "digest", "bootstrap", "summary", "notes", "state")
-"""What gives way, in this order, when the conversation's floor does not fit beside it; excerpts went before."""
+_BUILD: Final[dict[str, Callable[[Parts, int], Tier]]] = {
+    "recall": lambda parts, ceiling: context_tiers.recall(parts.recall, ceiling),
+    "index": lambda parts, ceiling: context_tiers.index(parts.index if parts.distillation == 0 else None, ceiling),
+    "digest": lambda parts, ceiling: context_tiers.digest(parts.digest, ceiling),
+    "bootstrap": lambda parts, ceiling: context_tiers.bootstrap(parts.bootstrap, ceiling),
+    "summary": lambda parts, ceiling: context_tiers.summary(parts.summary, ceiling, parts.state),
+    "notes": lambda parts, ceiling: context_tiers.notes(parts.notes, ceiling),
+    "state": lambda parts, ceiling: context_tiers.state(parts.state, ceiling),
+}
+"""How each tier is made, in the order in which they give way where the conversation's floor does not fit beside them;
+excerpts went before."""
 
 _FLOORS: Final = {"notes": 48, "state": 48}
 """Tokens that the newest note and the current task keep; every other tier may leave whole."""
@@ -134,7 +143,7 @@ def placement(parts: Parts) -> Placement:
 
 def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
     caps = ceilings(limits)
-    built = {name: _built(parts, name, getattr(caps, name)) for name in SQUEEZE}
+    built = {name: _built(parts, name, getattr(caps, name)) for name in _BUILD}
     if parts.by_model:
         built["summary"] = _built(parts, "summary", max(caps.summary, target(limits) // 2))
     units, lost = _cleared_conversation(parts, limits, sum(tier.cost for tier in built.values()))
@@ -158,11 +167,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
             "context_management": {"edits": server_edits(parts.model, limits)},
             "betas": list(BETAS),
         },
-        tokens={
-            **{name: bill[name] for name in TEXT_TIERS},
-            "total": total,
-            "tokenizer": tokenizer.TOKENIZER,
-        },
+        tokens={**{name: bill[name] for name in TEXT_TIERS}, "total": total, "tokenizer": tokenizer.TOKENIZER},
         distillation=parts.distillation,
         dropped=dropped,
         texts={_WIRE.get(name, name): tier.texts for name, tier in ordered.items()},
@@ -206,7 +211,7 @@ def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) 
 
 
 def _squeezed(parts: Parts, built: dict[str, Tier], room: int) -> dict[str, Tier]:
-    for name in SQUEEZE:
+    for name in _BUILD:
         over = sum(tier.cost for tier in built.values()) - room
         if over <= 0:
             break
@@ -216,22 +221,7 @@ def _squeezed(parts: Parts, built: dict[str, Tier], room: int) -> dict[str, Tier
 
 
 def _built(parts: Parts, name: str, ceiling: int) -> Tier:
-    ceiling = max(ceiling, _FLOORS.get(name, 0))
-    match name:
-        case "bootstrap":
-            return context_tiers.bootstrap(parts.bootstrap, ceiling)
-        case "index":
-            return context_tiers.index(parts.index if parts.distillation == 0 else None, ceiling)
-        case "digest":
-            return context_tiers.digest(parts.digest, ceiling)
-        case "notes":
-            return context_tiers.notes(parts.notes, ceiling)
-        case "state":
-            return context_tiers.state(parts.state, ceiling)
-        case "recall":
-            return context_tiers.recall(parts.recall, ceiling)
-        case _:
-            return context_tiers.summary(parts.summary, ceiling, parts.state)
+    return _BUILD[name](parts, max(ceiling, _FLOORS.get(name, 0)))
 
 
 def _split_room(

@@ -22,17 +22,7 @@ WAITING: Final = "[… nothing new was said since …]"
 BEGINNING: Final = "[… the beginning is not here …]"
 """Opens a conversation whose first message is the assistant's: the API wants a user message first."""
 
-TEXT_TIERS: Final = (
-    "bootstrap",
-    "index",
-    "digest",
-    "workingState",
-    "notes",
-    "recall",
-    "summary",
-    "excerpts",
-    "tail",
-)
+TEXT_TIERS: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")
 """The tiers in the order of the text; without a choice it has all of them."""
 
 _REQUESTS: Final = "requests"

@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reverie import tokenizer
-from reverie.context import Limits, Parts, render
+from reverie.context.inputs import Limits, Parts
+from reverie.context.text import render
 from reverie.distill import state_text as render_and_trim_working_state
 from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
 from reverie.distill.distiller import Extractive
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from reverie.context import Context
+    from reverie.context.inputs import Context
     from reverie.language_model.requests import ModelAnswer, ModelRequest
     from reverie.models import Candidate, Entry, Message
 
@@ -85,12 +86,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
     room = min(5_000, max_tokens - tokenizer.count(memories))
     number = len(past_summaries(entries)) + 1
     distillation = engine.distill(
-        messages,
-        number=number,
-        previous=None,
-        tail_from_seq=next_seq(messages),
-        passage_tokens=0,
-        summary_tokens=room,
+        messages, number=number, previous=None, tail_from_seq=next_seq(messages), passage_tokens=0, summary_tokens=room
     )
     packed = distillation.summary
     if ask is not None:

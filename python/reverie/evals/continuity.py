@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
 from reverie import tokenizer
-from reverie.context import render
+from reverie.context.text import render
 from reverie.errors import ReverieError, ValidationError
 from reverie.evals.after_transcript import context_of
 from reverie.evals.cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reverie.context import Context
+    from reverie.context.inputs import Context
     from reverie.evals.cuts import Cut, Line
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from reverie.context import Limits, tail_start
 from reverie.context.edits import clear
 from reverie.context.fit import fit_conversation, floor_cost
-from reverie.context.inputs import target
-from reverie.context.units import is_user_speech, split_units, without_thinking
+from reverie.context.inputs import Limits, target
+from reverie.context.units import is_user_speech, split_units, tail_start, without_thinking
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:

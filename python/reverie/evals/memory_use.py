@@ -177,8 +177,7 @@ def read_session(path: Path) -> Session:
     entries = list(read_entries(path, tokens=False))
     messages = tuple(message for message in main_line(entries) if not message.rewound)
     folder = next(
-        (here for entry in entries if (named := folder_of(entry.extra)) and (here := git.posix_folder(named))),
-        None,
+        (here for entry in entries if (named := folder_of(entry.extra)) and (here := git.posix_folder(named))), None
     )
     project = "" if folder is None else next(git.readable_names(git.locate(folder)))
     began = next((message.at for message in messages if message.at), "")

@@ -124,10 +124,7 @@ _COMMAND = lazy_regex(r"\s*<(?:command-(?:name|message|args)|local-command-(?:st
 # Lists, since a foreign value may be one that cannot be looked up by its hash.
 _TYPED: Final = ["user", "assistant"]
 _DATA_ROLES: Final = ["system", "tool", "developer"]
-_KINDS: Final = {
-    "progress": EntryKind.PROGRESS,
-    "attachment": EntryKind.ATTACHMENT,
-}
+_KINDS: Final = {"progress": EntryKind.PROGRESS, "attachment": EntryKind.ATTACHMENT}
 
 
 def json_object_of(entry: Entry) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents import parse_document
 from reverie.documents.layout import copy_name, is_conflict_copy
+from reverie.documents.parse import parse_document
 from reverie.sync.decide import is_unchanged_in_store
 from reverie.sync.inputs import Baseline, LeftOut, PathState, Save, is_own_write, sha256
 from reverie.sync.merge_base import merge_base

@@ -12,7 +12,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from reverie import files, syscalls
-from reverie.documents import has_too_many_items, is_conflict_copy
+from reverie.documents.layout import is_conflict_copy
+from reverie.documents.parse import has_too_many_items
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fold_name, segment_error
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from msgspec.structs import asdict, replace
 
 from reverie import wire
-from reverie.documents import is_conflict_copy
+from reverie.documents.layout import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
 from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord

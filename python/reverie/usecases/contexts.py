@@ -16,7 +16,8 @@ import msgspec
 
 from reverie import tokenizer, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
-from reverie.context import Limits, Parts, RecallLine, assemble, ceilings
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts, RecallLine, ceilings
 from reverie.context.text import render, text_of, text_of_tokens
 from reverie.context.tiers import summary_room
 from reverie.decode import convert
@@ -42,7 +43,7 @@ from reverie.usecases.opening_index import current_index
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context import Context
+    from reverie.context.inputs import Context
     from reverie.models import Entry
     from reverie.store import Reader
 

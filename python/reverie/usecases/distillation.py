@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
-from reverie.context import Limits, Parts, assemble, tail_start
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts
+from reverie.context.units import tail_start
 from reverie.distill import state_text, summary_text
 from reverie.distill.distiller import Extractive
 from reverie.distill.objections import objections

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from reverie import wire
-from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.edit import append_entry
 from reverie.documents.header import patch_text, refresh_header
-from reverie.documents.parse import parse_source
+from reverie.documents.layout import is_conflict_copy
+from reverie.documents.parse import ITEMS_MAX, has_too_many_items, parse_source
 from reverie.documents.summary import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.documents import session_of
+from reverie.documents.layout import session_of
 from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
 from reverie.usecases import memories as memory_changes
 from reverie.usecases import review

@@ -13,7 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import tokenizer
-from reverie.context import assemble, ceilings, open_turn_start, tail_start
+from reverie.context.assemble import assemble
+from reverie.context.inputs import ceilings
+from reverie.context.units import open_turn_start, tail_start
 from reverie.distill import summary_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Section
@@ -21,7 +23,7 @@ from reverie.models import Section
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from reverie.context import Context, Limits, Parts
+    from reverie.context.inputs import Context, Limits, Parts
     from reverie.distill.distiller import Extractive
     from reverie.models import Distillation, Entry, Message, Passage, Summary
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents import parse_document
 from reverie.documents.index import DocumentEntry, flat, size_text
+from reverie.documents.parse import parse_document
 from reverie.documents.summary import sentence
 from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord

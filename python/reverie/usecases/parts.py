@@ -22,7 +22,7 @@ from reverie.words import copy_key
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.documents import Item, Wording
+    from reverie.documents.items import Item, Wording
     from reverie.store import Reader
 
 _HASHES_BYTES = 1_000_000  # of lines: those of the part that is written to are looked at after each write

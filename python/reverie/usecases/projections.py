@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import documents, tokenizer, wire
-from reverie.documents import DocumentEntry, index
+from reverie import tokenizer, wire
+from reverie.documents import index
 from reverie.documents.edit import is_listed
-from reverie.documents.index import ArchiveEntry, update_memory_list
+from reverie.documents.index import ArchiveEntry, DocumentEntry, update_memory_list
+from reverie.documents.parse import parse_document
 from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.documents.summary import summary_line
 from reverie.store import (
@@ -314,7 +315,7 @@ def _shared_entry(reader: Reader, entry: DocumentEntry, project: str) -> Documen
     document = reader.load(DocumentRecord, (entry.path,))
     if document is None or not document.ids:
         return entry
-    items = documents.parse_document(document.path, document.content).items
+    items = parse_document(document.path, document.content).items
     records = (reader.load(MemoryRecord, (memory_id,)) for memory_id in document.ids)
     visible = [
         item

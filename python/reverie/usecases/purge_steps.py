@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
-from reverie.documents import Delete, apply_changes, parse_document
+from reverie.documents.edit import apply_changes
+from reverie.documents.items import Delete
+from reverie.documents.parse import parse_document
 from reverie.errors import ReverieError
 from reverie.store import (
     ArchiveRecord,

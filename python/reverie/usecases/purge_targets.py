@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reverie.documents import is_conflict_copy
+from reverie.documents.layout import is_conflict_copy
 from reverie.errors import NotFound
 from reverie.lazy_regex import lazy_regex
 from reverie.store import (

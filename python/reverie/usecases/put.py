@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from reverie import documents
 from reverie.documents.header import written_summary
 from reverie.documents.items import match_ids
-from reverie.documents.layout import DocumentKind
-from reverie.documents.parse import parse_source, summary_of
+from reverie.documents.layout import DocumentKind, session_of
+from reverie.documents.parse import ids_of_items, items_by_id, parse_document, parse_source, summary_of
 from reverie.documents.project_paths import PERSON, folder_of
 from reverie.documents.summary import shortened
 from reverie.doubts import without_doubt
@@ -43,7 +42,7 @@ from reverie.words import analyze
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reverie.documents import Item, ParsedDocument
+    from reverie.documents.items import Item, ParsedDocument
     from reverie.documents.parse import ParsedSource
     from reverie.store import Reader, Writer
     from reverie.usecases.by import Author, By
@@ -177,7 +176,7 @@ def put_texts(
             continue
         old = before[path]
         unchanged = old_items.pop(path, {})
-        memories.session = documents.session_of(new.text) if by.author == "person" else None
+        memories.session = session_of(new.text) if by.author == "person" else None
         edited: list[Item] = []
         for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
             if name in records or not _same_block(unchanged.get(name), item):
@@ -218,7 +217,7 @@ def _parsed(
         if old is not None:
             old_items[path] = items_of(old)
         if new is not None:
-            pages[path] = documents.parse_document(path, new.text)
+            pages[path] = parse_document(path, new.text)
     return old_items, pages
 
 
@@ -229,7 +228,7 @@ def blocks_of(record: DocumentRecord) -> list[tuple[str, str]]:
 
 def items_of(record: DocumentRecord) -> dict[str, Item]:
     """Return the memory blocks of a stored document by their ids, in their order."""
-    return documents.items_by_id(record.path, record.content, record.ids)
+    return items_by_id(record.path, record.content, record.ids)
 
 
 def _same_block(before: Item | None, after: Item) -> bool:
@@ -278,7 +277,7 @@ def _block_ids(
     for path, page in pages.items():
         new = changed[path]
         if path not in unnamed and new is not None and new.ids is not None:
-            ids[path] = list(documents.ids_of_items(path, new.text, new.ids))
+            ids[path] = list(ids_of_items(path, new.text, new.ids))
             continue
         names: list[str] = []
         for item, name in zip(page.items, matched[path], strict=True):

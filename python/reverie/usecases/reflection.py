@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Meta, UnsetType
 
-from reverie import documents, tokenizer, tools, wire
+from reverie import tokenizer, tools, wire
+from reverie.documents.parse import parse_document
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model.pages import Quotable, pages_of
@@ -199,7 +200,7 @@ def _system(folder: Folder) -> str:
 def _episodes(path: str, text: str, summary: str) -> str:
     """Return the index lines of a file of episodes: one for the file, and one for each episode."""
     lines = [f"- {path} ({len(text.encode()):,} bytes): {summary}"]
-    for item in documents.parse_document(path, text).items:
+    for item in parse_document(path, text).items:
         own = next((value for key, value in item.fields if key == "Summary"), "")
         lines.append(_closed(f"  - {item.title or ''}: {own}"))
     return "\n".join(lines)

@@ -10,12 +10,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import documents
 from reverie.documents.edit import append_entry
 from reverie.documents.header import patch_text
-from reverie.documents.index import ordered
+from reverie.documents.index import DocumentEntry, ordered
 from reverie.documents.items import match_ids
 from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.parse import items_by_id, parse_document
 from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.documents.prose import entry_with_bullets, with_bullets
 from reverie.errors import ModelFailed, ReverieError
@@ -27,7 +27,7 @@ from reverie.usecases.documents import check_storable, writable_path
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.documents import Item
+    from reverie.documents.items import Item
     from reverie.language_model.pages import SourceEntry
     from reverie.models import Memory
     from reverie.redact import Redactor
@@ -69,7 +69,7 @@ class _File:
         """Return the memory blocks of this file by their ids."""
         if self.text is None:
             return {}
-        return documents.items_by_id(path, self.text, self.ids)
+        return items_by_id(path, self.text, self.ids)
 
 
 class Folder:
@@ -115,7 +115,7 @@ class Folder:
     def listed(self) -> list[tuple[str, str, int]]:
         """Return path, summary line and size in bytes of each file, in the order of memory lists."""
         entries = [
-            documents.DocumentEntry(path, len(text.encode()), documents.parse_document(path, text).summary)
+            DocumentEntry(path, len(text.encode()), parse_document(path, text).summary)
             for path, text in self.texts().items()
         ]
         return [(entry.path, entry.summary, entry.size) for entry in ordered(entries)]
@@ -222,7 +222,7 @@ class Folder:
         self._check_text(path, text)
         old = self._files.get(path) or _File(None)
         before = old.blocks(path)
-        items = documents.parse_document(path, text).items
+        items = parse_document(path, text).items
         pairs = [(name, item.text) for name, item in before.items()]
         matched = match_ids({path: pairs}, {path: [item.text for item in items]})[path]
         names: list[str] = []

@@ -14,12 +14,13 @@ from reverie import consolidate, tokenizer, wire
 from reverie.consolidate import Decision
 from reverie.decode import convert
 from reverie.distill.own_words import own_words
-from reverie.documents import Add as AddItem
-from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
-from reverie.documents import Delete as DeleteItem
-from reverie.documents import Update as UpdateItem
+from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.escape import clean
 from reverie.documents.index import long_term_memory, long_term_memory_bytes_max
+from reverie.documents.items import Add as AddItem
+from reverie.documents.items import ChangedDocument, Wording
+from reverie.documents.items import Delete as DeleteItem
+from reverie.documents.items import Update as UpdateItem
 from reverie.documents.parts import is_full, next_part, open_part, room
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ValidationError
@@ -37,7 +38,7 @@ from reverie.words import normalize
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from reverie.documents import Change as ItemChange
+    from reverie.documents.items import Change as ItemChange
     from reverie.models import Change, Message
     from reverie.redact import Redactor
 

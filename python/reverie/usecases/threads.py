@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import tokenizer, wire
-from reverie.context import is_turn_finished
+from reverie.context.units import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line

@@ -9,7 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.documents import Add, Change, Delete, Update, revert_change
+from reverie.documents.items import Add, Change, Delete, Update
+from reverie.documents.revert import revert_change
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import EntryKind
 from reverie.store import (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import tokenizer, wire
-from reverie.context import open_turn_start
+from reverie.context.units import open_turn_start
 from reverie.decode import from_msgpack
 from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError

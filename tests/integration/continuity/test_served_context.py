@@ -10,9 +10,9 @@ import pytest
 
 from reverie import tokenizer
 from reverie.client import Client
-from reverie.context import render
+from reverie.context.text import render
 from reverie.errors import Conflict
-from reverie.evals import context_text
+from reverie.evals.after_transcript import context_text
 from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.generated_sessions import generated_files

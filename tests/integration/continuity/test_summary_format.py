@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from reverie import tokenizer
-from reverie.context import render
+from reverie.context.text import render
 from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import score
 from reverie.evals.cuts import Cut, find_cuts

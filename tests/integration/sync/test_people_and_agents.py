@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.documents import ITEMS_MAX
+from reverie.documents.parse import ITEMS_MAX
 from reverie.errors import Conflict, NotFound, TooLarge, ValidationError
 from support.daemon import running_daemon
 from support.daemon_folder import SAVES, Tree, tree

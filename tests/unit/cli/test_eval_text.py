@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import evals, tokenizer
+from reverie import tokenizer
+from reverie.evals import after_transcript
 from reveried.demo.session import sample
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ def test_what_is_no_session_is_refused(cli: Cli, tmp_path: Path, what: str) -> N
 
 def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """`eval context` counts the final newline: its output has `--max-tokens` tokens, and none if there is no text."""
-    monkeypatch.setattr(evals, "context_text", lambda _, most: " ".join(["word"] * most))
+    monkeypatch.setattr(after_transcript, "context_text", lambda _, most: " ".join(["word"] * most))
     out = cli("eval", "context", transcript, "--max-tokens", "50").out
     assert out.endswith("word\n")
     assert tokenizer.count(out) == 50
-    monkeypatch.setattr(evals, "context_text", lambda *_: "")
+    monkeypatch.setattr(after_transcript, "context_text", lambda *_: "")
     assert cli("eval", "context", transcript).out == ""

@@ -182,7 +182,8 @@ PROGRAM = """
 import sys
 from reverie.consolidate import apply, decide, plan_oldest
 from reverie.models import Candidate, Memory, MemoryType, Tier
-from reverie.documents import Wording, new_document
+from reverie.documents.edit import new_document
+from reverie.documents.items import Wording
 from reverie.documents.index import long_term_memory
 kinds = list(MemoryType)
 texts = ["Use the " + w + " for " + v for w in "cache broker parser index".split() for v in "tests builds runs".split()]

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from reverie import tokenizer
-from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.text import BEGINNING, WAITING
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts, RecallLine
+from reverie.context.text import BEGINNING, WAITING, render
 from reverie.context.tiers import FRAME, HEADING
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Dropped, Note, Passage
@@ -352,7 +353,8 @@ def test_a_result_of_five_megabytes() -> None:
 _SCRIPT = """
 import hashlib, sys
 import orjson
-from reverie.context import Limits, Parts, assemble
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts
 from reverie.models import Note, Passage
 from support.talk import Talk
 talk = Talk()

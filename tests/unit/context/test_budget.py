@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reverie import tokenizer
-from reverie.context import Limits, RecallLine, ceilings, tiers
+from reverie.context import tiers
 from reverie.context.edits import edits_on_server, takes_late_system
-from reverie.context.inputs import SHARES, hard_limit, target
+from reverie.context.inputs import SHARES, Limits, RecallLine, ceilings, hard_limit, target
 from reverie.context.tiers import HEADING, pack_excerpts, total_tokens
 from reverie.models import Dropped, Note, Passage
 

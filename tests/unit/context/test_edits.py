@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from reverie.context import Limits, Parts, assemble
+from reverie.context.assemble import assemble
 from reverie.context.edits import PLACEHOLDER, clear, server_edits, tool_uses_to_clear
+from reverie.context.inputs import Limits, Parts
 from reverie.context.units import split_units
 from support.api_rules import violations
 from support.talk import Talk

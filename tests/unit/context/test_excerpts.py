@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reverie.context import Limits, Parts, assemble
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts
 from reverie.context.tiers import pack_excerpts
 from reverie.models import Passage
 from reverie.tokenizer import count

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from reverie import tokenizer
-from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.text import neutralize_markup, text_of
+from reverie.context.assemble import assemble
+from reverie.context.inputs import Limits, Parts, RecallLine
+from reverie.context.text import neutralize_markup, render, text_of
 from reverie.models import Note, Passage
 from support.talk import Talk
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.context import is_turn_finished, open_turn_start, tail_start
+from reverie.context.units import is_turn_finished, open_turn_start, tail_start
 from reverie.models import Message
 from support.talk import Talk
 

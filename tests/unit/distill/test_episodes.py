@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reverie.distill.distiller import Extractive
-from reverie.documents import Wording, new_document
+from reverie.documents.edit import new_document
+from reverie.documents.items import Wording
 from reverie.models import Candidate, MemoryType
 from support.thread import Thread
 

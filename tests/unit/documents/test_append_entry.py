@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.documents import parse_document
 from reverie.documents.edit import append_entry, with_blocks_of
+from reverie.documents.parse import parse_document
 
 TWELVE = "one two three four five six seven eight nine ten eleven twelve"
 TEN = TWELVE.replace(" eleven twelve", "…")

@@ -6,18 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from reverie.documents import (
-    Add,
-    Change,
-    ChangedDocument,
-    Delete,
-    Update,
-    Wording,
-    apply_changes,
-    new_document,
-    parse_document,
-    refresh_header,
-)
+from reverie.documents.edit import apply_changes, new_document
+from reverie.documents.header import refresh_header
+from reverie.documents.items import Add, Change, ChangedDocument, Delete, Update, Wording
+from reverie.documents.parse import parse_document
 from reverie.errors import ValidationError
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import DocumentEntry, update_memory_list
-from reverie.documents.index import BYTES_MAX, LINES_MAX
+from reverie.documents.index import BYTES_MAX, LINES_MAX, DocumentEntry, update_memory_list
 from support.soak import count
 
 ENTRIES = [

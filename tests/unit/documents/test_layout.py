@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.documents import (
-    Delete,
-    DocumentKind,
-    apply_changes,
-    ids_of_items,
-    is_conflict_copy,
-    items_by_id,
-    kind_of,
-    parse_document,
-    revert_change,
-)
+from reverie.documents.edit import apply_changes
 from reverie.documents.escape import bullet
+from reverie.documents.items import Delete
+from reverie.documents.layout import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.parse import ids_of_items, items_by_id, parse_document
+from reverie.documents.revert import revert_change
 from reverie.models import MemoryType
 
 CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  type: {}\n---\n\nTag first.\n"

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import DocumentKind, ParsedDocument, Update, Wording, apply_changes, parse_document
-from reverie.documents.parse import parse_items
+from reverie.documents.edit import apply_changes
+from reverie.documents.items import ParsedDocument, Update, Wording
+from reverie.documents.layout import DocumentKind
+from reverie.documents.parse import parse_document, parse_items
 from support.document_cases import awkward_documents
 from support.soak import count
 

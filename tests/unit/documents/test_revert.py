@@ -5,18 +5,11 @@ from __future__ import annotations
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import (
-    Add,
-    Change,
-    Delete,
-    Update,
-    Wording,
-    apply_changes,
-    new_document,
-    parse_document,
-    refresh_header,
-    revert_change,
-)
+from reverie.documents.edit import apply_changes, new_document
+from reverie.documents.header import refresh_header
+from reverie.documents.items import Add, Change, Delete, Update, Wording
+from reverie.documents.parse import parse_document
+from reverie.documents.revert import revert_change
 from support.soak import count
 
 PATH = "facts/user.md"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.documents import parse_document
 from reverie.documents.header import patch_text
+from reverie.documents.parse import parse_document
 from reverie.documents.summary import WORDS_MAX, at_most, sentence, shortened, summary_line
 from reverie.errors import ValidationError
 from reverie.tools.memory import MemoryToolError, replaced

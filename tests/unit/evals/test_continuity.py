@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reverie import tokenizer
-from reverie.context import render
+from reverie.context.text import render
 from reverie.errors import ValidationError
 from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity, svg

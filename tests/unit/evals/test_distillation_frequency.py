@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.context import Limits
+from reverie.context.inputs import Limits
 from reverie.context.units import split_units
 from reverie.errors import ValidationError
 from reverie.evals.frequency import BESIDE, frequency, one_thread

@@ -13,8 +13,8 @@ import pytest
 
 from reverie import tokenizer
 from reverie.errors import ReverieError
-from reverie.evals import context_text, knowledge_text
 from reverie.evals.__main__ import main
+from reverie.evals.after_transcript import context_text, knowledge_text
 from support.shared import all_sessions
 from support.soak import count
 from support.thread import Thread, logger_fix

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from reverie import tokenizer
-from reverie.documents import DocumentEntry
 from reverie.documents.index import (
     ArchiveEntry,
+    DocumentEntry,
     index_text,
     long_term_memory,
     long_term_memory_bytes_max,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.documents import ITEMS_MAX
+from reverie.documents.parse import ITEMS_MAX
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, read_file, scan, scan_path
 from support.spaces import scan_and_read

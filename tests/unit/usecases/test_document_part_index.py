@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.documents import Wording
+from reverie.documents.items import Wording
 from reverie.documents.parts import PART_ITEMS_MAX
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.documents import refresh_header
+from reverie.documents.header import refresh_header
 from reverie.store import DocumentRecord
 from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
