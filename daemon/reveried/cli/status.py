@@ -1,7 +1,13 @@
 """The status of daemon and folder in words."""
 
-from reverie import wire
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from reveried.cli.output import counted, print_fields, print_table, say, when
+
+if TYPE_CHECKING:
+    from reverie import wire
 
 FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 _LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all

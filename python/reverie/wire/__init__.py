@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from reverie.wire.tools import *
 
 else:
-    _MODULES = ("base", "parsing", "spaces", "memories", "threads", "sessions", "contexts", "documents", "search")
-    _MODULES += ("runs", "history", "tools", "brief", "redactions", "distillation", "dreams", "status")
+    _MODULES = ("base", "parsing", "spaces", "memories", "threads", "documents", "history", "search", "sessions")
+    _MODULES += ("contexts", "runs", "tools", "brief", "redactions", "distillation", "dreams", "status")
 
     def __getattr__(name: str) -> Any:
         if name in _MODULES:
