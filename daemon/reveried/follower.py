@@ -272,9 +272,7 @@ def _tail(followed: _Followed) -> bytes:
 async def _open(services: Services, space: str, followed: _Followed, *, rewritten: bool) -> None:
     """Set the position from which a file is to be read: that of its import, or the start where it was rewritten."""
     record = followed.record
-    import_position = await imports.begin(
-        services, space, client=record.client, session=record.session, source=str(followed.path)
-    )
+    import_position = await imports.begin(services, space, record.client, record.session, str(followed.path))
 
     def is_unchanged() -> bool:
         with find.open_transcript(followed.path) as stream:

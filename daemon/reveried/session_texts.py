@@ -12,6 +12,7 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from reverie import wire
 from reverie.errors import Busy, ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import projects
@@ -29,9 +30,9 @@ PARTS: Final = ("state", "summary", "excerpts")
 CHARS_MAX: Final = 9_500  # of one hook: above 10,000 Claude Code shows the first 2,000, Codex the two ends
 _HEAD_CHARS: Final = {"state": 2_000, "summary": 300, "excerpts": 300}  # for what is put around a part
 _TIERS: Final = {
-    "state": ("digest", "workingState", "notes", "recall"),
-    "summary": ("summary",),
-    "excerpts": ("excerpts", "tail"),
+    "state": "digest,workingState,notes,recall",
+    "summary": "summary",
+    "excerpts": "excerpts,tail",
 }
 _GOES_ON: Final = "The summary goes on:\n"
 _CACHED_MAX: Final = 64  # threads, of some 30 KB each
@@ -134,13 +135,9 @@ class SessionTexts:
             room = CHARS_MAX - _HEAD_CHARS[part]
             begin, rest = rest, ""
             try:
-                text = await contexts.context_text(
-                    services,
-                    *key,
-                    tiers=_TIERS[part],
-                    max_chars=room - len(begin),
-                    written_max_chars=2 * room - len(_GOES_ON) if part == "summary" else None,
-                )
+                asked = wire.ContextQuery(format="text", tiers=_TIERS[part], max_chars=room - len(begin))
+                written = 2 * room - len(_GOES_ON) if part == "summary" else None
+                text = await contexts.context_text(services, *key, asked, written_max_chars=written)
             except ReverieError as error:
                 logger("reveried.session_texts").info("a text was not made", part=part, code=error.code)
                 if isinstance(error, Busy):

@@ -19,7 +19,7 @@ from reveried.execute import decide, read, retry_while_stale, stored_answer
 from reveried.locks import keyed_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from reverie.store import Reader
     from reverie.usecases.by import By
@@ -91,22 +91,14 @@ async def set_state(
     return working_state.state_answer(after)
 
 
-async def context(
-    services: Services,
-    space: str,
-    thread_id: str,
-    *,
-    query: str | None,
-    placement: contexts.Placement | None,
-    max_tokens: int | None,
-) -> wire.ContextAnswer:
-    """Return the request fragment of a thread with the cost of each tier; `query` replaces the derived recall query.
+async def context(services: Services, space: str, thread_id: str, asked: wire.ContextQuery) -> wire.ContextAnswer:
+    """Return the request fragment of a thread with the cost of each tier.
 
     Raises:
         NotFound: no such thread.
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
     """
-    job = await context_job(services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens)
+    job = await context_job(services, space, thread_id, asked)
     return await decide(services, "context", job, wire.ContextAnswer)
 
 
@@ -114,13 +106,9 @@ async def context_text(
     services: Services,
     space: str,
     thread_id: str,
+    asked: wire.ContextQuery,
     *,
-    query: str | None = None,
-    placement: contexts.Placement | None = None,
-    max_tokens: int | None = None,
-    max_chars: int | None = None,
     written_max_chars: int | None = None,
-    tiers: Sequence[str] | None = None,
     index: str | None = None,
 ) -> str:
     """Return the request of a thread's context as text, or its tiers: those named, in at most `max_chars` characters.
@@ -133,32 +121,25 @@ async def context_text(
         NotFound: no such thread.
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`, and no `max_chars` is given.
     """
-    sized = max_chars is not None
-    job = await context_job(
-        services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens, sized=sized
-    )
+    job = await context_job(services, space, thread_id, asked, sized=asked.max_chars is not None)
     if index is not None:
         job = replace(job, index=index or None)
-    text = contexts.TextJob(job, None if tiers is None else list(tiers), max_chars, written_max_chars)
+    text = contexts.TextJob(job, asked.tier_names, asked.max_chars, written_max_chars)
     return (await decide(services, "context-text", text, wire.ContextText)).text
 
 
 async def context_job(
-    services: Services,
-    space: str,
-    thread_id: str,
-    *,
-    query: str | None,
-    placement: contexts.Placement | None = "late",
-    max_tokens: int | None = None,
-    sized: bool = False,
+    services: Services, space: str, thread_id: str, asked: wire.ContextQuery, *, sized: bool = False
 ) -> contexts.ContextJob:
-    """Return the input from which a thread's context is assembled: state, recalled memories, sizes. Raises NotFound."""
+    """Return the input from which a thread's context is assembled: state, recalled memories, sizes. Raises NotFound.
+
+    The query asked for replaces the one that is derived from the state.
+    """
     config = services.config
     plan = await state(services, space, thread_id)
     visible = projects.visible(projects.thread_project(services, space, thread_id))
     recall = await asyncio.to_thread(
-        services.recall.lines, space, query or plan.query, limit=RECALL_LINES, projects=visible
+        services.recall.lines, space, asked.query or plan.query, limit=RECALL_LINES, projects=visible
     )
     room = contexts.Room(
         window=config.context.window,
@@ -166,18 +147,15 @@ async def context_job(
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
         clear_at=config.context.clear_at,
     )
-    return await read(
-        services,
-        space,
-        partial(
-            contexts.snapshot,
-            thread_id=thread_id,
-            state=plan.state,
-            recall=recall,
-            bootstrap=config.context.bootstrap,
-            room=room,
-            max_tokens=max_tokens,
-            placement=placement,
-            sized=sized,
-        ),
+    snapshot = partial(
+        contexts.snapshot,
+        thread_id=thread_id,
+        state=plan.state,
+        recall=recall,
+        bootstrap=config.context.bootstrap,
+        room=room,
+        max_tokens=asked.max_tokens,
+        placement=asked.placement,
+        sized=sized,
     )
+    return await read(services, space, snapshot)

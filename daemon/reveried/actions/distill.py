@@ -14,7 +14,7 @@ from reverie.errors import Busy, Conflict
 from reverie.usecases import distill as distill_case
 from reverie.usecases import learn as learn_case
 from reveried.actions.accesses import write_accesses
-from reveried.actions.learn import RANDOM_BYTES, learn_snapshot, reflection_setting
+from reveried.actions.learn import learn_snapshot, terms
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
 from reveried.models.ask import asked, one_at_a_time, prepared
@@ -109,15 +109,4 @@ def _distill_snapshot(
     if token_budget is not None:
         bounds.token_budget = min(token_budget, config.dream.max_token_budget)
         bounds.is_budgeted = True
-    job = distill_case.snapshot(
-        reader,
-        thread,
-        bounds=bounds,
-        window=config.context.window,
-        memory_window=config.consolidation.window,
-        redact=services.redact_rules,
-        at=services.clock(),
-        random=services.random(RANDOM_BYTES),
-    )
-    job.reflection = reflection_setting(services)
-    return job
+    return distill_case.snapshot(reader, thread, terms(services), bounds=bounds, window=config.context.window)

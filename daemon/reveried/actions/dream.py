@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.usecases import dream as dream_case
 from reveried.actions.accesses import write_accesses
+from reveried.actions.learn import terms
 from reveried.execute import answer_once, execute
 from reveried.locks import keyed_lock
 from reveried.models.ask import one_at_a_time
@@ -65,11 +66,5 @@ async def dream(
 
 def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:
     """Return a DreamJob: the memories, token budget, settings and time that a dream is decided from."""
-    return dream_case.snapshot(
-        reader,
-        token_budget=token_budget,
-        max_token_budget=services.config.dream.max_token_budget,
-        window=services.config.consolidation.window,
-        redact=services.redact_rules,
-        at=services.clock(),
-    )
+    most = services.config.dream.max_token_budget
+    return dream_case.snapshot(reader, terms(services), token_budget=token_budget, max_token_budget=most)

@@ -30,10 +30,10 @@ PIECE_BESIDE_BYTES = 64 * 1024  # and when agents write: a write that shares the
 async def begin(
     services: Services,
     space: str,
-    *,
     client: str,
     session: str,
     source: str | None,
+    *,
     again: bool = False,
     key: tuple[str, str] | None = None,
 ) -> wire.ImportPlace:

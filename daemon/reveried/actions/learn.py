@@ -11,12 +11,13 @@ from reverie.errors import ValidationError
 from reverie.usecases import consolidation
 from reverie.usecases import learn as learn_case
 from reverie.usecases.consolidation import changes_answer
+from reverie.usecases.terms import Terms
 from reveried.actions.accesses import write_accesses
 from reveried.execute import decide, execute, read
 from reveried.models.ask import one_at_a_time, reflection_bounds
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome, ReflectionBounds
+    from reverie.language_model.requests import Outcome
     from reverie.store import Reader, Write
     from reverie.usecases.by import By
     from reveried.services import Services
@@ -95,7 +96,7 @@ async def _with_memories(
             space,
             extracted.candidates,
             window=window,
-            at=job.at,
+            at=job.terms.at,
             objections=extracted.objections,
             project=job.project or "",
         )
@@ -116,27 +117,19 @@ def require_tools(services: Services) -> None:
 
 
 def learn_snapshot(
-    services: Services,
-    reader: Reader,
-    thread: str,
-    *,
-    reflect: bool = False,
-    memories: bool = True,
+    services: Services, reader: Reader, thread: str, *, reflect: bool = False, memories: bool = True
 ) -> learn_case.LearnJob:
     """Return what learning is decided from, without `memories` all but these. Raises NotFound."""
-    job = learn_case.snapshot(
-        reader,
-        thread,
+    return learn_case.snapshot(reader, thread, terms(services, reflect=reflect), memories=memories)
+
+
+def terms(services: Services, *, reflect: bool = False) -> Terms:
+    """Return by what memories are decided now; with `reflect`, or that setting, a model changes them by tools."""
+    reflects = reflect or services.config.distiller.learning == "reflection"
+    return Terms(
         window=services.config.consolidation.window,
-        redact=services.redact_rules,
         at=services.clock(),
+        redact=services.redact_rules,
         random=services.random(RANDOM_BYTES),
-        memories=memories,
+        reflection=reflection_bounds(services) if reflects else None,
     )
-    job.reflection = reflection_bounds(services) if reflect else reflection_setting(services)
-    return job
-
-
-def reflection_setting(services: Services) -> ReflectionBounds | None:
-    """Return the bounds of a reflection if the setting `distiller.learning` is `reflection`, else None."""
-    return reflection_bounds(services) if services.config.distiller.learning == "reflection" else None

@@ -17,22 +17,22 @@ from reverie.git import locate
 from reverie.usecases import privacy, run_files, run_memories, runs
 from reveried.actions import projects
 from reveried.actions.accesses import write_accesses
+from reveried.actions.learn import terms
 from reveried.clock import text_of
 from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
-from reveried.models.ask import one_at_a_time, reflection_bounds
+from reveried.models.ask import one_at_a_time
 from reveried.stored import spaces_of
 from reveried.supervise import failures_logged
 from reveried.written_files import written_since
 
 if TYPE_CHECKING:
-    from reverie.store import Reader, RunRecord
+    from reverie.store import RunRecord
     from reverie.usecases.by import By
     from reveried.services import Services
 
-RANDOM_BYTES = 16
 LOOK_EVERY_S = 5.0  # for runs that are due
 WHO = "reveried"
 
@@ -54,7 +54,7 @@ async def complete(services: Services, by: By, run: str, *, ended_by: wire.RunEn
         result = await execute(
             services,
             by,
-            snapshot=lambda reader: _snapshot(services, reader, run),
+            snapshot=lambda reader: runs.snapshot(reader, run, terms(services)),
             skip=_stored_result,
             outcomes={},
             job="run",
@@ -117,22 +117,9 @@ def _stored_result(job: runs.RunJob) -> wire.RunResult | None:
     return convert(job.run.answer, wire.RunResult)
 
 
-def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:
-    job = runs.snapshot(
-        reader,
-        run,
-        window=services.config.consolidation.window,
-        redact=services.redact_rules,
-        at=services.clock(),
-        random=services.random(RANDOM_BYTES),
-    )
-    job.reflection = reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
-    return job
-
-
 async def context(services: Services, space: str, run: str) -> wire.RunContext:
     """Return the text that a completion now would extract knowledge from."""
-    job = await read(services, space, lambda reader: _snapshot(services, reader, run))
+    job = await read(services, space, lambda reader: runs.snapshot(reader, run, terms(services)))
     return await asyncio.to_thread(run_memories.context_answer, job)
 
 

@@ -58,9 +58,7 @@ async def begin(
         return wire.Session(request.client, request.session, at, at)
     by = By(space, f"session:{request.client}")
     project = await registered(services, by, request.project)
-    import_position = await imports.begin(
-        services, space, client=request.client, session=request.session, source=transcript
-    )
+    import_position = await imports.begin(services, space, request.client, request.session, transcript)
     record = SessionRecord(
         client=request.client,
         session=request.session,

@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from msgspec.structs import replace
 
-from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Write
+from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord
+from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten_saves import WHY, move_to_review
 from reverie.usecases.forgotten_writes import forgotten_again
 from reverie.usecases.origins import casefolded
 from reverie.usecases.sync import WHY as SAVED
 from reveried.clock import text_of
+from reveried.drive import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -201,32 +203,35 @@ async def _attribute(services: Services, space: str, messages: Iterable[tuple[An
     said = [(call.words, _since(call.at, now)) for call in calls]
     spans = [span for call in calls if (span := _span(call, results)) is not None]
     times = await asyncio.to_thread(_change_times, Path(root)) if spans else {}
+    await write(services, _give_to_agent, By(space, who), said, spans, times)
+
+
+@writes(WHY)
+def _give_to_agent(
+    to: Writer, by: By, said: list[tuple[str, str]], spans: list[tuple[str, str]], times: Mapping[str, str]
+) -> None:
     since = min([*(at for _, at in said), *(begin for begin, _ in spans)])
-
-    def body(writer: Writer) -> None:
-        changed = False
-        forgotten = []
-        for path, meanwhile in _saves(writer, since, spans, times).items():
-            document = writer.load(DocumentRecord, (path,))
-            for name in [] if document is None else document.ids:
-                memory = writer.load(MemoryRecord, (name,))
-                if memory is None:
-                    continue
-                words, came_at = casefolded(memory.content), _came_at(writer, memory)
-                has_said = any(came_at >= since and words in text for text, since in said)
-                if not has_said and not (meanwhile and _came_by(writer, memory) in meanwhile):
-                    continue
-                own = replace(memory, trust="agent", provenance={**memory.provenance, "by": who})
-                candidate = forgotten_again(writer, own)
-                if candidate is not None:
-                    forgotten.append((own, candidate))
-                elif memory.trust == "person":
-                    changed |= writer.save(own, (name,))
-        move_to_review(writer, forgotten)
-        if changed:
-            writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
-
-    await services.submit(Write(space, who, WHY, body))
+    changed = False
+    forgotten = []
+    for path, meanwhile in _saves(to, since, spans, times).items():
+        document = to.load(DocumentRecord, (path,))
+        for name in [] if document is None else document.ids:
+            memory = to.load(MemoryRecord, (name,))
+            if memory is None:
+                continue
+            words, came_at = casefolded(memory.content), _came_at(to, memory)
+            has_said = any(came_at >= begin and words in text for text, begin in said)
+            if not has_said and not (meanwhile and _came_by(to, memory) in meanwhile):
+                continue
+            own = replace(memory, trust="agent", provenance={**memory.provenance, "by": by.who})
+            candidate = forgotten_again(to, own)
+            if candidate is not None:
+                forgotten.append((own, candidate))
+            elif memory.trust == "person":
+                changed |= to.save(own, (name,))
+    move_to_review(to, forgotten)
+    if changed:
+        to.save(MemoriesCursor(operation=to.number), MemoriesCursor.KEY)
 
 
 def _span(call: _Call, results: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reverie import tools
+from reverie import tools, wire
 from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
 from reveried.actions import contexts
@@ -16,7 +16,6 @@ from reveried.mcp.client_identity import project_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reverie import wire
     from reverie.store import Reader
     from reveried.http.types import Call
     from reveried.mcp.client_identity import Client
@@ -95,7 +94,8 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
             raise NotFound("there is no earlier thread of this project", hint="begin the work, or name a thread")
     # The earlier thread's own index is as old as that thread, and this one reads files by it now.
     index = str((await resources.contents(call, client, resources.INDEX, thread))["text"])
-    text = await contexts.context_text(call.services, call.space, asked, max_chars=CHARS_MAX, index=index)
+    wanted = wire.ContextQuery(format="text", max_chars=CHARS_MAX)
+    text = await contexts.context_text(call.services, call.space, asked, wanted, index=index)
     return f"{_CONTINUE}\n\nThread: {asked}\n\n{text}"
 
 

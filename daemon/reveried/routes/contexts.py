@@ -27,26 +27,9 @@ async def context(call: Call) -> Reply:
     """Return the request fragment to splat into a call of the model, and what each tier costs; or one plain text."""
     query = call.query_as(wire.ContextQuery)
     if query.format == "text":
-        text = await actions.context_text(
-            call.services,
-            call.space,
-            call.params["id"],
-            query=query.query,
-            placement=query.placement,
-            max_tokens=query.max_tokens,
-            max_chars=query.max_chars,
-            tiers=query.tier_names,
-        )
+        text = await actions.context_text(call.services, call.space, call.params["id"], query)
         return Reply(body=text.encode(), media=TEXT)
-    answer = await actions.context(
-        call.services,
-        call.space,
-        call.params["id"],
-        query=query.query,
-        placement=query.placement,
-        max_tokens=query.max_tokens,
-    )
-    return Reply(answer)
+    return Reply(await actions.context(call.services, call.space, call.params["id"], query))
 
 
 @serves(Contexts.working_state)

@@ -57,7 +57,7 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
     await services.follower.catch_up(services, (space, request.client, request.session))
     try:
         thread = imported.thread_id(request.client, request.session)
-        return await contexts.context_job(services, space, thread, query=None, sized=True)
+        return await contexts.context_job(services, space, thread, wire.ContextQuery(placement="late"), sized=True)
     except NotFound:
         return None
 

@@ -160,15 +160,8 @@ async def begin_import(call: Call) -> wire.ImportPlace:
     request = call.into(wire.StartImport)
     if request.again and call.agent is not None:
         raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
-    return await imports.begin(
-        call.services,
-        call.space,
-        client=request.client,
-        session=request.session,
-        source=request.source,
-        again=request.again,
-        key=call.idempotency,
-    )
+    of = request.client, request.session, request.source
+    return await imports.begin(call.services, call.space, *of, again=request.again, key=call.idempotency)
 
 
 @serves(Threads.send_chunk)

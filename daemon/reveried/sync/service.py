@@ -12,7 +12,7 @@ from reverie.sync.redaction import has_marker
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync as syncing
 from reverie.usecases.by import By
-from reverie.usecases.forgotten_saves import hold_saves
+from reverie.usecases.forgotten_saves import hold_saves, sessions_of
 from reverie.usecases.redactions import noted
 from reveried.locks import finish_before_cancel, keyed_lock
 from reveried.log import logger
@@ -290,9 +290,9 @@ class SyncService:
         done = await self._submit(syncing.commit.write(by, part), bulk=bulk)
         # A save is committed as it is, since a file cannot be refused: what an agent saved in it though a person forgot
         # it is taken out by the next operation.
-        take_out = hold_saves(part, done.value, space=space)
-        if take_out is not None:
-            await self._submit(take_out)
+        if sessions := sessions_of(part):
+            author = By(space, f"session:{next(iter(sessions.values()))}")
+            await self._submit(hold_saves.write(author, list(sessions), done.value))
         return done.value
 
     async def save_baselines(self, space: str) -> None:

@@ -114,6 +114,7 @@ class UseCase(Generic[P, A]):
     def named(self, args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of their parameters."""
         names = self.body.__code__.co_varnames[2 : self.body.__code__.co_argcount]
+        assert len(args) <= len(names)
         return {**dict(zip(names, args, strict=False)), **given}
 
 

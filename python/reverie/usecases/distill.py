@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reverie import tokenizer, wire
 from reverie.errors import Conflict
-from reverie.language_model.requests import Outcome, ReflectionBounds
+from reverie.language_model.requests import Outcome
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord
 from reverie.usecases import consolidation, procedures, projects, threads, working_state
@@ -21,7 +21,7 @@ from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.procedures import CommandCounts
-from reverie.usecases.redactions import RedactRules
+from reverie.usecases.terms import Terms
 from reverie.usecases.usage import record_use
 
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ class DistillJob(msgspec.Struct):
     """A snapshot for deciding a distillation.
 
     `entries` are those after the last distillation made here, `previous` is its record. `state` is the stored working
-    state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's, `random`
-    seeds the ids of new memories, `redact` makes the redactor. `outcomes` are the answers of a
-    model by the ids of their requests; None decides without one. With `reflection` memories are changed by calls of
-    tools, within these bounds.
+    state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's.
+    `outcomes` are the answers of a model by the ids of their requests; None decides without one.
     """
 
     thread: str
@@ -65,11 +63,8 @@ class DistillJob(msgspec.Struct):
     window: int
     memories: MemorySnapshot
     counts: CommandCounts
-    at: str
-    random: bytes
-    redact: RedactRules = msgspec.field(default_factory=RedactRules)
+    terms: Terms
     outcomes: dict[str, Outcome] | None = None
-    reflection: ReflectionBounds | None = None
     project_unknown: bool = False
 
 
@@ -109,20 +104,10 @@ class DistillPlan(msgspec.Struct):
     budget: int | None = None  # that the caller set
 
 
-def snapshot(
-    reader: Reader,
-    thread_id: str,
-    *,
-    bounds: Bounds,
-    window: int,
-    memory_window: int,
-    redact: RedactRules,
-    at: str,
-    random: bytes,
-) -> DistillJob:
+def snapshot(reader: Reader, thread_id: str, terms: Terms, *, bounds: Bounds, window: int) -> DistillJob:
     """Return a DistillJob, read from the store: all that a distillation of a thread is decided from.
 
-    `window` is for a thread that names none, `memory_window` is `consolidation.window`, both in tokens.
+    `window` (tokens) is for a thread that names none.
 
     Raises:
         NotFound: no such thread.
@@ -152,11 +137,9 @@ def snapshot(
         digest="" if digest is None else digest.text,
         bounds=bounds,
         window=thread.context_window or window,
-        memories=consolidation.snapshot(reader, window=memory_window),
+        memories=consolidation.snapshot(reader, window=terms.window),
         counts=procedures.snapshot(reader, thread),
-        at=at,
-        random=random,
-        redact=redact,
+        terms=terms,
     )
 
 

@@ -57,7 +57,9 @@ def decide(job: DistillJob) -> DistillPlan | list[ModelRequest]:
     asked = None
     if job.outcomes is not None:
         said = _said(entries, messages, cut)
-        asked = SummaryWork.of(said, text, job.redact.redactor(), previous=job.previous.text if job.previous else "")
+        asked = SummaryWork.of(
+            said, text, job.terms.redact.redactor(), previous=job.previous.text if job.previous else ""
+        )
     unread = _memory_work(job, _said(entries, messages, len(messages)))
     worked = None if unread is None else work_on(unread)
     if missing := _missing(job, asked, worked):
@@ -133,7 +135,7 @@ def _with_summary(
     answer = outcome.answer
     if answer is not None and answer.input_tokens + answer.output_tokens > job.bounds.token_budget:
         return distillation, text, "summary by rules (over_budget): the answer took more tokens than the budget has"
-    redacted, _ = job.redact.redactor().value({key.value: list(lines) for key, lines in packed.sections.items()})
+    redacted, _ = job.terms.redact.redactor().value({key.value: list(lines) for key, lines in packed.sections.items()})
     clean = replace(packed, sections={section: tuple(redacted.get(section.value, ())) for section in Section})
     return replace(distillation, summary=clean), summary_text.render(clean), ""
 
@@ -150,7 +152,7 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
     """
     engine = Extractive()
     previous = distillation_of(job.previous) if job.previous else None
-    redactor = job.redact.redactor()
+    redactor = job.terms.redact.redactor()
     # A digest without a distillation is one that a new thread inherited from an earlier one: it is built upon.
     inherited = job.digest and previous is None
     tail_from = messages[cut].first_seq if cut < len(messages) else end_seq
@@ -199,7 +201,7 @@ def _plan(
     worked: Worked | None,
 ) -> DistillPlan:
     """Return the plan that writes a distillation of `messages[:cut]`, and memories of messages not yet learnt from."""
-    redactor = job.redact.redactor()
+    redactor = job.terms.redact.redactor()
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     facts = Extractive().facts(unlearnt)
     counts = procedures.counted(job.counts, facts, redactor)
@@ -208,13 +210,13 @@ def _plan(
         facts = Extractive().facts([message for message in unlearnt if message.last_seq <= learnt_seq])
         counts = procedures.counted(job.counts, facts, redactor)
     memories.doubts = doubts.marks(
-        objections(facts), job.memories.memories, thread=job.thread, project=job.project, at=job.at
+        objections(facts), job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at
     )
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
     archive = _archive(job, covered, text, memories, redactor)
     return DistillPlan(
         thread=job.thread,
-        at=job.at,
+        at=job.terms.at,
         number=distillation.summary.number,
         last_seq=entries[-1].seq,
         through_seq=distillation.through_seq,
@@ -250,10 +252,10 @@ def _memories(
         unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])
         plan = screening.decide(
             job.memories,
-            Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own], unsure=True),
+            Extractive().candidates(unlearnt, at=job.terms.at, uses=[*counts.others, *counts.own], unsure=True),
             redactor=redactor,
-            at=job.at,
-            random=job.random,
+            at=job.terms.at,
+            random=job.terms.random,
             thread=screening.Origin(job.thread, job.project, job.project_unknown),
             messages=unlearnt,
         )
@@ -277,11 +279,11 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         messages=without_recalled([message for message in messages if message.last_seq > job.learnt_through]),
         snapshot=job.memories,
         outcomes=job.outcomes,
-        redactor=job.redact.redactor(),
-        at=job.at,
-        random=job.random,
+        redactor=job.terms.redact.redactor(),
+        at=job.terms.at,
+        random=job.terms.random,
         thread=screening.Origin(job.thread, job.project, job.project_unknown),
-        reflection=job.reflection,
+        reflection=job.terms.reflection,
     )
 
 

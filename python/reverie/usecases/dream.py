@@ -21,7 +21,7 @@ from reverie.usecases import consolidation
 from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import memory_of
-from reverie.usecases.redactions import RedactRules
+from reverie.usecases.terms import Terms
 from reverie.usecases.usage import record_use
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ Position: TypeAlias = tuple[int, str]
 class DreamJob(msgspec.Struct):
     """Input of a dream: the memories, the operation and id of each that has changed since the last one, and the budget.
 
-    `changed` is in rising order. `last` is the last dream's id; `redact` makes the redactor;
-    `maximum` is the largest budget that a caller may give. `outcomes` are the answers of a model by the ids of their
-    requests; None decides without one.
+    `changed` is in rising order. `last` is the last dream's id, `maximum` the largest budget that a caller may give.
+    `outcomes` are the answers of a model by the ids of their requests; None decides without one.
     """
 
     memories: MemorySnapshot
@@ -50,8 +49,7 @@ class DreamJob(msgspec.Struct):
     last: str | None
     budget: int
     maximum: int
-    at: str
-    redact: RedactRules = msgspec.field(default_factory=RedactRules)
+    terms: Terms
     outcomes: dict[str, Outcome] | None = None
 
 
@@ -75,19 +73,16 @@ class DreamPlan(msgspec.Struct):
     oversized: list[str] = []
 
 
-def snapshot(
-    reader: Reader, *, token_budget: int | None, max_token_budget: int, window: int, redact: RedactRules, at: str
-) -> DreamJob:
+def snapshot(reader: Reader, terms: Terms, *, token_budget: int | None, max_token_budget: int) -> DreamJob:
     """Return a DreamJob, read from the store; its budget is at most `max_token_budget`, which is also the default."""
     last = last_dream(reader)
     return DreamJob(
-        memories=consolidation.snapshot(reader, window=window),
+        memories=consolidation.snapshot(reader, window=terms.window),
         changed=_changed(reader, last),
         last=last.id if last else None,
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
         maximum=max_token_budget,
-        at=at,
-        redact=redact,
+        terms=terms,
     )
 
 
@@ -107,7 +102,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
     archive = batch.plan
     if archive is None:
         return DreamPlan(
-            at=job.at,
+            at=job.terms.at,
             last=job.last,
             budget=job.budget,
             memories=consolidation.empty_plan(job.memories),
@@ -120,7 +115,7 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
         pages,
         outcomes,
         budget=job.budget - archive.tokens_used,
-        redact=job.redact.redactor().text,
+        redact=job.terms.redact.redactor().text,
         forgotten=consolidation.forgotten_statements(job.memories),
     )
     by_rule = [
@@ -128,11 +123,13 @@ def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
         for change in archive.changes
         if not isinstance(change, Update | Delete) or not _is_named(asked, change.id)
     ]
-    memories = screening.plan_changes(job.memories, [*asked.changes, *by_rule], at=job.at, proposals=asked.proposals)
+    memories = screening.plan_changes(
+        job.memories, [*asked.changes, *by_rule], at=job.terms.at, proposals=asked.proposals
+    )
     memories.fallback = asked.fallback
     data, address = archive_with(archive, asked, CONSOLIDATE)
     return DreamPlan(
-        at=job.at,
+        at=job.terms.at,
         last=job.last,
         budget=job.budget,
         memories=memories,
@@ -155,7 +152,7 @@ def _batch(job: DreamJob) -> DreamBatch:
         [memory_of(records[name]) for _, name in job.changed],
         budget=job.budget,
         maximum=job.maximum,
-        redact=job.redact.redactor().text,
+        redact=job.terms.redact.redactor().text,
     )
 
 

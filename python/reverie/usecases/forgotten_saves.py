@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.documents.layout import session_of
-from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
+from reverie.store import DocumentRecord, Kind, MemoryRecord
 from reverie.usecases import memories as memory_changes
 from reverie.usecases import review
-from reverie.usecases.by import ENGINE
+from reverie.usecases.by import ENGINE, By, writes
 from reverie.usecases.forgotten_writes import HeldForPerson, forgotten_again
 
 if TYPE_CHECKING:
@@ -24,29 +24,27 @@ if TYPE_CHECKING:
 WHY = "folder.author"
 
 
-def hold_saves(plan: Plan, operations: Mapping[str, int], *, space: str) -> Write[None] | None:
-    """Return the write that takes forgotten statements out of files that name an agent's session; None without one.
+def sessions_of(plan: Plan) -> dict[str, str]:
+    """Return the session of an agent that each file of a plan names, as Claude Code's auto memory does, by path."""
+    return {put.path: session for put in plan.puts if (session := session_of(put.text)) is not None}
 
-    Claude Code's auto memory names it. `operations` committed the puts of the plan: of their memories those that came
-    by them are compared.
+
+@writes(WHY)
+def hold_saves(to: Writer, _: By, paths: Iterable[str], operations: Mapping[str, int]) -> None:
+    """Take forgotten statements out of files that name an agent's session.
+
+    `operations` committed the texts at these paths: of their memories those that came by them are compared.
     """
-    sessions = {put.path: session for put in plan.puts if (session := session_of(put.text)) is not None}
-    if not sessions:
-        return None
-
-    def body(writer: Writer) -> None:
-        copies = []
-        for path in sessions:
-            document = writer.load(DocumentRecord, (path,)) if writer.count(Kind.FORGOTTEN) else None
-            for name in [] if document is None else document.ids:
-                memory = writer.load(MemoryRecord, (name,))
-                came = memory is not None and writer.latest(Kind.MEMORY, (name,)) == operations.get(path)
-                candidate = forgotten_again(writer, memory) if memory is not None and came else None
-                if memory is not None and candidate is not None:
-                    copies.append((memory, candidate))
-        move_to_review(writer, copies)
-
-    return Write(space, f"session:{next(iter(sessions.values()))}", WHY, body)
+    copies = []
+    for path in paths:
+        document = to.load(DocumentRecord, (path,)) if to.count(Kind.FORGOTTEN) else None
+        for name in [] if document is None else document.ids:
+            memory = to.load(MemoryRecord, (name,))
+            came = memory is not None and to.latest(Kind.MEMORY, (name,)) == operations.get(path)
+            candidate = forgotten_again(to, memory) if memory is not None and came else None
+            if memory is not None and candidate is not None:
+                copies.append((memory, candidate))
+    move_to_review(to, copies)
 
 
 def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]]) -> None:

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from reverie.doubts import Objection
 from reverie.errors import Conflict
-from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds, tokens_used
+from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.models import Candidate
 from reverie.usecases import consolidation, doubts, procedures, projects, threads
 from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
 from reverie.usecases.procedures import CommandCounts
-from reverie.usecases.redactions import RedactRules
+from reverie.usecases.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +39,8 @@ class Extracted(msgspec.Struct):
 class LearnJob(msgspec.Struct):
     """A snapshot: the thread's entries after `learnt_through`, the last entry learnt from, and the memories.
 
-    `random` seeds the ids of new memories; `redact` makes the redactor. `outcomes` are the answers
-    of a model by the ids of their requests; None decides without one, from `extracted` where that is there. With
-    `reflection` the model changes the files of memories by calls of tools, within these bounds.
+    `outcomes` are the answers of a model by the ids of their requests; None decides without one, from `extracted` where
+    that is there.
     """
 
     thread: str
@@ -50,11 +49,8 @@ class LearnJob(msgspec.Struct):
     entries: list[SealedEntry]
     memories: MemorySnapshot
     counts: CommandCounts
-    at: str
-    random: bytes
-    redact: RedactRules = msgspec.field(default_factory=RedactRules)
+    terms: Terms
     outcomes: dict[str, Outcome] | None = None
-    reflection: ReflectionBounds | None = None
     extracted: Extracted | None = None
     project_unknown: bool = False
 
@@ -74,19 +70,8 @@ class LearnPlan(msgspec.Struct):
     model_tokens: int = 0
 
 
-def snapshot(
-    reader: Reader,
-    thread_id: str,
-    *,
-    window: int,
-    redact: RedactRules,
-    at: str,
-    random: bytes,
-    memories: bool = True,
-) -> LearnJob:
+def snapshot(reader: Reader, thread_id: str, terms: Terms, *, memories: bool = True) -> LearnJob:
     """Return a LearnJob: a thread's entries not learnt from yet, and the memories of the space.
-
-    `window` is `consolidation.window` in tokens.
 
     Without `memories` they are to be added once the candidates are known. Raises NotFound for an unknown thread.
     """
@@ -96,11 +81,11 @@ def snapshot(
         project=projects.of_thread(thread),
         learnt_through=thread.extracted_seq,
         entries=sealed_after(reader, thread_id, thread.extracted_seq),
-        memories=consolidation.snapshot(reader, window=window) if memories else MemorySnapshot(0, [], {}, window),
+        memories=consolidation.snapshot(reader, window=terms.window)
+        if memories
+        else MemorySnapshot(0, [], {}, terms.window),
         counts=procedures.snapshot(reader, thread),
-        at=at,
-        random=random,
-        redact=redact,
+        terms=terms,
         project_unknown=projects.is_project_unknown(thread),
     )
 
@@ -119,7 +104,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
 
     if job.outcomes is not None:
         messages = without_recalled(active_messages(job.thread, job.entries))
-        redactor = job.redact.redactor()
+        redactor = job.terms.redact.redactor()
         worked = _worked(job, job.outcomes)
         if worked.plan is None:
             return worked.requests
@@ -129,7 +114,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
         worked.plan.doubts = _doubts(job, objections(facts))
         return LearnPlan(
             thread=job.thread,
-            at=job.at,
+            at=job.terms.at,
             since=job.learnt_through,
             last_seq=last_seq,
             memories=worked.plan,
@@ -138,13 +123,13 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
         )
     extracted = job.extracted or extract(job)
     usable = screening.screen_readable(
-        job.memories, extracted.candidates, FoundOrigins(extracted.candidates, extracted.outside), at=job.at
+        job.memories, extracted.candidates, FoundOrigins(extracted.candidates, extracted.outside), at=job.terms.at
     )
-    plan = screening.decide_screened(job.memories, usable, at=job.at, random=job.random)
+    plan = screening.decide_screened(job.memories, usable, at=job.terms.at, random=job.terms.random)
     plan.doubts = _doubts(job, extracted.objections)
     return LearnPlan(
         thread=job.thread,
-        at=job.at,
+        at=job.terms.at,
         since=job.learnt_through,
         last_seq=extracted.last_seq,
         counts=extracted.counts,
@@ -154,7 +139,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
 
 def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[doubts.Mark]:
     """Return the marks of the job's memories that its thread speaks against."""
-    return doubts.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.at)
+    return doubts.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at)
 
 
 def extract(job: LearnJob) -> Extracted:
@@ -170,10 +155,13 @@ def extract(job: LearnJob) -> Extracted:
     from reverie.usecases.served_text import without_recalled
 
     messages = without_recalled(active_messages(job.thread, job.entries))
-    redactor = job.redact.redactor()
+    redactor = job.terms.redact.redactor()
     facts = Extractive().facts(messages)
     counts = procedures.counted(job.counts, facts, redactor)
-    said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *unsure_wishes(facts, job.at)]
+    said = [
+        *candidates(facts, {}, {}, job.terms.at, [*counts.others, *counts.own]),
+        *unsure_wishes(facts, job.terms.at),
+    ]
     origins = Origins(messages)
     readable = readable_of(said, redactor, Origin(job.thread, job.project, job.project_unknown))
     return Extracted(
@@ -196,11 +184,11 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
             messages=without_recalled(spoken_messages(job.thread, job.entries)),
             snapshot=job.memories,
             outcomes=outcomes,
-            redactor=job.redact.redactor(),
-            at=job.at,
-            random=job.random,
+            redactor=job.terms.redact.redactor(),
+            at=job.terms.at,
+            random=job.terms.random,
             thread=Origin(job.thread, job.project, job.project_unknown),
-            reflection=job.reflection,
+            reflection=job.terms.reflection,
         )
     )
 

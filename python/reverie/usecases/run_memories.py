@@ -49,26 +49,26 @@ def decide(job: RunJob) -> RunPlan | list[ModelRequest]:
             return worked.requests
         # Where the model has not read everything, the thread is read from there by the next run.
         read = min(worked.last_seq, last_seq) if worked.more else last_seq
-        return RunPlan(job.run, job.at, job.learnt, max(read, job.learnt), written, worked.plan)
+        return RunPlan(job.run, job.terms.at, job.learnt, max(read, job.learnt), written, worked.plan)
     texts = _contents([*job.files, *written])
-    candidates = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, unsure=True)
+    candidates = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.terms.at, unsure=True)
     authors = {file.path: file.author_agent_id for file in job.files}
     memories = screening.decide(
         job.memories,
         [_of_run(candidate, job, authors) for candidate in candidates],
-        redactor=job.redact.redactor(),
-        at=job.at,
-        random=job.random,
+        redactor=job.terms.redact.redactor(),
+        at=job.terms.at,
+        random=job.terms.random,
         thread=screening.Origin(job.run.thread, job.run.project),
         messages=messages,  # a file may have words of what the run read before it was learnt from last
     )
-    return RunPlan(job.run, job.at, job.learnt, max(last_seq, job.learnt), written, memories)
+    return RunPlan(job.run, job.terms.at, job.learnt, max(last_seq, job.learnt), written, memories)
 
 
 def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return extraction and consolidation as far as the model's answers allow; files come after the messages."""
     messages = _messages(job)
-    redact = job.redact.redactor().text
+    redact = job.terms.redact.redactor().text
     last_seq = job.entries[-1][0] if job.entries else 0
     texts = [
         f"{path}\n{content}" for path, content in _contents([*job.files, *_written_by_tools(job, messages)]).items()
@@ -80,14 +80,15 @@ def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
             messages=[message for message in messages if message.last_seq > job.learnt],
             snapshot=job.memories,
             outcomes=outcomes,
-            redactor=job.redact.redactor(),
-            at=job.at,
-            random=job.random,
+            redactor=job.terms.redact.redactor(),
+            at=job.terms.at,
+            random=job.terms.random,
             thread=screening.Origin(job.run.thread, job.run.project),
             files=[
-                SourceEntry(last_seq + number, "file", redact(text), job.at) for number, text in enumerate(texts, 1)
+                SourceEntry(last_seq + number, "file", redact(text), job.terms.at)
+                for number, text in enumerate(texts, 1)
             ],
-            reflection=job.reflection,
+            reflection=job.terms.reflection,
         )
     )
 
@@ -123,9 +124,9 @@ def _written_by_tools(job: RunJob, messages: Sequence[Message]) -> list[RunFileR
         if not path or call.failed:
             continue
         if _WRITE_TOOL.search(call.tool) and isinstance(call.input.get("content"), str):
-            texts[path] = call.input["content"], call.at or job.at
+            texts[path] = call.input["content"], call.at or job.terms.at
         elif path in texts and (edited := _edited(texts[path][0], call)) is not None:
-            texts[path] = edited, call.at or job.at
+            texts[path] = edited, call.at or job.terms.at
     paths = {file.path for file in job.files}
     return list(_records(job, {path: text for path, text in texts.items() if path not in paths}))
 

@@ -16,14 +16,14 @@ from msgspec.structs import asdict, replace
 from reverie import wire
 from reverie.decode import convert
 from reverie.errors import Conflict, NotFound
-from reverie.language_model.requests import Outcome, ReflectionBounds
+from reverie.language_model.requests import Outcome
 from reverie.paths import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord
 from reverie.usecases import consolidation, projects, sessions, threads
 from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
-from reverie.usecases.redactions import RedactRules
+from reverie.usecases.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +38,7 @@ class RunJob(msgspec.Struct):
     """A snapshot: the run with its files, the entries of its thread, and the memories.
 
     `entries` are those behind `through`, the first of those that the run wrote and those not learnt from; `learnt` is
-    the last entry learnt from. `outcomes` are the answers of a model by the ids of their requests. With `reflection`
-    memories are changed by calls of tools, within these bounds.
+    the last entry learnt from. `outcomes` are the answers of a model by the ids of their requests.
     """
 
     run: RunRecord
@@ -47,11 +46,8 @@ class RunJob(msgspec.Struct):
     entries: list[SealedEntry]
     learnt: int
     memories: MemorySnapshot
-    at: str
-    random: bytes
-    redact: RedactRules = msgspec.field(default_factory=RedactRules)
+    terms: Terms
     outcomes: dict[str, Outcome] | None = None
-    reflection: ReflectionBounds | None = None
 
 
 class RunPlan(msgspec.Struct):
@@ -249,10 +245,10 @@ def file_key(run_id: str, path: str) -> tuple[str, str]:
 # Completion
 
 
-def snapshot(reader: Reader, run_id: str, *, window: int, redact: RedactRules, at: str, random: bytes) -> RunJob:
+def snapshot(reader: Reader, run_id: str, terms: Terms) -> RunJob:
     """Return a RunJob: a run with its files, its thread's new entries, and the memories.
 
-    `window` is `consolidation.window` in tokens. Raises NotFound.
+    Raises NotFound.
     """
     run = get(reader, run_id)
     thread = None if run.thread is None else reader.load(ThreadRecord, (run.thread,))
@@ -264,10 +260,8 @@ def snapshot(reader: Reader, run_id: str, *, window: int, redact: RedactRules, a
         files=files_of(reader, run_id),
         entries=entries,
         learnt=0 if thread is None else thread.extracted_seq,
-        memories=consolidation.snapshot(reader, window=window),
-        at=at,
-        random=random,
-        redact=redact,
+        memories=consolidation.snapshot(reader, window=terms.window),
+        terms=terms,
     )
 
 

@@ -10,7 +10,7 @@ from reverie import wire
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, Kind, Store, Write
 from reverie.usecases import dream
-from reverie.usecases.redactions import RedactRules
+from reverie.usecases.terms import Terms
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -54,7 +54,5 @@ def test_an_old_record_is_answered_with_its_proposals(tmp_path: Path) -> None:
 def test_a_budget_is_clamped_to_the_maximum(tmp_path: Path, budget: int | None, expected: int) -> None:
     """A budget of None, or one above the maximum, becomes the maximum."""
     with Store.open(tmp_path / "store", redactor=Redactor()) as store, store.reader("default") as reader:
-        job = dream.snapshot(
-            reader, token_budget=budget, max_token_budget=50_000, window=1_000, redact=RedactRules(), at=AT
-        )
+        job = dream.snapshot(reader, Terms(window=1_000, at=AT), token_budget=budget, max_token_budget=50_000)
     assert (job.budget, job.maximum) == (expected, 50_000)
