@@ -136,7 +136,7 @@ def _project_folder(folder: Path) -> str | None:
 
 def _print(report: MemoryReport) -> None:
     rows = [(outcome.document, outcome.outcome, outcome.error or "") for outcome in report.files]
-    print_table(("document", "outcome", ""), rows)
+    print_table("document, outcome, ", rows)
     counts = Counter(outcome.outcome for outcome in report.files)
     parts = [f"{counted(report.added, 'file')} added"]
     parts += [f"{counts['known']} known"] if counts["known"] else []

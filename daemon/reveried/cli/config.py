@@ -40,7 +40,7 @@ def config_get(name: Annotated[str | None, Argument("[KEY]", "A setting; default
     rows = [
         (key.name, _display(values[key.name]), config.set_by.get(key.name, "default"), key.description) for key in KEYS
     ]
-    print_table(["Setting", "Value", "Set by", "Meaning"], rows, wraps=(1, 3), drop=(2,))
+    print_table("Setting, Value*, Set by, Meaning*", rows, drop=(2,))
 
 
 def config_set(

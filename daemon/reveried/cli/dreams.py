@@ -39,7 +39,7 @@ def dream(
     if answer.changes:
         number = counted(len(answer.changes), "decision")
         say(f"{number}, none written:" if answer.dry_run else f"{number}:")
-        print_table(["Decision", "Memory"], [change_row(change) for change in answer.changes], wraps=(1,))
+        print_table("Decision, Memory*", [change_row(change) for change in answer.changes])
     else:
         say(
             "None of the new memories is to be changed. Nothing was written."
@@ -69,7 +69,7 @@ def schedule_list(client: Client) -> Answer:
         say('No schedules. To dream every night at three: reverie schedule add "0 3 * * *"')
         return
     print_table(
-        ["Schedule", "Job", "When", "Time zone", "Next", "Last", "Result"],
+        "Schedule, Job, When, Time zone, Next, Last, Result",
         [
             (item.id, item.job, item.cron, item.timezone, _zoned(item.next_run), when(item.last_run), _result(item))
             for item in page.items
@@ -151,13 +151,11 @@ def archives_list(client: Client, limit: Limit = 50) -> Answer:
         say("No archives yet; each distillation and each dream leaves one.")
         return
     print_table(
-        ["Archive", "Made by", "When", "Size", "Entries", "Of"],
+        "Archive, Made by, When, Size>, Entries>, Of*",
         [
             (item.sha256[:_SHORT_HASH], item.kind, when(item.at), size(item.size), item.entries, item.ref or "-")
             for item in archives[:limit]
         ],
-        right=(3, 4),
-        wraps=(5,),
         drop=(4, 3),
     )
     if len(archives) > limit:

@@ -205,17 +205,15 @@ def _print_continuity(report: "Report") -> None:
     say(f"{counted(report.sessions, 'session')}, {counted(report.cuts, 'cut')}; names needed after one: {needed}")
     say("Percent, mean over sessions ± one standard error.\n")
     print_table(
-        ["Method", "Budget", "In context", "Needed", "Asked", "Tokens (median)", "(most)"],
+        "Method, Budget>, In context>, Needed>, Asked>, Tokens (median)>, (most)>",
         [_continuity_row(row) for row in report.rows],
-        right=(1, 2, 3, 4, 5, 6),
         drop=(6, 5),
     )
     say("\nIn context: of the names that the work used later, those that occur beside the same words as before.")
     say("Needed: those that occur at all. Asked: of the person's last six messages, the sequences of four words.\n")
     print_table(
-        ["Budget", "Tier", "Tokens (mean)", "In context"],
+        "Budget>, Tier, Tokens (mean)>, In context>",
         [(f"{tier.budget:,}", tier.tier, f"{tier.tokens:,.0f}", f"{tier.in_context:.1f}") for tier in report.tiers],
-        right=(0, 2, 3),
     )
 
 
@@ -317,13 +315,12 @@ def _print_frequency(report: dict[str, Any]) -> None:
         f" {report['tokens']:,} tokens\n"
     )
     print_table(
-        ["Distillations", ""],
+        "Distillations, >",
         [
             ("without context editing", f"{report['withoutEditing']:,}"),
             ("with context editing", f"{report['withEditing']:,}"),
             ("fewer", f"{report['fewer']:.1%}" if report["fewer"] is not None else "-"),
         ],
-        right=(1,),
     )
     say("\nParameters")
     preserved = f"{used['preserveTokens']:,} of them preserved at most"
@@ -363,9 +360,8 @@ def eval_memories(paths: Paths, split: Split = SPLIT) -> Answer:
     after = counted(result.after, "later session")
     say(f"{memories} of {counted(result.before, 'session')}, against {after}\n")
     print_table(
-        ["Type", "Project", "Written", "Used", "Contradicted", "Score"],
+        "Type, Project, Written>, Used>, Contradicted>, Score>",
         [_cells(row) for row in (*result.rows, result.total)],
-        right=(2, 3, 4, 5),
     )
     say("\nScore: used - 2 x contradicted - 0.2 x written.")
 

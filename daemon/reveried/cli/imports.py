@@ -200,10 +200,8 @@ def print_reports(reports: list[FileReport]) -> None:
     shown = [report for report in reports if report.added or report.problems or report.error is not None]
     if shown:
         print_table(
-            ["File", "Thread", "Size", "Lines", "New", "Known", "Redacted", "Bad"],
+            "File*, Thread, Size>, Lines>, New>, Known>, Redacted>, Bad>",
             [_row(report) for report in shown],
-            right=(2, 3, 4, 5, 6, 7),
-            wraps=(0,),
             drop=(2, 5, 3),
         )
     kinds: Counter[str] = sum((Counter(report.counts) for report in reports), Counter())

@@ -60,7 +60,7 @@ def log(
     subjects = _subjects(client, shown)
     if shown:
         print_table(
-            ["Operation", "When", "Who", "Why", "What", "Changes", "Undo"],
+            "Operation, When, Who, Why, What*, Changes>, Undo",
             [
                 (
                     item.id,
@@ -73,8 +73,6 @@ def log(
                 )
                 for item, subject in zip(shown, subjects, strict=True)
             ],
-            right=(5,),
-            wraps=(4,),
             drop=(5, 2, 6),
         )
     elif not hidden:
@@ -114,9 +112,8 @@ def _versions(client: Client, what: str, limit: int) -> Answer:
     versions = client.document_history(what) if "." in what else client.memory_history(what)
     yield versions
     print_table(
-        ["Operation", "When", "Who", "Why", "Content"],
+        "Operation, When, Who, Why*, Content*",
         [(item.operation, when(item.at), item.who, item.why, _summary(item)) for item in versions.items[::-1][:limit]],
-        wraps=(3, 4),
         drop=(2,),
     )
     say(

@@ -87,23 +87,20 @@ def print_text(text: str | bytes) -> None:
     sys.stdout.flush()
 
 
-def print_table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
-    right: Sequence[int] = (),
-    wraps: Sequence[int] = (),
-    drop: Sequence[int] | None = None,
-) -> None:
-    """Print a table; the columns whose numbers are in `right` are right-aligned.
+def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[int] | None = None) -> None:
+    """Print a table with columns such as `Id, Size>, Text*`: `>` is right-aligned, `*` may go over several lines.
 
-    On a terminal that is too narrow the columns of `drop` are left out, the first named first (by default from the
-    right), and those of `wraps` go over several lines; the others stay whole, so that an id can be copied. A pipe gets
-    every column.
+    On a terminal that is too narrow the columns with the numbers of `drop` are left out, the first named first (by
+    default from the right), and those with `*` go over several lines; the others stay whole, so that an id can be
+    copied. A pipe gets every column.
     """
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
+    named = columns.split(", ")
+    headings = [name.rstrip(">*") for name in named]
+    right = [number for number, name in enumerate(named) if name.endswith(">")]
+    wraps = [number for number, name in enumerate(named) if name.endswith("*")]
     cells = [[Text(clean(str(cell))) for cell in row] for row in rows]
     widths = [max([len(heading), *(row[column].cell_len for row in cells)]) for column, heading in enumerate(headings)]
     out = console()

@@ -354,7 +354,7 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
         )
         for proposal in proposals
     ]
-    print_table(["Memory", "Proposed text", "Why"], rows, wraps=(1, 2))
+    print_table("Memory, Proposed text*, Why*", rows)
 
 
 def find_memory(client: Client, id_end: str) -> wire.Memory:
@@ -403,7 +403,7 @@ def _empty_list(kind: str | None, tag: str | None) -> str:
 def _print_rows(items: list[wire.Memory]) -> None:
     """Print one line a memory, for grep and cut; a very long one is cut, and --json prints it whole."""
     print_table(
-        ["Type", "Project", "Memory", "Tags", "File", "Changed", "Id"],
+        "Type, Project, Memory, Tags, File, Changed, Id",
         [
             (
                 item.type,

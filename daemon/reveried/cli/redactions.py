@@ -32,7 +32,7 @@ def redactions(client: Client, limit: Limit = 50, project: ProjectOption = None)
     yield page
     if page.items:
         print_table(
-            ["Id", "Kind", "Rule", "Shape", "Count", "Where", "Taken in first", "Last", ""],
+            "Id, Kind, Rule, Shape, Count>, Where*, Taken in first, Last, ",
             [
                 (
                     f"{_ID}…{item.id[-_ID_END:]}",
@@ -47,8 +47,6 @@ def redactions(client: Client, limit: Limit = 50, project: ProjectOption = None)
                 )
                 for item in page.items
             ],
-            right=(4,),
-            wraps=(5,),
             drop=(6, 3, 7),
         )
     else:

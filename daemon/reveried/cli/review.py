@@ -95,7 +95,7 @@ def list_candidates(
         return
     is_mixed = query.state == "all"
     print_table(
-        ["Id", "Since", *(["State"] if is_mixed else []), "Reason", "Change"],
+        "Id, Since, State, Reason*, Change*" if is_mixed else "Id, Since, Reason*, Change*",
         [
             (
                 f"cnd_…{item.id[-ID_END:]}",
@@ -106,7 +106,6 @@ def list_candidates(
             )
             for item in page.items
         ],
-        wraps=(3, 4) if is_mixed else (2, 3),
     )
     if page.next:
         say("There are more: reverie review list --limit 1000")

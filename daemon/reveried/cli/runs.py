@@ -32,7 +32,7 @@ def list_runs(
         say("No runs yet. An agent begins one with POST /v1/runs.")
         return
     print_table(
-        ["Run", "Began", "State", "Agent", "Project", "Files", "Learnt", "Title"],
+        "Run, Began, State, Agent, Project, Files>, Learnt>, Title*",
         [
             (
                 f"run_…{item.id[-ID_END:]}",
@@ -46,8 +46,6 @@ def list_runs(
             )
             for item in page.items
         ],
-        right=(5, 6),
-        wraps=(7,),
     )
     if page.next:
         say("There are older ones: reverie runs list --limit 1000")
@@ -74,10 +72,10 @@ def show(client: Client, run: RunId) -> Answer:
     if detail.files:
         say()
         rows = [(file.path, size(file.size), file.omitted or "-", file.source) for file in detail.files]
-        print_table(["File", "Size", "Left out", "Known from"], rows, right=(1,), wraps=(0,))
+        print_table("File*, Size>, Left out, Known from", rows)
     if detail.working_memory:
         say()
-        print_table(["Entry", "Value"], sorted(detail.working_memory.items()), wraps=(1,))
+        print_table("Entry, Value*", sorted(detail.working_memory.items()))
     if detail.result is not None:
         _print_result(detail.result)
 
@@ -86,7 +84,7 @@ def _print_result(result: wire.RunResult) -> None:
     say()
     say(f"{counted(len(result.candidates), 'candidate')}, {counted(len(result.changes), 'decision')} ({result.tier}).")
     if result.changes:
-        print_table(["Decision", "Memory"], [change_row(change) for change in result.changes], wraps=(1,))
+        print_table("Decision, Memory*", [change_row(change) for change in result.changes])
     if result.fallback:
         say(f"Decided by rule: {result.fallback}")
     if result.waiting:

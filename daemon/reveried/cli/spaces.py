@@ -36,7 +36,7 @@ def space_list(client: Client) -> Answer:
     """
     items = list(all_items(client.spaces))
     yield wire.Page(items=items)
-    print_table(["Space", "Folder"], [(item.id, item.root) for item in items], wraps=(1,))
+    print_table("Space, Folder*", [(item.id, item.root) for item in items])
 
 
 def token_create(
@@ -74,7 +74,7 @@ def token_list(client: Client) -> Answer:
         say("No tokens. One opens a space: reverie token create --space SPACE")
         return
     print_table(
-        ["Token", "Space", "Agent", "Created"],
+        "Token, Space, Agent, Created",
         [(item.id, item.space, item.agent or "-", when(item.created_at)) for item in items],
         drop=(3,),
     )

@@ -132,9 +132,8 @@ def print_sync_status(status: wire.SyncStatus) -> None:
     if status.refused:
         say()
         print_table(
-            ["Not read", "Why", "What to do"],
+            "Not read*, Why, What to do*",
             [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
-            wraps=(0, 2),
         )
     left_out_lines = status.left_out or []  # absent where there is none
     for left_out in left_out_lines:
@@ -143,10 +142,8 @@ def print_sync_status(status: wire.SyncStatus) -> None:
     if saves := [left_out for left_out in left_out_lines if not left_out.memories]:
         say()
         print_table(
-            ["Left out by a save", "Lines", "At", "To bring them back"],
+            "Left out by a save*, Lines>, At, To bring them back",
             [(left_out.path, left_out.lines, when(left_out.at), left_out.undo) for left_out in saves],
-            right=(1,),
-            wraps=(0,),
             drop=(2,),
         )
 

@@ -89,10 +89,8 @@ def conflicts(
         say("No conflicts.")
         return
     print_table(
-        ["Conflict", "File", "Conflict copy", "Since", "Regions"],
+        "Conflict, File*, Conflict copy*, Since, Regions>",
         [(item.id, item.path, item.copy or "-", when(item.opened_at), item.regions) for item in page.items],
-        right=(4,),
-        wraps=(1, 2),
         drop=(4, 3),
     )
     say("To see one: reverie sync conflicts ID   To resolve it: reverie sync resolve ID --keep file|store|both")

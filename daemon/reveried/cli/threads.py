@@ -72,7 +72,7 @@ def _print_in_lines(items: Sequence[wire.Thread], width: int) -> None:
 def _print_as_table(items: Sequence[wire.Thread]) -> None:
     """Print a row for each thread."""
     print_table(
-        ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "Last request", "Last"],
+        "Thread, Project, Title*, Messages>, Tokens>, Summaries>, Last request>, Last",
         [
             (
                 thread.id,
@@ -86,8 +86,6 @@ def _print_as_table(items: Sequence[wire.Thread]) -> None:
             )
             for thread in items
         ],
-        right=(3, 4, 5, 6),
-        wraps=(2,),
         drop=(6, 5, 4, 3),
     )
 
@@ -248,7 +246,7 @@ def _notes(client: Client, thread: str) -> Answer:
         say("No notes yet. Agents write them with the tool `note`.")
         return
     rows = [(when(note.at), note.category, note.content) for note in notes]
-    print_table(["When", "Category", "Note"], rows, wraps=(2,))
+    print_table("When, Category, Note*", rows)
 
 
 def with_thread(client: Client, prefix: str, call: Callable[[str], T]) -> T:

@@ -341,7 +341,7 @@ def test_control_characters_are_replaced() -> None:
 
 def test_one_line_per_row_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     """In a pipe no row is broken or padded, however long, so that grep finds whole rows."""
-    output.print_table(["A", "B"], [("x" * 500, "y\nz"), ("1", "")])
+    output.print_table("A, B", [("x" * 500, "y\nz"), ("1", "")])
     assert capsys.readouterr().out.splitlines()[1:] == ["x" * 500 + "  y z", "1"]
     assert output.clip("a  b\nc", 9) == "a b c"
     assert output.clip("abcdefghij", 5) == "abcd…"

@@ -14,7 +14,6 @@ import pytest
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
 from reveried.cli import daemon_client, main
 from reveried.cli import tree as cli_tree
-from reveried.cli.docs import commands_page
 from reveried.cli.tree import tree
 from support.fake_daemon import envelope
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from support.cli import Cli, Routes
     from support.fake_daemon import FakeDaemon
 
-ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
     "serve up down status logs doctor demo import threads thread projects context distill reflect dream search recall "
     "memories remember forget brief note log show diff undo rollback sync archives schedule backup restore check "
@@ -61,11 +59,6 @@ def test_a_group_that_lists(cli: Cli, group: str, command: str) -> None:
         alone, spelled = cli(*words), cli(group, command, *words[1:])
         assert (alone.code, alone.out) == (spelled.code, spelled.out)
         assert alone.err.partition(": ")[2] == spelled.err.partition(": ")[2]
-
-
-def test_docs_page_is_generated() -> None:
-    """docs/cli.md equals the output of `python -m reveried.cli.docs cli`."""
-    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == commands_page()
 
 
 def test_a_number_that_is_none(cli: Cli) -> None:
