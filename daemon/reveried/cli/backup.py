@@ -36,9 +36,7 @@ def backup(file: Annotated[Path, Argument("FILE", "Path of the copy; must not ex
     say(f"{target}: {size(byte_count)}, {counted(sum(counts.values()), 'record')}, checked.")
 
 
-def restore(
-    file: Annotated[Path, Argument("FILE", "A copy made by `reverie backup`.")],
-) -> Answer:
+def restore(file: Annotated[Path, Argument("FILE", "A copy made by `reverie backup`.")]) -> Answer:
     """Replace the store by a backup and keep the old one beside it; the daemon must not run.
 
     Example: reverie restore reverie.backup

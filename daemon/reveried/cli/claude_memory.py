@@ -51,8 +51,7 @@ class MemoryReport(msgspec.Struct, rename="camel"):
 def import_claude_memory(
     client: Client,
     paths: Annotated[
-        list[Path] | None,
-        Argument("[PATH...]", "Folders of auto memory, or of projects; Claude Code's if left out."),
+        list[Path] | None, Argument("[PATH...]", "Folders of auto memory, or of projects; Claude Code's if left out.")
     ] = None,
 ) -> Answer:
     """Import the auto memory of Claude Code: a document for each file, trusted as an agent; nothing is overwritten.

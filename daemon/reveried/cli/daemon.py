@@ -42,8 +42,7 @@ _FOLLOW_S = 0.2  # poll interval of `reverie logs --follow`
 
 def demo(
     paths: Annotated[
-        list[Path] | None,
-        Argument("[PATH...]", "Session files; default: your newest session, else a sample."),
+        list[Path] | None, Argument("[PATH...]", "Session files; default: your newest session, else a sample.")
     ] = None,
     keep: Annotated[bool, Option("--keep", help="Leave the daemon running and the folder in place.")] = False,
     json: Json = False,

@@ -360,8 +360,7 @@ def eval_memories(paths: Paths, split: Split = SPLIT) -> Answer:
     after = counted(result.after, "later session")
     say(f"{memories} of {counted(result.before, 'session')}, against {after}\n")
     print_table(
-        "Type, Project, Written>, Used>, Contradicted>, Score>",
-        [_cells(row) for row in (*result.rows, result.total)],
+        "Type, Project, Written>, Used>, Contradicted>, Score>", [_cells(row) for row in (*result.rows, result.total)]
     )
     say("\nScore: used - 2 x contradicted - 0.2 x written.")
 

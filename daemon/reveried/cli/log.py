@@ -62,15 +62,7 @@ def log(
         print_table(
             "Operation, When, Who, Why, What*, Changes>, Undo",
             [
-                (
-                    item.id,
-                    when(item.at),
-                    item.who,
-                    item.why,
-                    subject,
-                    len(item.changes),
-                    "yes" if item.undoable else "",
-                )
+                (item.id, when(item.at), item.who, item.why, subject, len(item.changes), "yes" if item.undoable else "")
                 for item, subject in zip(shown, subjects, strict=True)
             ],
             drop=(5, 2, 6),

@@ -33,8 +33,7 @@ MaxTokens = Annotated[
     ),
 ]
 Upstream = Annotated[
-    str | None,
-    Option("--upstream", metavar="URL", help=f"The provider; default: ${BASE_URL}, else {PROVIDER}."),
+    str | None, Option("--upstream", metavar="URL", help=f"The provider; default: ${BASE_URL}, else {PROVIDER}.")
 ]
 
 

@@ -125,8 +125,7 @@ _ROW_CHARS = 1_000  # of one memory in a list; --json prints it whole
 _MEMORY_CHARS_MAX = 100_000  # as `POST /v1/memories` allows
 _ID_CHARS_MAX = 16  # a longer id is shown by its end
 MemoryType = Annotated[
-    str | None,
-    Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
+    str | None, Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode.")
 ]
 Tag = Annotated[str | None, Option("--tag", help="Only those with this tag.")]
 
@@ -232,10 +231,7 @@ def memories(
 
 def remember(
     client: Client,
-    text: Annotated[
-        list[str],
-        Argument("TEXT...", "The memory; words like '#release' at its end are tags."),
-    ],
+    text: Annotated[list[str], Argument("TEXT...", "The memory; words like '#release' at its end are tags.")],
     *,
     kind: Annotated[
         str | None,

@@ -12,17 +12,7 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.models import Json as JsonValue
 from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
 from reveried.cli.daemon_client import all_items
-from reveried.cli.output import (
-    AS_JSON,
-    clip,
-    counted,
-    is_terminal,
-    print_error,
-    print_fields,
-    print_table,
-    say,
-    when,
-)
+from reveried.cli.output import AS_JSON, clip, counted, is_terminal, print_error, print_fields, print_table, say, when
 from reveried.cli.sync import print_side_by_side
 
 _ROW_CHARS = 200  # of a change in a list

@@ -43,8 +43,7 @@ def token_create(
     client: Client,
     space: Annotated[str, Option("--space", metavar="SPACE", help="The space that it opens.")] = "default",
     agent: Annotated[
-        str | None,
-        Option("--agent", metavar="AGENT", help="The agent that writes with it; without one, a person."),
+        str | None, Option("--agent", metavar="AGENT", help="The agent that writes with it; without one, a person.")
     ] = None,
 ) -> Answer:
     """Create an access token for a space, and show it once.

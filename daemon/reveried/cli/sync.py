@@ -45,8 +45,7 @@ def now(
         bool, Option("--accept-folder", help="Use the folder that is there now; deletes nothing.")
     ] = False,
     accept_older: Annotated[
-        bool,
-        Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts."),
+        bool, Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts.")
     ] = False,
     put_back: Annotated[
         bool, Option("--put-back", help="Write the stored texts over older files, and missing files again.")

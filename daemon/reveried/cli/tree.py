@@ -110,19 +110,11 @@ _GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "archives": (
         "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
-        {
-            "list": "dreams.archives_list",
-            "show": "dreams.archives_show",
-            "verify": "dreams.archives_verify",
-        },
+        {"list": "dreams.archives_list", "show": "dreams.archives_show", "verify": "dreams.archives_verify"},
     ),
     "schedule": (
         "Run dreams on a schedule.\n\nExample: reverie schedule list",
-        {
-            "list": "dreams.schedule_list",
-            "add": "dreams.schedule_add",
-            "remove": "dreams.schedule_remove",
-        },
+        {"list": "dreams.schedule_list", "add": "dreams.schedule_add", "remove": "dreams.schedule_remove"},
     ),
     "config": (
         "Show and change settings, and print the paths in use.\n\nExample: reverie config get",
@@ -139,11 +131,7 @@ _GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "token": (
         "Give programs access to one space by a token.\n\nExample: reverie token create --space work",
-        {
-            "create": "spaces.token_create",
-            "list": "spaces.token_list",
-            "revoke": "spaces.token_revoke",
-        },
+        {"create": "spaces.token_create", "list": "spaces.token_list", "revoke": "spaces.token_revoke"},
     ),
     "service": (
         "Run the daemon as a systemd user service.\n\nExample: reverie service install",
