@@ -34,14 +34,6 @@ def test_the_documented_commands_are_there() -> None:
     assert set(tree().commands) == set(COMMANDS.split())
 
 
-def test_a_group_without_a_command_lists_its_commands(cli: Cli) -> None:
-    """`reverie service` prints what can follow, each with its first line of help."""
-    done = cli("service")
-    assert done.code == 0
-    for name in ("install", "uninstall", "status"):
-        assert re.search(rf"^  reverie service {name} +[A-Z]", done.out, re.MULTILINE), done.out
-
-
 @pytest.mark.parametrize(
     ("group", "command"),
     [
@@ -59,13 +51,6 @@ def test_a_group_that_lists(cli: Cli, group: str, command: str) -> None:
         alone, spelled = cli(*words), cli(group, command, *words[1:])
         assert (alone.code, alone.out) == (spelled.code, spelled.out)
         assert alone.err.partition(": ")[2] == spelled.err.partition(": ")[2]
-
-
-def test_a_number_that_is_none(cli: Cli) -> None:
-    """An option that takes a number names itself and what it takes, in words of the command line."""
-    said = cli("log", "--limit", "x")
-    assert said.code == 2
-    assert "Invalid value for '--limit' / '-n': it must be a whole number\n" in said.err
 
 
 def test_every_command_has_one_sentence_an_example_and_json() -> None:
@@ -102,12 +87,6 @@ def test_help_exits_with_0(cli: Cli, words: tuple[str, ...]) -> None:
     assert "Example: " in done.out or "Commands:" in done.out
 
 
-def test_the_version(cli: Cli) -> None:
-    """`--version` prints what `version` prints."""
-    assert cli("--version").out == cli("version").out
-    assert cli("--version").code == 0
-
-
 def test_overview_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Error and hint are each printed with exactly one end mark."""
 
@@ -125,12 +104,6 @@ def test_overview(cli: Cli) -> None:
     assert "memory that survives" in done.out
     assert "reverie demo" in done.out
     assert "Now: the daemon is not running" in done.out
-
-
-@pytest.mark.usefixtures("daemon")
-def test_overview_with_a_daemon(cli: Cli) -> None:
-    """The introduction says that the daemon is running."""
-    assert "Now: the daemon is running (version 0.1.0, process 7)." in cli().out
 
 
 @pytest.mark.parametrize(
