@@ -1,18 +1,16 @@
 """`reverie dream`, `schedule` and `archives`: start a dream, the schedules, and the archives that both leave."""
 
 import hashlib
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
+from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.command import Answer, Argument, Budget, Ended, Json, Limit, Option
 from reveried.cli.daemon_client import all_items
 from reveried.cli.output import counted, print_fields, print_table, print_text, say, size, when
-from reveried.cli.recall import change_row, print_proposals
-
-if TYPE_CHECKING:
-    from reverie import wire
 
 _CRON_FIELDS = 5  # minute, hour, day of month, month, day of week
 Address = Annotated[str, Argument("SHA256", "An archive's SHA-256, or its first characters.")]
@@ -197,3 +195,35 @@ def _whole_address(client: Client, prefix: str) -> str:
         return addresses[0]
     why = f"{counted(len(addresses), 'archive')} begin" if addresses else "no archive begins"
     raise NotFound(f"{why} with {prefix}", hint="reverie archives list shows the addresses")
+
+
+def change_row(change: wire.Change) -> tuple[str, str]:
+    """Return a consolidation change as a table row: what was done, and with which memory."""
+    match change:
+        case wire.AddChange():
+            return "new", change.content
+        case wire.UpdateChange():
+            return "improved", change.content
+        case wire.DeleteChange():
+            return "dropped", change.id
+        case wire.KeepChange():
+            return "kept", change.id
+        case wire.SkipChange():
+            return "known already", f"candidate {change.candidate_index}"
+
+
+def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
+    """Print the changes that were only proposed, since a person wrote those lines; nothing if there are none."""
+    if not proposals:
+        return
+    say()
+    say("Proposed only, because you wrote these lines (to accept or reject them: reverie review):")
+    rows = [
+        (
+            proposal.change.id,
+            proposal.change.content if isinstance(proposal.change, wire.UpdateChange) else "(delete it)",
+            proposal.why,
+        )
+        for proposal in proposals
+    ]
+    print_table("Memory, Proposed text*, Why*", rows)

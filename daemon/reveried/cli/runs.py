@@ -7,8 +7,8 @@ from reverie.client import Client
 from reverie.errors import ValidationError
 from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
 from reveried.cli.daemon_client import all_items
+from reveried.cli.dreams import change_row, print_proposals
 from reveried.cli.output import clip, counted, print_fields, print_table, say, size, when
-from reveried.cli.recall import change_row, print_proposals
 
 _STATES = ("running", "completed")
 RunId = Annotated[str, Argument("RUN", "A run's id, or its last characters.")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.cells import cell_len
 
-from reveried.cli import forget
+from reveried.cli import recall as forget
 from reveried.cli.sync import diff_rows
 from support.cli import check
 from support.fake_daemon import Answer, Request, envelope
