@@ -179,7 +179,6 @@ def _follow(file: "BinaryIO") -> None:
 
 
 def _print_journal(lines: int, *, follow: bool) -> int:
-    """Print the service's log with journalctl and return its exit code."""
     command = ["journalctl", "--user", "--unit", "reverie", "--lines", str(lines), *(["--follow"] if follow else [])]
     return subprocess.run(command, check=False).returncode  # noqa: S603 - a fixed command
 
@@ -491,7 +490,6 @@ def systemctl(*words: str) -> str:
 
 
 def _systemctl_failed(words: tuple[str, ...], message: str) -> ReverieError:
-    """Return the error for a failed systemctl call."""
     reason = message.splitlines()[0] if message else "it gave no reason"
     return StorageFailed(
         f"systemctl --user {' '.join(words)} failed: {reason}",

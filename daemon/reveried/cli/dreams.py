@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from reverie import wire
 from reverie.client import Client
@@ -187,7 +187,6 @@ def archives_verify(client: Client) -> Answer:
 
 
 def _whole_address(client: Client, prefix: str) -> str:
-    """Return the SHA-256 of the only archive that begins with these characters."""
     if len(prefix) >= _HASH_CHARS:
         return prefix
     addresses = [item.sha256 for item in all_items(client.archives) if item.sha256.startswith(prefix)]

@@ -218,7 +218,6 @@ def _print_continuity(report: "Report") -> None:
 
 
 def _continuity_row(row: "Row") -> tuple[str, ...]:
-    """Return one method at one budget as a table row."""
     budget = f"{row.budget:,}" if row.budget is not None else "-"
     means = (_mean_text(row.in_context), _mean_text(row.needed), _mean_text(row.asked))
     return (row.way, budget, *means, f"{row.tokens_median:,}", f"{row.tokens_max:,}")
@@ -266,7 +265,6 @@ def _continuity_json(report: "Report") -> dict[str, Any]:
 
 
 def _mean_json(mean: "Mean | None") -> dict[str, float | None] | None:
-    """Return a mean as JSON values, rounded to its significant digits."""
     if mean is None:
         return None
     return {"percent": round(mean.percent, 2), "error": None if mean.error is None else round(mean.error, 2)}

@@ -323,7 +323,6 @@ def _print_problems(reports: list[FileReport]) -> None:
 
 
 def _import_report(reports: list[FileReport]) -> ImportReport:
-    """Return the report of one run: the files and their totals."""
     return ImportReport(
         files=reports,
         added=sum(report.added for report in reports),

@@ -116,7 +116,6 @@ def _versions(client: Client, what: str, limit: int) -> Answer:
 
 
 def _summary(version: "wire.DocumentVersion | wire.MemoryVersion") -> str:
-    """Return the first words of a version, or `deleted`."""
     if isinstance(version, wire.DocumentVersion):
         return "deleted" if version.etag is None else version.summary or "-"
     return "deleted" if version.memory is None else clip(version.memory.title or version.memory.content, _SUMMARY_CHARS)
@@ -269,7 +268,6 @@ def _comparable_lines(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def _split_lines(text: str) -> list[tuple[str, str]]:
-    """Split a text into lines, each with its line ending."""
     stripped = ((line, line.rstrip("\r\n")) for line in _LINE_BREAK.split(text) if line)
     return [(words, line[len(words) :]) for line, words in stripped]
 
@@ -325,14 +323,12 @@ def undo(
 
 
 def _confirm(client: Client, target: wire.Operation, newer: wire.Operation | None) -> None:
-    """Print what the operation did, and any newer operation that cannot be undone, and ask whether to undo it."""
     lines = [] if newer is None else [_for_good(newer)]
     lines.append(f"Operation {target.id}: {target.why} ({when(target.at)}, {target.who})")
     confirm("\n".join([*lines, *effects(client, target)]), "Undo it?")
 
 
 def _for_good(operation: wire.Operation) -> str:
-    """Return the line that warns of a newer operation, which cannot be undone."""
     is_removal = any(change.purged for change in operation.changes)
     why = "what it removed is gone for good" if is_removal else "it cannot be undone"
     return f"Not undone: operation {operation.id} is newer ({operation.why}); {why}."

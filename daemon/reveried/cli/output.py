@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
     from typing import Any, Literal
 
     from rich.console import Console
@@ -40,6 +40,8 @@ def print_json(value: Any) -> None:
     from reverie import wire  # noqa: PLC0415 - as above
 
     def plain(part: Any) -> Any:
+        if isinstance(part, Path):
+            return str(part)
         return list(part) if isinstance(part, Iterator) else wire.plain(part)
 
     sys.stdout.write(orjson.dumps(value, default=plain, option=orjson.OPT_INDENT_2).decode() + "\n")
@@ -256,6 +258,5 @@ def spinner(description: str, *, quiet: bool = False) -> Iterator[None]:
 
 
 def _unpacked_size(path: Path) -> int:
-    """Estimate how many bytes a file has when unpacked."""
     byte_count = path.stat().st_size
     return byte_count * _PACKED_RATIO if path.suffix in {".gz", ".zst"} else byte_count

@@ -90,7 +90,6 @@ def run(
 
 
 def _program(client: str) -> str:
-    """Return the path of a client's program. Raises ValidationError and NotFound."""
     if Path(client).name != "claude":
         raise ValidationError(f"there is no proxy for {client!r}", hint="reverie run claude")
     program = shutil.which(client)

@@ -111,12 +111,10 @@ def _print_hit(hit: wire.SearchHit) -> None:
 
 
 def _speaker(message: wire.SearchedMessage | wire.Neighbour) -> str:
-    """Return who a message is headed with: its role, or `tool` for the result of one."""
     return "tool" if message.tool_result else message.role
 
 
 def _heading(hit: wire.SearchHit) -> str:
-    """Return the location of a hit on one line."""
     if hit.thread is not None and hit.message is not None:
         name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else ""
         location = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
@@ -361,7 +359,6 @@ def _checked_type(text: str) -> str:
 
 
 def _empty_list(kind: str | None, tag: str | None) -> str:
-    """Return the sentence for an empty list, and what to type next."""
     if kind is None and tag is None:
         return "No memories yet. They are extracted from sessions.\nNext: reverie import claude-code ~/.claude/projects"
     filters = " and ".join([*([f"is of type {kind}"] if kind else []), *([f"has the tag {tag}"] if tag else [])])
@@ -503,7 +500,6 @@ def _progress(*, is_said: bool) -> "Iterator[None]":
 
 
 def _confirm(preview: str, *, yes: bool) -> None:
-    """Print what would be removed and ask for confirmation, unless `yes` is set; a "no" aborts."""
     if not yes:
         confirm(preview, "Remove it?")
 

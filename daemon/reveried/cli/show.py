@@ -184,7 +184,6 @@ def _dream(client: Client, what: str) -> Answer:
 
 
 def _redaction(client: Client, what: str) -> Answer:
-    """Print what was replaced, without the value, and how to read each place."""
     item = redactions.find(client, what)
     yield item
     redactions.print_redaction(item)

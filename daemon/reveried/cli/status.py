@@ -97,7 +97,6 @@ def _model_use(spend: wire.TokenSpend) -> str:
 
 
 def _singular(kind: str) -> str:
-    """Return the singular of a kind of record: `memories` is `memory`, `dreams` is `dream`."""
     return f"{kind[:-3]}y" if kind.endswith("ies") else kind.removesuffix("s")
 
 
@@ -149,7 +148,6 @@ def print_sync_status(status: wire.SyncStatus) -> None:
 
 
 def _moved_out(left_out: wire.LeftOutLines) -> str:
-    """Return how many memories a moved file has no more, and the undo."""
     memories = counted(left_out.memories, "memory", "memories")
     return f"{memories} of {left_out.path}, which moved to where files have none; to bring back: {left_out.undo}"
 

@@ -170,7 +170,6 @@ def _summary(outcome: wire.SyncOutcome) -> str:
 
 
 def _agrees(status: wire.SyncStatus) -> bool:
-    """Return True if nothing is pending, missing or refused."""
     return status.state == "ok" and not (status.pending or status.missing or status.refused)
 
 
@@ -234,7 +233,6 @@ def _chop(line: str, width: int) -> list[str]:
 
 
 def _padded(text: str, width: int) -> str:
-    """Return the text padded with spaces to `width` terminal cells."""
     from rich.cells import cell_len  # noqa: PLC0415 - as above
 
     return text + " " * (width - cell_len(text))

@@ -353,7 +353,6 @@ def _messages(client: Client, thread_id: str, around: int | None, last: int | No
 
 
 def _from(client: Client, thread_id: str, page: wire.Page[wire.StoredMessage]) -> Iterator[wire.StoredMessage]:
-    """Yield the messages of a page and of all after it."""
     yield from page.items
     if page.next is not None:
         yield from all_items(client.messages, thread_id, limit=_PAGE, after=page.next)
@@ -410,7 +409,6 @@ def _parts(content: Any, limit: int | None) -> Iterator[str]:
 
 
 def _cut(text: str, limit: int | None) -> str:
-    """Cut a text to `limit` characters, with its whole length after it."""
     return text if limit is None or len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters; --full)"
 
 

@@ -213,7 +213,6 @@ def call_with_exit_code(command: str, action: Callable[[], object], arguments: S
 
 
 def _said(error: ClickException) -> str:
-    """Return what is wrong with a command line."""
     if isinstance(error, click.NoSuchOption):
         near = sorted(error.possibilities or ())
         meant = f" (Possible options: {', '.join(near)})" if near else ""
@@ -370,7 +369,6 @@ def _group(name: str) -> Group:
 
 
 def _command(name: str, place: str) -> Command:
-    """Import a command."""
     module, _, function = place.partition(".")
     settings = {"allow_interspersed_args": False} if name in _PASSING_ON else {}
     return Command(name, getattr(import_module(f"reveried.cli.{module}"), function), **settings)
@@ -388,11 +386,9 @@ def _daemon_state() -> str:
 
 
 def _with_full_stop(text: str) -> str:
-    """Return the text with a full stop, unless it has an end mark."""
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
 def _is_given(context: click.Context, name: str) -> bool:
-    """Return True if the person typed the option."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
