@@ -409,11 +409,9 @@ def service_status() -> Answer:
     service, socket = _active_state("reverie.service"), _active_state("reverie.socket")
     yield {"installed": installed, "service": service, "socket": socket, "path": str(unit_file())}
     print_fields(
-        [
-            ("Installed", str(unit_file()) if installed else "no; reverie service install"),
-            ("Service", service),
-            ("Socket", socket),
-        ]
+        ("Installed", str(unit_file()) if installed else "no; reverie service install"),
+        ("Service", service),
+        ("Socket", socket),
     )
 
 

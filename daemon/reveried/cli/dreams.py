@@ -45,13 +45,11 @@ def dream(
             else "The new memories are in the archive; none of them is to be changed."
         )
     print_fields(
-        [
-            ("Read", counted(answer.sources, "memory", "memories") if answer.sources else None),
-            ("Waiting", f"{answer.waiting:,} for the next dream: the budget is used" if answer.waiting else None),
-            ("Tokens", f"{answer.tokens_used:,} of {answer.token_budget:,} ({answer.tokenizer})"),
-            ("Archive", answer.archive),
-            ("Index", "updated" if answer.index_updated else None),
-        ]
+        ("Read", counted(answer.sources, "memory", "memories") if answer.sources else None),
+        ("Waiting", f"{answer.waiting:,} for the next dream: the budget is used" if answer.waiting else None),
+        ("Tokens", f"{answer.tokens_used:,} of {answer.token_budget:,} ({answer.tokenizer})"),
+        ("Archive", answer.archive),
+        ("Index", "updated" if answer.index_updated else None),
     )
     print_proposals(answer.proposals)
 

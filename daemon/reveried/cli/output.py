@@ -142,7 +142,7 @@ def _least_width(widths: Sequence[int], shown: Sequence[int], wraps: Sequence[in
     return sum(least) + _GAP * (len(shown) - 1)
 
 
-def print_fields(pairs: Iterable[tuple[str, Any]]) -> None:
+def print_fields(*pairs: tuple[str, Any]) -> None:
     """Print names and values, one pair a line; pairs without a value are left out."""
     shown = [(name, str(value)) for name, value in pairs if value is not None and value != ""]
     width = max((len(name) for name, _ in shown), default=0)

@@ -139,15 +139,13 @@ def find(client: Client, id_end: str) -> wire.Redaction:
 def print_redaction(item: wire.Redaction) -> None:
     """Print a redaction, and of each of its places how to read it."""
     print_fields(
-        [
-            ("Redaction", item.id),
-            ("Kind", item.kind),
-            ("Rule", item.rule),
-            ("Shape", item.shape),
-            ("Found", counted(item.count, "time")),
-            ("Taken in", f"first {when(item.first_at)}, last {when(item.last_at)}"),
-            ("Allowed", "yes" if item.allowed else None),
-        ]
+        ("Redaction", item.id),
+        ("Kind", item.kind),
+        ("Rule", item.rule),
+        ("Shape", item.shape),
+        ("Found", counted(item.count, "time")),
+        ("Taken in", f"first {when(item.first_at)}, last {when(item.last_at)}"),
+        ("Allowed", "yes" if item.allowed else None),
     )
     say()
     for place in item.places:

@@ -145,26 +145,22 @@ def _print_decided(answer: wire.CandidateDecided) -> None:
 def print_candidate(candidate: wire.Candidate) -> None:
     """Print a candidate: why it waits, and each change, with the old and the new words side by side."""
     print_fields(
-        [
-            ("Candidate", candidate.id),
-            ("State", candidate.state if candidate.state != "waiting" else None),
-            ("Since", when(candidate.created_at)),
-            ("Why", candidate.why),
-        ]
+        ("Candidate", candidate.id),
+        ("State", candidate.state if candidate.state != "waiting" else None),
+        ("Since", when(candidate.created_at)),
+        ("Why", candidate.why),
     )
     for change in candidate.changes:
         say()
         if change.action == "ADD":
             print_fields(
-                [
-                    ("New", change.type),
-                    ("Project", change.project),
-                    ("Title", change.title),
-                    ("Text", change.content),
-                    *change.fields.items(),
-                    ("Tags", " ".join(change.tags)),
-                    ("From", _origin(change.provenance)),
-                ]
+                ("New", change.type),
+                ("Project", change.project),
+                ("Title", change.title),
+                ("Text", change.content),
+                *change.fields.items(),
+                ("Tags", " ".join(change.tags)),
+                ("From", _origin(change.provenance)),
             )
         else:
             say(

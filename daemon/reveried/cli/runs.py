@@ -59,15 +59,13 @@ def show(client: Client, run: RunId) -> Answer:
     detail = client.run(_whole_id(client, run))
     yield detail
     print_fields(
-        [
-            ("Run", detail.id),
-            ("Title", detail.title),
-            ("Agent", detail.agent),
-            ("Thread", detail.thread),
-            ("Project", detail.project),
-            ("Began", when(detail.created_at)),
-            ("Ended", None if detail.completed_at is None else f"{when(detail.completed_at)} by {detail.ended_by}"),
-        ]
+        ("Run", detail.id),
+        ("Title", detail.title),
+        ("Agent", detail.agent),
+        ("Thread", detail.thread),
+        ("Project", detail.project),
+        ("Began", when(detail.created_at)),
+        ("Ended", None if detail.completed_at is None else f"{when(detail.completed_at)} by {detail.ended_by}"),
     )
     if detail.files:
         say()

@@ -67,7 +67,7 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
             pairs.append(
                 ("", f"compaction of {compaction.client} {compaction.session}, {when(compaction.at)}: {named}")
             )
-    print_fields(pairs)
+    print_fields(*pairs)
 
 
 def late_line(late: wire.LateHooks) -> str:
@@ -111,16 +111,14 @@ def _age(seconds: float) -> str:
 def print_sync_status(status: wire.SyncStatus) -> None:
     """Print the sync status as names and values, then the missing and the refused files."""
     print_fields(
-        [
-            ("Folder", status.root),
-            ("Sync", f"{status.state}: {status.reason}" if status.reason else status.state),
-            ("Next", status.hint),
-            ("Documents", f"{status.documents:,}"),
-            ("Pending", status.pending or None),
-            ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
-            ("Last scan", when(status.last_scan_at)),
-            ("Changes from", _changes_from(status)),
-        ]
+        ("Folder", status.root),
+        ("Sync", f"{status.state}: {status.reason}" if status.reason else status.state),
+        ("Next", status.hint),
+        ("Documents", f"{status.documents:,}"),
+        ("Pending", status.pending or None),
+        ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
+        ("Last scan", when(status.last_scan_at)),
+        ("Changes from", _changes_from(status)),
     )
     if status.missing:
         more = " …" if len(status.missing) > _MISSING_SHOWN else ""

@@ -142,12 +142,10 @@ def conflict_texts(client: Client, name: str) -> Answer:
     conflict = client.conflict(name)
     yield conflict
     print_fields(
-        [
-            ("Conflict", conflict.id),
-            ("File", conflict.path),
-            ("Conflict copy", conflict.copy),
-            ("Since", conflict.opened_at),
-        ]
+        ("Conflict", conflict.id),
+        ("File", conflict.path),
+        ("Conflict copy", conflict.copy),
+        ("Since", conflict.opened_at),
     )
     say()
     print_side_by_side("The file", conflict.file_text, "The store", conflict.store_text)

@@ -151,13 +151,11 @@ def distill(
     tail = answer.tail
     sizes = f"{answer.tokens_before:,} of messages before, {answer.tokens_after:,} of the whole context after"
     print_fields(
-        [
-            ("Distillation", f"number {answer.number} of {thread}"),
-            ("Tokens", sizes),
-            ("Tail", f"the last {counted(tail.messages, 'message')}, unchanged ({tail.tokens:,} tokens)"),
-            ("Memories", change_counts(answer.memories) + kinds),
-            ("Archive", answer.archive),
-        ]
+        ("Distillation", f"number {answer.number} of {thread}"),
+        ("Tokens", sizes),
+        ("Tail", f"the last {counted(tail.messages, 'message')}, unchanged ({tail.tokens:,} tokens)"),
+        ("Memories", change_counts(answer.memories) + kinds),
+        ("Archive", answer.archive),
     )
     if answer.tokens_after > answer.tokens_before:
         say("The context is longer than the messages were: beside a short thread its memories and state count most.")
@@ -187,14 +185,9 @@ def reflect(
     yield answer
     kinds = new_memory_kinds(client, answer.operation)
     print_fields(
-        [
-            ("Memories", change_counts(answer) + kinds),
-            (
-                "Waiting",
-                f"{counted(len(answer.waiting), 'change')} for you: reverie review" if answer.waiting else None,
-            ),
-            ("Operation", answer.operation),
-        ]
+        ("Memories", change_counts(answer) + kinds),
+        ("Waiting", f"{counted(len(answer.waiting), 'change')} for you: reverie review" if answer.waiting else None),
+        ("Operation", answer.operation),
     )
     print_fallback(answer.fallback)
     print_proposals(answer.proposals)
