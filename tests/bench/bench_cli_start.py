@@ -19,13 +19,14 @@ from reverie.client import Client
 from support.daemon import running_daemon
 
 REPEATS = 15
-GOAL_MS = 80.0
+GOAL_MS = 160.0
 BARE = "an interpreter"
 COMMANDS = (
     "status",
     "recall when do we deploy",
     "remember we deploy on Thursdays",
     "note thr-1 ask Ann first",
+    "search when do we deploy",
     "sync status",
     "memories",
 )
@@ -42,7 +43,7 @@ def main() -> None:
             for name, command in commands().items():
                 spent = processor_ms(command, daemon.env)
                 least_ms[name] = min(spent, least_ms.get(name, spent))
-        print(f"milliseconds of processor time, least of {REPEATS}; goal for `status` {GOAL_MS:g}")
+        print(f"milliseconds of processor time, least of {REPEATS}; goal {GOAL_MS:g}")
         for name, spent in least_ms.items():
             modules = "" if name == BARE else f"{loaded(name, daemon.env):>5} modules"
             print(f"  {name:34s} {spent:7.1f}  {spent / least_ms[BARE]:5.1f} x {BARE} {modules}")

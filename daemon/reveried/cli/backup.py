@@ -36,9 +36,7 @@ def backup(file: Annotated[Path, Argument("FILE", "Path of the copy; must not ex
     say(f"{target}: {size(byte_count)}, {counted(sum(counts.values()), 'record')}, checked.")
 
 
-def restore(
-    file: Annotated[Path, Argument("FILE", "A copy made by `reverie backup`.")],
-) -> Answer:
+def restore(file: Annotated[Path, Argument("FILE", "A copy made by `reverie backup`.")]) -> Answer:
     """Replace the store by a backup and keep the old one beside it; the daemon must not run.
 
     Example: reverie restore reverie.backup
@@ -169,7 +167,6 @@ def _opened_store() -> "Store":
 
 
 def _refuse_running_daemon() -> None:
-    """Raise Conflict if the daemon is running: it has the store open."""
     try:
         with daemon_client.client(with_token=False) as client:
             client.health()
@@ -233,7 +230,6 @@ def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -
 
 
 def _shown(paths: list[str]) -> str:
-    """Return the first few of some paths, and how many there are beyond them."""
     more = len(paths) - SHOWN_FILES
     return ", ".join(paths[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
 
@@ -264,7 +260,6 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
 
 
 def _has_baselines(store: "Store", space: str) -> bool:
-    """Return True if the store has the baseline of a file that exists in a space."""
     from reverie.usecases import sync  # noqa: PLC0415 - only a restored store is opened here
 
     with store.reader(space) as reader:

@@ -5,14 +5,14 @@
         yield page  # with --json it is printed, and the command ends here
         say(...)  # what follows is the text
 
-A function that returns such an Answer has the option --json. A parameter `client` is no option but a client of this
-user's daemon.
-Another function does all by itself, and its exit code is what it returns.
+The parameters become options and arguments by their annotations. A function that returns an Answer has --json too. A
+parameter `client` is no option but a client of this user's daemon. Any other function does all by itself: what it
+returns is the exit code.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias, TypeVar, get_args, get_origin
@@ -23,7 +23,7 @@ from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_client
 from reveried.cli.output import AS_JSON, clean, clip, counted, print_json
 
-Answer: TypeAlias = Iterator[Any]
+Answer: TypeAlias = Generator[Any, None, None]
 ID_END = 8  # last characters of an id: ids begin with a time, so those made together differ at the end
 _ID_CHARS = 40  # of what a person typed for an id, in an error
 
@@ -103,7 +103,7 @@ class Command(click.Command):
             if not self._yields:
                 return result
             status = 0
-            for answer in result:
+            for answer in stack.enter_context(closing(result)):
                 answer, status = answer if isinstance(answer, Ended) else (answer, 0)  # noqa: PLW2901
                 if json:
                     print_json(answer)
@@ -129,9 +129,8 @@ def _parameter(item: inspect.Parameter) -> click.Parameter:
     is_list = get_origin(kind) is list
     one = get_args(kind)[0] if is_list else kind
     required = item.default is inspect.Parameter.empty
-    settings: dict[str, Any] = {"required": required, "help": said.help} | (
-        {} if required else {"default": item.default}
-    )
+    default = {} if required else {"default": item.default}
+    settings: dict[str, Any] = {"required": required, "help": said.help, **default}
     if isinstance(said, Argument):
         made: click.Parameter = _Argument(
             [item.name], nargs=-1 if is_list else 1, metavar=said.metavar, type=_type(one), **settings

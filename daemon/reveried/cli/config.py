@@ -32,15 +32,15 @@ def config_get(name: Annotated[str | None, Argument("[KEY]", "A setting; default
     _warn(*problems, *config.unused)
     if name is not None:
         value = config.value(name)
-        yield {name: _json_value(value)}
+        yield {name: value}
         say(_display(value))
         return
     values = {key.name: _without_secrets(key.name, config.value(key.name)) for key in KEYS}
-    yield {name: _json_value(value) for name, value in values.items()}
+    yield values
     rows = [
         (key.name, _display(values[key.name]), config.set_by.get(key.name, "default"), key.description) for key in KEYS
     ]
-    print_table(["Setting", "Value", "Set by", "Meaning"], rows, wraps=(1, 3), drop=(2,))
+    print_table("Setting, Value*, Set by, Meaning*", rows, drop=(2,))
 
 
 def config_set(
@@ -60,7 +60,7 @@ def config_set(
     _refuse_new_errors(changed.encode(), layout)
     make_private(layout.config_file.parent)
     files.write_atomic(layout.config_file, changed.encode())
-    yield {"path": str(layout.config_file), name: _json_value(new_value)}
+    yield {"path": str(layout.config_file), name: new_value}
     say(f"{name} is now {_display(new_value) or 'empty'}. A running daemon reads it at its next start.")
     if key.environment in os.environ:
         say(f"But {key.environment} is set in this environment and overrides the file.")
@@ -110,7 +110,6 @@ def config_validate(
 
 
 def _warn(*problems: ValidationError) -> None:
-    """Print what of the settings is not used, and why."""
     for problem in problems:
         sys.stderr.write(f"not used: {clean(problem.message)} {problem.hint}\n")
 
@@ -142,15 +141,4 @@ def _without_secrets(name: str, value: Any) -> Any:
 
 def _display(value: Any) -> str:
     """Format a setting for people: lists as JSON, None as nothing."""
-    return jsonlib.dumps(_json_value(value)) if isinstance(value, tuple) else "" if value is None else str(value)
-
-
-def _json_value(value: Any) -> Any:
-    """Return a setting as a JSON value."""
-    match value:
-        case Path():
-            return str(value)
-        case tuple():
-            return list(value)
-        case _:
-            return value
+    return jsonlib.dumps(value, default=str) if isinstance(value, tuple) else "" if value is None else str(value)

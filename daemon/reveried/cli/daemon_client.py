@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reverie.errors import ReverieError
+from reverie.errors import Busy, ReverieError, Starting, ValidationError
 from reverie.places import Layout
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.client import Client
-    from reverie.errors import Busy, ValidationError
     from reveried.config import Config
 
 DEFAULT_SPACE = "default"
@@ -88,8 +87,6 @@ def health() -> wire.Health:
         Starting: it is opening its store.
         Busy: it accepts connections and does not answer; the hint says how to wake or end its process.
     """
-    from reverie.errors import Busy, Starting  # noqa: PLC0415 - only for these errors
-
     try:
         with client(with_token=False, timeout_s=HEALTH_S) as own:
             return own.health()
@@ -101,8 +98,6 @@ def health() -> wire.Health:
 
 def hanging() -> Busy:
     """Return the error for a daemon that accepts connections and does not answer; its hint wakes or ends it."""
-    from reverie.errors import Busy  # noqa: PLC0415 - only for this error
-
     pid = process_id()
     return Busy(
         f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
@@ -129,8 +124,6 @@ def access_token() -> str | None:
     Raises:
         ValidationError: it has a character that no token has, such as the newline of a file that it was read from.
     """
-    from reverie.errors import ValidationError  # noqa: PLC0415 - only for this error
-
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise ValidationError(f"{TOKEN_VARIABLE} is not a token", hint="reverie token create makes one")

@@ -105,7 +105,6 @@ def _unusable_location() -> Finding | None:
 
 
 def _check_settings() -> Finding:
-    """Return the finding on whether the settings can be read."""
     config = daemon_client.settings()
     path = daemon_client.layout().config_file
     source = str(path) if path.exists() else f"no file at {path}, defaults"
@@ -139,7 +138,6 @@ def _check_folders() -> Finding:
 
 
 def _check_room() -> Finding:
-    """Return the finding on whether the disk of the store has room."""
     free = shutil.disk_usage(_nearest_existing(daemon_client.layout().data_dir)).free
     if free < FREE_MIN_BYTES:
         return Finding("room", "bad", f"only {size(free)} free on the disk of the store", "free space on that disk")
@@ -283,5 +281,4 @@ def _check_model() -> Finding:
 
 
 def _nearest_existing(path: Path) -> Path:
-    """Return the path itself or its nearest existing parent."""
     return path if path.exists() else _nearest_existing(path.parent)

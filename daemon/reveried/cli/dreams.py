@@ -1,18 +1,16 @@
 """`reverie dream`, `schedule` and `archives`: start a dream, the schedules, and the archives that both leave."""
 
 import hashlib
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.command import Answer, Argument, Budget, Ended, Json, Limit, Option
 from reveried.cli.daemon_client import all_items
 from reveried.cli.output import counted, print_fields, print_table, print_text, say, size, when
-from reveried.cli.recall import change_row, print_proposals
-
-if TYPE_CHECKING:
-    from reverie import wire
 
 _CRON_FIELDS = 5  # minute, hour, day of month, month, day of week
 Address = Annotated[str, Argument("SHA256", "An archive's SHA-256, or its first characters.")]
@@ -39,7 +37,7 @@ def dream(
     if answer.changes:
         number = counted(len(answer.changes), "decision")
         say(f"{number}, none written:" if answer.dry_run else f"{number}:")
-        print_table(["Decision", "Memory"], [change_row(change) for change in answer.changes], wraps=(1,))
+        print_table("Decision, Memory*", [change_row(change) for change in answer.changes])
     else:
         say(
             "None of the new memories is to be changed. Nothing was written."
@@ -47,13 +45,11 @@ def dream(
             else "The new memories are in the archive; none of them is to be changed."
         )
     print_fields(
-        [
-            ("Read", counted(answer.sources, "memory", "memories") if answer.sources else None),
-            ("Waiting", f"{answer.waiting:,} for the next dream: the budget is used" if answer.waiting else None),
-            ("Tokens", f"{answer.tokens_used:,} of {answer.token_budget:,} ({answer.tokenizer})"),
-            ("Archive", answer.archive),
-            ("Index", "updated" if answer.index_updated else None),
-        ]
+        ("Read", counted(answer.sources, "memory", "memories") if answer.sources else None),
+        ("Waiting", f"{answer.waiting:,} for the next dream: the budget is used" if answer.waiting else None),
+        ("Tokens", f"{answer.tokens_used:,} of {answer.token_budget:,} ({answer.tokenizer})"),
+        ("Archive", answer.archive),
+        ("Index", "updated" if answer.index_updated else None),
     )
     print_proposals(answer.proposals)
 
@@ -69,7 +65,7 @@ def schedule_list(client: Client) -> Answer:
         say('No schedules. To dream every night at three: reverie schedule add "0 3 * * *"')
         return
     print_table(
-        ["Schedule", "Job", "When", "Time zone", "Next", "Last", "Result"],
+        "Schedule, Job, When, Time zone, Next, Last, Result",
         [
             (item.id, item.job, item.cron, item.timezone, _zoned(item.next_run), when(item.last_run), _result(item))
             for item in page.items
@@ -151,13 +147,11 @@ def archives_list(client: Client, limit: Limit = 50) -> Answer:
         say("No archives yet; each distillation and each dream leaves one.")
         return
     print_table(
-        ["Archive", "Made by", "When", "Size", "Entries", "Of"],
+        "Archive, Made by, When, Size>, Entries>, Of*",
         [
             (item.sha256[:_SHORT_HASH], item.kind, when(item.at), size(item.size), item.entries, item.ref or "-")
             for item in archives[:limit]
         ],
-        right=(3, 4),
-        wraps=(5,),
         drop=(4, 3),
     )
     if len(archives) > limit:
@@ -191,7 +185,6 @@ def archives_verify(client: Client) -> Answer:
 
 
 def _whole_address(client: Client, prefix: str) -> str:
-    """Return the SHA-256 of the only archive that begins with these characters."""
     if len(prefix) >= _HASH_CHARS:
         return prefix
     addresses = [item.sha256 for item in all_items(client.archives) if item.sha256.startswith(prefix)]
@@ -199,3 +192,35 @@ def _whole_address(client: Client, prefix: str) -> str:
         return addresses[0]
     why = f"{counted(len(addresses), 'archive')} begin" if addresses else "no archive begins"
     raise NotFound(f"{why} with {prefix}", hint="reverie archives list shows the addresses")
+
+
+def change_row(change: wire.Change) -> tuple[str, str]:
+    """Return a consolidation change as a table row: what was done, and with which memory."""
+    match change:
+        case wire.AddChange():
+            return "new", change.content
+        case wire.UpdateChange():
+            return "improved", change.content
+        case wire.DeleteChange():
+            return "dropped", change.id
+        case wire.KeepChange():
+            return "kept", change.id
+        case wire.SkipChange():
+            return "known already", f"candidate {change.candidate_index}"
+
+
+def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
+    """Print the changes that were only proposed, since a person wrote those lines; nothing if there are none."""
+    if not proposals:
+        return
+    say()
+    say("Proposed only, because you wrote these lines (to accept or reject them: reverie review):")
+    rows = [
+        (
+            proposal.change.id,
+            proposal.change.content if isinstance(proposal.change, wire.UpdateChange) else "(delete it)",
+            proposal.why,
+        )
+        for proposal in proposals
+    ]
+    print_table("Memory, Proposed text*, Why*", rows)

@@ -1,8 +1,10 @@
 """`reverie eval`: the text after a transcript, and the continuity and frequency reports as table, JSON and picture."""
 
 import json as jsonlib
+import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -205,22 +207,19 @@ def _print_continuity(report: "Report") -> None:
     say(f"{counted(report.sessions, 'session')}, {counted(report.cuts, 'cut')}; names needed after one: {needed}")
     say("Percent, mean over sessions ± one standard error.\n")
     print_table(
-        ["Method", "Budget", "In context", "Needed", "Asked", "Tokens (median)", "(most)"],
+        "Method, Budget>, In context>, Needed>, Asked>, Tokens (median)>, (most)>",
         [_continuity_row(row) for row in report.rows],
-        right=(1, 2, 3, 4, 5, 6),
         drop=(6, 5),
     )
     say("\nIn context: of the names that the work used later, those that occur beside the same words as before.")
     say("Needed: those that occur at all. Asked: of the person's last six messages, the sequences of four words.\n")
     print_table(
-        ["Budget", "Tier", "Tokens (mean)", "In context"],
+        "Budget>, Tier, Tokens (mean)>, In context>",
         [(f"{tier.budget:,}", tier.tier, f"{tier.tokens:,.0f}", f"{tier.in_context:.1f}") for tier in report.tiers],
-        right=(0, 2, 3),
     )
 
 
 def _continuity_row(row: "Row") -> tuple[str, ...]:
-    """Return one method at one budget as a table row."""
     budget = f"{row.budget:,}" if row.budget is not None else "-"
     means = (_mean_text(row.in_context), _mean_text(row.needed), _mean_text(row.asked))
     return (row.way, budget, *means, f"{row.tokens_median:,}", f"{row.tokens_max:,}")
@@ -242,36 +241,18 @@ def _continuity_json(report: "Report") -> dict[str, Any]:
         "events": report.cuts,
         "neededMedian": report.needed_median,
         "tokenizer": tokenizer.TOKENIZER,
-        "rows": [
-            {
-                "way": row.way,
-                "budget": row.budget,
-                "inContext": _mean_json(row.in_context),
-                "needed": _mean_json(row.needed),
-                "asked": _mean_json(row.asked),
-                "tokensMedian": row.tokens_median,
-                "tokensMax": row.tokens_max,
-            }
-            for row in report.rows
-        ],
-        "tiers": [
-            {
-                "budget": tier.budget,
-                "tier": tier.tier,
-                "tokens": round(tier.tokens, 1),
-                "inContext": round(tier.in_context, 2),
-            }
-            for tier in report.tiers
-        ],
+        "rows": [_camel(row) for row in report.rows],
+        "tiers": [{**_camel(tier), "tokens": round(tier.tokens, 1)} for tier in report.tiers],
         "unread": unread_json(report.unread),
     }
 
 
-def _mean_json(mean: "Mean | None") -> dict[str, float | None] | None:
-    """Return a mean as JSON values, rounded to its significant digits."""
-    if mean is None:
-        return None
-    return {"percent": round(mean.percent, 2), "error": None if mean.error is None else round(mean.error, 2)}
+def _camel(value: Any) -> Any:
+    """Return a dataclass with the names and the two decimals that the JSON has."""
+    if not is_dataclass(value):
+        return round(value, 2) if isinstance(value, float) else value
+    names = (field.name for field in fields(value))
+    return {re.sub("_(.)", lambda found: found[1].upper(), name): _camel(getattr(value, name)) for name in names}
 
 
 def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
@@ -317,28 +298,22 @@ def _print_frequency(report: dict[str, Any]) -> None:
         f" {report['tokens']:,} tokens\n"
     )
     print_table(
-        ["Distillations", ""],
+        "Distillations, >",
         [
             ("without context editing", f"{report['withoutEditing']:,}"),
             ("with context editing", f"{report['withEditing']:,}"),
             ("fewer", f"{report['fewer']:.1%}" if report["fewer"] is not None else "-"),
         ],
-        right=(1,),
     )
     say("\nParameters")
     preserved = f"{used['preserveTokens']:,} of them preserved at most"
     print_fields(
-        [
-            ("window", f"{used['window']:,} tokens ({used['tokenizer']})"),
-            ("distilled at", f"{used['distilAt']:,} tokens"),
-            ("cleared at", f"{used['clearAt']:,} tokens, if that frees {used['clearAtLeast']:,}"),
-            (
-                "not cleared",
-                f"the last {used['keepToolUses']} tool uses, thinking of {used['keepThinkingTurns']} turns",
-            ),
-            ("other context", f"{used['beside']:,} tokens before the first distillation"),
-            ("after one", f"{used['afterDistillation']:,} tokens, {preserved}"),
-        ]
+        ("window", f"{used['window']:,} tokens ({used['tokenizer']})"),
+        ("distilled at", f"{used['distilAt']:,} tokens"),
+        ("cleared at", f"{used['clearAt']:,} tokens, if that frees {used['clearAtLeast']:,}"),
+        ("not cleared", f"the last {used['keepToolUses']} tool uses, thinking of {used['keepThinkingTurns']} turns"),
+        ("other context", f"{used['beside']:,} tokens before the first distillation"),
+        ("after one", f"{used['afterDistillation']:,} tokens, {preserved}"),
     )
 
 
@@ -363,9 +338,7 @@ def eval_memories(paths: Paths, split: Split = SPLIT) -> Answer:
     after = counted(result.after, "later session")
     say(f"{memories} of {counted(result.before, 'session')}, against {after}\n")
     print_table(
-        ["Type", "Project", "Written", "Used", "Contradicted", "Score"],
-        [_cells(row) for row in (*result.rows, result.total)],
-        right=(2, 3, 4, 5),
+        "Type, Project, Written>, Used>, Contradicted>, Score>", [_cells(row) for row in (*result.rows, result.total)]
     )
     say("\nScore: used - 2 x contradicted - 0.2 x written.")
 
@@ -397,11 +370,4 @@ def _as_json(result: "FutureUse", split: int) -> dict[str, Any]:
 
 
 def _row_json(row: "UseRow") -> dict[str, Any]:
-    return {
-        "type": row.type,
-        "project": row.project or None,
-        "written": row.written,
-        "used": row.used,
-        "contradicted": row.contradicted,
-        "score": round(row.score, 2),
-    }
+    return {**asdict(row), "project": row.project or None, "score": round(row.score, 2)}

@@ -25,8 +25,7 @@ def install(
     dry_run: Annotated[bool, Option("--dry-run", help="Show what would be changed.")] = False,
     uninstall: Annotated[bool, Option("--uninstall", help="Take it away again.")] = False,
     auto_memory: Annotated[
-        bool,
-        Option("--auto-memory", help="Also have Claude Code keep its own memory in Reverie's folder."),
+        bool, Option("--auto-memory", help="Also have Claude Code keep its own memory in Reverie's folder.")
     ] = False,
 ) -> Answer:
     """Give an agent's client the plugin with hooks, tools and a skill; settings change as little as possible.

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
     from typing import Any, Literal
 
     from rich.console import Console
@@ -40,6 +40,8 @@ def print_json(value: Any) -> None:
     from reverie import wire  # noqa: PLC0415 - as above
 
     def plain(part: Any) -> Any:
+        if isinstance(part, Path):
+            return str(part)
         return list(part) if isinstance(part, Iterator) else wire.plain(part)
 
     sys.stdout.write(orjson.dumps(value, default=plain, option=orjson.OPT_INDENT_2).decode() + "\n")
@@ -87,23 +89,20 @@ def print_text(text: str | bytes) -> None:
     sys.stdout.flush()
 
 
-def print_table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
-    right: Sequence[int] = (),
-    wraps: Sequence[int] = (),
-    drop: Sequence[int] | None = None,
-) -> None:
-    """Print a table; the columns whose numbers are in `right` are right-aligned.
+def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[int] | None = None) -> None:
+    """Print a table with columns such as `Id, Size>, Text*`: `>` is right-aligned, `*` may go over several lines.
 
-    On a terminal that is too narrow the columns of `drop` are left out, the first named first (by default from the
-    right), and those of `wraps` go over several lines; the others stay whole, so that an id can be copied. A pipe gets
-    every column.
+    On a terminal that is too narrow the columns with the numbers of `drop` are left out, the first named first (by
+    default from the right), and those with `*` go over several lines; the others stay whole, so that an id can be
+    copied. A pipe gets every column.
     """
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
+    named = columns.split(", ")
+    headings = [name.rstrip(">*") for name in named]
+    right = [number for number, name in enumerate(named) if name.endswith(">")]
+    wraps = [number for number, name in enumerate(named) if name.endswith("*")]
     cells = [[Text(clean(str(cell))) for cell in row] for row in rows]
     widths = [max([len(heading), *(row[column].cell_len for row in cells)]) for column, heading in enumerate(headings)]
     out = console()
@@ -143,7 +142,7 @@ def _least_width(widths: Sequence[int], shown: Sequence[int], wraps: Sequence[in
     return sum(least) + _GAP * (len(shown) - 1)
 
 
-def print_fields(pairs: Iterable[tuple[str, Any]]) -> None:
+def print_fields(*pairs: tuple[str, Any]) -> None:
     """Print names and values, one pair a line; pairs without a value are left out."""
     shown = [(name, str(value)) for name, value in pairs if value is not None and value != ""]
     width = max((len(name) for name, _ in shown), default=0)
@@ -259,6 +258,5 @@ def spinner(description: str, *, quiet: bool = False) -> Iterator[None]:
 
 
 def _unpacked_size(path: Path) -> int:
-    """Estimate how many bytes a file has when unpacked."""
     byte_count = path.stat().st_size
     return byte_count * _PACKED_RATIO if path.suffix in {".gz", ".zst"} else byte_count

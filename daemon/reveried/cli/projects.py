@@ -52,7 +52,7 @@ def projects(
 def _print_table(items: Sequence[wire.Project]) -> None:
     """Print a row for each project."""
     print_table(
-        ["Project", "Repository or folder", "Threads", "Memories"],
+        "Project, Repository or folder*, Threads>, Memories>",
         [
             (
                 item.name,
@@ -62,8 +62,6 @@ def _print_table(items: Sequence[wire.Project]) -> None:
             )
             for item in items
         ],
-        right=(2, 3),
-        wraps=(1,),
     )
 
 

@@ -33,8 +33,7 @@ MaxTokens = Annotated[
     ),
 ]
 Upstream = Annotated[
-    str | None,
-    Option("--upstream", metavar="URL", help=f"The provider; default: ${BASE_URL}, else {PROVIDER}."),
+    str | None, Option("--upstream", metavar="URL", help=f"The provider; default: ${BASE_URL}, else {PROVIDER}.")
 ]
 
 
@@ -91,7 +90,6 @@ def run(
 
 
 def _program(client: str) -> str:
-    """Return the path of a client's program. Raises ValidationError and NotFound."""
     if Path(client).name != "claude":
         raise ValidationError(f"there is no proxy for {client!r}", hint="reverie run claude")
     program = shutil.which(client)

@@ -6,13 +6,12 @@ from typing import Annotated
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
-from reveried.cli.command import Answer, Argument, Limit, Option, Yes, by_end, confirm
+from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, Yes, by_end, confirm
 from reveried.cli.daemon_client import all_items
 from reveried.cli.output import clip, counted, print_fields, print_table, say, spinner, when
 from reveried.cli.projects import ProjectOption, given_project
 
 _ID = "rdn_"
-_ID_END = 8  # last characters of an id that a list shows
 _PLACES_SHOWN = 3
 _MESSAGES_SHOWN = 5
 _CHARS = 40  # of what a person typed, in an error
@@ -32,10 +31,10 @@ def redactions(client: Client, limit: Limit = 50, project: ProjectOption = None)
     yield page
     if page.items:
         print_table(
-            ["Id", "Kind", "Rule", "Shape", "Count", "Where", "Taken in first", "Last", ""],
+            "Id, Kind, Rule, Shape, Count>, Where*, Taken in first, Last, ",
             [
                 (
-                    f"{_ID}…{item.id[-_ID_END:]}",
+                    f"{_ID}…{item.id[-ID_END:]}",
                     item.kind,
                     item.rule,
                     item.shape,
@@ -47,8 +46,6 @@ def redactions(client: Client, limit: Limit = 50, project: ProjectOption = None)
                 )
                 for item in page.items
             ],
-            right=(4,),
-            wraps=(5,),
             drop=(6, 3, 7),
         )
     else:
@@ -127,7 +124,6 @@ def _where(places: Sequence[wire.RedactedPlace], *, more: bool = False) -> str:
 
 
 def _place(place: wire.RedactedPlace) -> str:
-    """Return one place in words."""
     name = place.thread or place.memory or place.document or ""
     whole = f"{place.project}: {name}" if place.project else name
     numbers = [*(f"#{number}" for number in place.messages), *(f"line {number}" for number in place.lines)]
@@ -143,15 +139,13 @@ def find(client: Client, id_end: str) -> wire.Redaction:
 def print_redaction(item: wire.Redaction) -> None:
     """Print a redaction, and of each of its places how to read it."""
     print_fields(
-        [
-            ("Redaction", item.id),
-            ("Kind", item.kind),
-            ("Rule", item.rule),
-            ("Shape", item.shape),
-            ("Found", counted(item.count, "time")),
-            ("Taken in", f"first {when(item.first_at)}, last {when(item.last_at)}"),
-            ("Allowed", "yes" if item.allowed else None),
-        ]
+        ("Redaction", item.id),
+        ("Kind", item.kind),
+        ("Rule", item.rule),
+        ("Shape", item.shape),
+        ("Found", counted(item.count, "time")),
+        ("Taken in", f"first {when(item.first_at)}, last {when(item.last_at)}"),
+        ("Allowed", "yes" if item.allowed else None),
     )
     say()
     for place in item.places:
@@ -167,7 +161,7 @@ def print_redaction(item: wire.Redaction) -> None:
     if item.more:
         say("- and more places, which are not listed")
     say()
-    end = item.id[-_ID_END:]
+    end = item.id[-ID_END:]
     say(
         f"To take it again: reverie redactions disallow {end}"
         if item.allowed

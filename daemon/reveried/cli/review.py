@@ -12,17 +12,7 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.models import Json as JsonValue
 from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
 from reveried.cli.daemon_client import all_items
-from reveried.cli.output import (
-    AS_JSON,
-    clip,
-    counted,
-    is_terminal,
-    print_error,
-    print_fields,
-    print_table,
-    say,
-    when,
-)
+from reveried.cli.output import AS_JSON, clip, counted, is_terminal, print_error, print_fields, print_table, say, when
 from reveried.cli.sync import print_side_by_side
 
 _ROW_CHARS = 200  # of a change in a list
@@ -95,7 +85,7 @@ def list_candidates(
         return
     is_mixed = query.state == "all"
     print_table(
-        ["Id", "Since", *(["State"] if is_mixed else []), "Reason", "Change"],
+        "Id, Since, State, Reason*, Change*" if is_mixed else "Id, Since, Reason*, Change*",
         [
             (
                 f"cnd_…{item.id[-ID_END:]}",
@@ -106,7 +96,6 @@ def list_candidates(
             )
             for item in page.items
         ],
-        wraps=(3, 4) if is_mixed else (2, 3),
     )
     if page.next:
         say("There are more: reverie review list --limit 1000")
@@ -156,26 +145,22 @@ def _print_decided(answer: wire.CandidateDecided) -> None:
 def print_candidate(candidate: wire.Candidate) -> None:
     """Print a candidate: why it waits, and each change, with the old and the new words side by side."""
     print_fields(
-        [
-            ("Candidate", candidate.id),
-            ("State", candidate.state if candidate.state != "waiting" else None),
-            ("Since", when(candidate.created_at)),
-            ("Why", candidate.why),
-        ]
+        ("Candidate", candidate.id),
+        ("State", candidate.state if candidate.state != "waiting" else None),
+        ("Since", when(candidate.created_at)),
+        ("Why", candidate.why),
     )
     for change in candidate.changes:
         say()
         if change.action == "ADD":
             print_fields(
-                [
-                    ("New", change.type),
-                    ("Project", change.project),
-                    ("Title", change.title),
-                    ("Text", change.content),
-                    *change.fields.items(),
-                    ("Tags", " ".join(change.tags)),
-                    ("From", _origin(change.provenance)),
-                ]
+                ("New", change.type),
+                ("Project", change.project),
+                ("Title", change.title),
+                ("Text", change.content),
+                *change.fields.items(),
+                ("Tags", " ".join(change.tags)),
+                ("From", _origin(change.provenance)),
             )
         else:
             say(

@@ -7,8 +7,8 @@ from reverie.client import Client
 from reverie.errors import ValidationError
 from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
 from reveried.cli.daemon_client import all_items
+from reveried.cli.dreams import change_row, print_proposals
 from reveried.cli.output import clip, counted, print_fields, print_table, say, size, when
-from reveried.cli.recall import change_row, print_proposals
 
 _STATES = ("running", "completed")
 RunId = Annotated[str, Argument("RUN", "A run's id, or its last characters.")]
@@ -32,7 +32,7 @@ def list_runs(
         say("No runs yet. An agent begins one with POST /v1/runs.")
         return
     print_table(
-        ["Run", "Began", "State", "Agent", "Project", "Files", "Learnt", "Title"],
+        "Run, Began, State, Agent, Project, Files>, Learnt>, Title*",
         [
             (
                 f"run_…{item.id[-ID_END:]}",
@@ -46,8 +46,6 @@ def list_runs(
             )
             for item in page.items
         ],
-        right=(5, 6),
-        wraps=(7,),
     )
     if page.next:
         say("There are older ones: reverie runs list --limit 1000")
@@ -61,23 +59,21 @@ def show(client: Client, run: RunId) -> Answer:
     detail = client.run(_whole_id(client, run))
     yield detail
     print_fields(
-        [
-            ("Run", detail.id),
-            ("Title", detail.title),
-            ("Agent", detail.agent),
-            ("Thread", detail.thread),
-            ("Project", detail.project),
-            ("Began", when(detail.created_at)),
-            ("Ended", None if detail.completed_at is None else f"{when(detail.completed_at)} by {detail.ended_by}"),
-        ]
+        ("Run", detail.id),
+        ("Title", detail.title),
+        ("Agent", detail.agent),
+        ("Thread", detail.thread),
+        ("Project", detail.project),
+        ("Began", when(detail.created_at)),
+        ("Ended", None if detail.completed_at is None else f"{when(detail.completed_at)} by {detail.ended_by}"),
     )
     if detail.files:
         say()
         rows = [(file.path, size(file.size), file.omitted or "-", file.source) for file in detail.files]
-        print_table(["File", "Size", "Left out", "Known from"], rows, right=(1,), wraps=(0,))
+        print_table("File*, Size>, Left out, Known from", rows)
     if detail.working_memory:
         say()
-        print_table(["Entry", "Value"], sorted(detail.working_memory.items()), wraps=(1,))
+        print_table("Entry, Value*", sorted(detail.working_memory.items()))
     if detail.result is not None:
         _print_result(detail.result)
 
@@ -86,7 +82,7 @@ def _print_result(result: wire.RunResult) -> None:
     say()
     say(f"{counted(len(result.candidates), 'candidate')}, {counted(len(result.changes), 'decision')} ({result.tier}).")
     if result.changes:
-        print_table(["Decision", "Memory"], [change_row(change) for change in result.changes], wraps=(1,))
+        print_table("Decision, Memory*", [change_row(change) for change in result.changes])
     if result.fallback:
         say(f"Decided by rule: {result.fallback}")
     if result.waiting:

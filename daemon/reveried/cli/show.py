@@ -74,14 +74,12 @@ def _operation(client: Client, what: str) -> Answer:
     record = client.operation(what)
     yield record
     print_fields(
-        [
-            ("Operation", record.id),
-            ("When", when(record.at)),
-            ("Who", record.who),
-            ("Why", record.why),
-            ("Parent", record.parent),
-            ("Undoes", record.undoes),
-        ]
+        ("Operation", record.id),
+        ("When", when(record.at)),
+        ("Who", record.who),
+        ("Why", record.why),
+        ("Parent", record.parent),
+        ("Undoes", record.undoes),
     )
     say()
     for line in effects(client, record):
@@ -94,19 +92,17 @@ def _thread(client: Client, what: str) -> Answer:
     yield thread
     used = thread.context
     print_fields(
-        [
-            ("Thread", thread.id),
-            ("Title", thread.title),
-            ("Project", thread.project),
-            ("Agent", thread.agent),
-            ("Model", thread.model),
-            ("Messages", f"{thread.message_count:,} ({thread.tokens:,} tokens)"),
-            ("Last request", f"{used.tokens:,} of {used.window:,} tokens ({used.fraction:.0%})"),
-            ("Distilled", counted(thread.distillations, "time") if thread.distillations else "never"),
-            ("Created", when(thread.created_at)),
-            ("Last", when(thread.updated_at)),
-            ("Source", thread.source),
-        ]
+        ("Thread", thread.id),
+        ("Title", thread.title),
+        ("Project", thread.project),
+        ("Agent", thread.agent),
+        ("Model", thread.model),
+        ("Messages", f"{thread.message_count:,} ({thread.tokens:,} tokens)"),
+        ("Last request", f"{used.tokens:,} of {used.window:,} tokens ({used.fraction:.0%})"),
+        ("Distilled", counted(thread.distillations, "time") if thread.distillations else "never"),
+        ("Created", when(thread.created_at)),
+        ("Last", when(thread.updated_at)),
+        ("Source", thread.source),
     )
     say()
     say(f"To read it: reverie thread {thread.id}")
@@ -118,22 +114,17 @@ def _memory(client: Client, what: str) -> Answer:
     yield memory
     said_in = memory.provenance.get("thread")
     print_fields(
-        [
-            ("Memory", memory.id),
-            ("Type", memory.type),
-            ("Tags", " ".join(memory.tags)),
-            ("Project", memory.project),
-            ("File", memory.document),
-            ("Changed", when(memory.updated_at)),
-            ("Recalled", counted(memory.access_count, "time") if memory.access_count else "never"),
-            ("Trust", memory.trust),
-            ("In doubt", _doubt(memory)),
-            ("Written by", _writer(memory.provenance)),
-            (
-                "In thread" if "tool" in memory.provenance else "Learnt from",
-                said_in if isinstance(said_in, str) else None,
-            ),
-        ]
+        ("Memory", memory.id),
+        ("Type", memory.type),
+        ("Tags", " ".join(memory.tags)),
+        ("Project", memory.project),
+        ("File", memory.document),
+        ("Changed", when(memory.updated_at)),
+        ("Recalled", counted(memory.access_count, "time") if memory.access_count else "never"),
+        ("Trust", memory.trust),
+        ("In doubt", _doubt(memory)),
+        ("Written by", _writer(memory.provenance)),
+        ("In thread" if "tool" in memory.provenance else "Learnt from", said_in if isinstance(said_in, str) else None),
     )
     say()
     say(one_line(memory) if not memory.title else memory.title)
@@ -169,22 +160,19 @@ def _dream(client: Client, what: str) -> Answer:
     record = client.dream_record(what)
     yield record
     print_fields(
-        [
-            ("Dream", record.id),
-            ("When", when(record.at)),
-            ("Trigger", record.trigger),
-            ("Tokens", f"{record.tokens_used:,} of {record.token_budget:,}"),
-            ("Changes", ", ".join(f"{number:,} {action}" for action, number in record.counts.items() if number)),
-            ("Waiting", record.waiting or None),
-            ("Failed", None if record.failure is None else f"{record.failure.message} ({record.failure.code})"),
-            ("Archive", record.archive),
-            ("Operation", record.operation),
-        ]
+        ("Dream", record.id),
+        ("When", when(record.at)),
+        ("Trigger", record.trigger),
+        ("Tokens", f"{record.tokens_used:,} of {record.token_budget:,}"),
+        ("Changes", ", ".join(f"{number:,} {action}" for action, number in record.counts.items() if number)),
+        ("Waiting", record.waiting or None),
+        ("Failed", None if record.failure is None else f"{record.failure.message} ({record.failure.code})"),
+        ("Archive", record.archive),
+        ("Operation", record.operation),
     )
 
 
 def _redaction(client: Client, what: str) -> Answer:
-    """Print what was replaced, without the value, and how to read each place."""
     item = redactions.find(client, what)
     yield item
     redactions.print_redaction(item)
@@ -198,14 +186,12 @@ def _schedule(client: Client, what: str) -> Answer:
     yield item
     failed = None if item.failure is None else f"{item.failure.message} ({item.failure.code})"
     print_fields(
-        [
-            ("Schedule", item.id),
-            ("Job", item.job),
-            ("When", f"{item.cron} ({item.timezone})"),
-            ("Next", when(item.next_run)),
-            ("Last", when(item.last_run)),
-            ("Failed", failed),
-        ]
+        ("Schedule", item.id),
+        ("Job", item.job),
+        ("When", f"{item.cron} ({item.timezone})"),
+        ("Next", when(item.next_run)),
+        ("Last", when(item.last_run)),
+        ("Failed", failed),
     )
 
 

@@ -36,15 +36,14 @@ def space_list(client: Client) -> Answer:
     """
     items = list(all_items(client.spaces))
     yield wire.Page(items=items)
-    print_table(["Space", "Folder"], [(item.id, item.root) for item in items], wraps=(1,))
+    print_table("Space, Folder*", [(item.id, item.root) for item in items])
 
 
 def token_create(
     client: Client,
     space: Annotated[str, Option("--space", metavar="SPACE", help="The space that it opens.")] = "default",
     agent: Annotated[
-        str | None,
-        Option("--agent", metavar="AGENT", help="The agent that writes with it; without one, a person."),
+        str | None, Option("--agent", metavar="AGENT", help="The agent that writes with it; without one, a person.")
     ] = None,
 ) -> Answer:
     """Create an access token for a space, and show it once.
@@ -74,7 +73,7 @@ def token_list(client: Client) -> Answer:
         say("No tokens. One opens a space: reverie token create --space SPACE")
         return
     print_table(
-        ["Token", "Space", "Agent", "Created"],
+        "Token, Space, Agent, Created",
         [(item.id, item.space, item.agent or "-", when(item.created_at)) for item in items],
         drop=(3,),
     )

@@ -73,7 +73,7 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
             pairs.append(
                 ("", f"compaction of {compaction.client} {compaction.session}, {when(compaction.at)}: {named}")
             )
-    print_fields(pairs)
+    print_fields(*pairs)
 
 
 def late_line(late: wire.LateHooks) -> str:
@@ -103,7 +103,6 @@ def _model_use(spend: wire.TokenSpend) -> str:
 
 
 def _singular(kind: str) -> str:
-    """Return the singular of a kind of record: `memories` is `memory`, `dreams` is `dream`."""
     return f"{kind[:-3]}y" if kind.endswith("ies") else kind.removesuffix("s")
 
 
@@ -118,16 +117,14 @@ def _age(seconds: float) -> str:
 def print_sync_status(status: wire.SyncStatus) -> None:
     """Print the sync status as names and values, then the missing and the refused files."""
     print_fields(
-        [
-            ("Folder", status.root),
-            ("Sync", f"{status.state}: {status.reason}" if status.reason else status.state),
-            ("Next", status.hint),
-            ("Documents", f"{status.documents:,}"),
-            ("Pending", status.pending or None),
-            ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
-            ("Last scan", when(status.last_scan_at)),
-            ("Changes from", _changes_from(status)),
-        ]
+        ("Folder", status.root),
+        ("Sync", f"{status.state}: {status.reason}" if status.reason else status.state),
+        ("Next", status.hint),
+        ("Documents", f"{status.documents:,}"),
+        ("Pending", status.pending or None),
+        ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
+        ("Last scan", when(status.last_scan_at)),
+        ("Changes from", _changes_from(status)),
     )
     if status.missing:
         more = " …" if len(status.missing) > _MISSING_SHOWN else ""
@@ -138,9 +135,8 @@ def print_sync_status(status: wire.SyncStatus) -> None:
     if status.refused:
         say()
         print_table(
-            ["Not read", "Why", "What to do"],
+            "Not read*, Why, What to do*",
             [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
-            wraps=(0, 2),
         )
     left_out_lines = status.left_out or []  # absent where there is none
     for left_out in left_out_lines:
@@ -149,16 +145,13 @@ def print_sync_status(status: wire.SyncStatus) -> None:
     if saves := [left_out for left_out in left_out_lines if not left_out.memories]:
         say()
         print_table(
-            ["Left out by a save", "Lines", "At", "To bring them back"],
+            "Left out by a save*, Lines>, At, To bring them back",
             [(left_out.path, left_out.lines, when(left_out.at), left_out.undo) for left_out in saves],
-            right=(1,),
-            wraps=(0,),
             drop=(2,),
         )
 
 
 def _moved_out(left_out: wire.LeftOutLines) -> str:
-    """Return how many memories a moved file has no more, and the undo."""
     memories = counted(left_out.memories, "memory", "memories")
     return f"{memories} of {left_out.path}, which moved to where files have none; to bring back: {left_out.undo}"
 

@@ -45,8 +45,7 @@ def now(
         bool, Option("--accept-folder", help="Use the folder that is there now; deletes nothing.")
     ] = False,
     accept_older: Annotated[
-        bool,
-        Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts."),
+        bool, Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts.")
     ] = False,
     put_back: Annotated[
         bool, Option("--put-back", help="Write the stored texts over older files, and missing files again.")
@@ -89,10 +88,8 @@ def conflicts(
         say("No conflicts.")
         return
     print_table(
-        ["Conflict", "File", "Conflict copy", "Since", "Regions"],
+        "Conflict, File*, Conflict copy*, Since, Regions>",
         [(item.id, item.path, item.copy or "-", when(item.opened_at), item.regions) for item in page.items],
-        right=(4,),
-        wraps=(1, 2),
         drop=(4, 3),
     )
     say("To see one: reverie sync conflicts ID   To resolve it: reverie sync resolve ID --keep file|store|both")
@@ -145,12 +142,10 @@ def conflict_texts(client: Client, name: str) -> Answer:
     conflict = client.conflict(name)
     yield conflict
     print_fields(
-        [
-            ("Conflict", conflict.id),
-            ("File", conflict.path),
-            ("Conflict copy", conflict.copy),
-            ("Since", conflict.opened_at),
-        ]
+        ("Conflict", conflict.id),
+        ("File", conflict.path),
+        ("Conflict copy", conflict.copy),
+        ("Since", conflict.opened_at),
     )
     say()
     print_side_by_side("The file", conflict.file_text, "The store", conflict.store_text)
@@ -173,7 +168,6 @@ def _summary(outcome: wire.SyncOutcome) -> str:
 
 
 def _agrees(status: wire.SyncStatus) -> bool:
-    """Return True if nothing is pending, missing or refused."""
     return status.state == "ok" and not (status.pending or status.missing or status.refused)
 
 
@@ -237,7 +231,6 @@ def _chop(line: str, width: int) -> list[str]:
 
 
 def _padded(text: str, width: int) -> str:
-    """Return the text padded with spaces to `width` terminal cells."""
     from rich.cells import cell_len  # noqa: PLC0415 - as above
 
     return text + " " * (width - cell_len(text))

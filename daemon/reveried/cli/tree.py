@@ -46,7 +46,7 @@ _COMMANDS = {  # module and function of each
     "install": "install.install",
     "run": "proxy.run",
     "threads": "threads.threads",
-    "thread": "messages.thread",
+    "thread": "threads.thread",
     "projects": "projects.projects",
     "context": "threads.context",
     "distill": "threads.distill",
@@ -56,13 +56,13 @@ _COMMANDS = {  # module and function of each
     "recall": "recall.recall",
     "memories": "recall.memories",
     "remember": "recall.remember",
-    "forget": "forget.forget",
+    "forget": "recall.forget",
     "note": "threads.note",
     "log": "log.log",
     "show": "show.show",
     "diff": "log.diff",
-    "undo": "undo.undo",
-    "rollback": "undo.rollback",
+    "undo": "log.undo",
+    "rollback": "log.rollback",
     "backup": "backup.backup",
     "restore": "backup.restore",
     "check": "backup.check",
@@ -78,7 +78,7 @@ _GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Import sessions of other programs.\n\nExample: reverie import claude-code ~/.claude/projects",
         {
             "claude-code": "imports.import_claude_code",
-            "claude-memory": "claude_memory.import_claude_memory",
+            "claude-memory": "imports.import_claude_memory",
             "codex": "imports.import_codex",
             "chatgpt": "imports.import_chatgpt",
             "pi": "imports.import_pi",
@@ -110,19 +110,11 @@ _GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "archives": (
         "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
-        {
-            "list": "dreams.archives_list",
-            "show": "dreams.archives_show",
-            "verify": "dreams.archives_verify",
-        },
+        {"list": "dreams.archives_list", "show": "dreams.archives_show", "verify": "dreams.archives_verify"},
     ),
     "schedule": (
         "Run dreams on a schedule.\n\nExample: reverie schedule list",
-        {
-            "list": "dreams.schedule_list",
-            "add": "dreams.schedule_add",
-            "remove": "dreams.schedule_remove",
-        },
+        {"list": "dreams.schedule_list", "add": "dreams.schedule_add", "remove": "dreams.schedule_remove"},
     ),
     "config": (
         "Show and change settings, and print the paths in use.\n\nExample: reverie config get",
@@ -139,18 +131,14 @@ _GROUPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "token": (
         "Give programs access to one space by a token.\n\nExample: reverie token create --space work",
-        {
-            "create": "spaces.token_create",
-            "list": "spaces.token_list",
-            "revoke": "spaces.token_revoke",
-        },
+        {"create": "spaces.token_create", "list": "spaces.token_list", "revoke": "spaces.token_revoke"},
     ),
     "service": (
         "Run the daemon as a systemd user service.\n\nExample: reverie service install",
         {
-            "install": "service.service_install",
-            "uninstall": "service.service_uninstall",
-            "status": "service.service_status",
+            "install": "daemon.service_install",
+            "uninstall": "daemon.service_uninstall",
+            "status": "daemon.service_status",
         },
     ),
     "eval": (
@@ -225,7 +213,6 @@ def call_with_exit_code(command: str, action: Callable[[], object], arguments: S
 
 
 def _said(error: ClickException) -> str:
-    """Return what is wrong with a command line."""
     if isinstance(error, click.NoSuchOption):
         near = sorted(error.possibilities or ())
         meant = f" (Possible options: {', '.join(near)})" if near else ""
@@ -382,7 +369,6 @@ def _group(name: str) -> Group:
 
 
 def _command(name: str, place: str) -> Command:
-    """Import a command."""
     module, _, function = place.partition(".")
     settings = {"allow_interspersed_args": False} if name in _PASSING_ON else {}
     return Command(name, getattr(import_module(f"reveried.cli.{module}"), function), **settings)
@@ -400,11 +386,9 @@ def _daemon_state() -> str:
 
 
 def _with_full_stop(text: str) -> str:
-    """Return the text with a full stop, unless it has an end mark."""
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
 def _is_given(context: click.Context, name: str) -> bool:
-    """Return True if the person typed the option."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.cells import cell_len
 
-from reveried.cli import forget
+from reveried.cli import recall as forget
 from reveried.cli.sync import diff_rows
 from support.cli import check
 from support.fake_daemon import Answer, Request, envelope
 from support.pages import page
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -150,32 +148,6 @@ def test_columns_with_wide_characters(cli: Cli, routes: Routes) -> None:
     assert max(cell_len(line.split(" |")[0]) for line in lines if "日" in line) <= max(columns)
     done = cli("sync", "conflicts", "nothing")
     assert (done.code, "no open conflict ends with nothing" in done.err) == (1, True)
-
-
-@pytest.mark.usefixtures("daemon")
-def test_resolve_conflict(cli: Cli, routes: Routes, tmp_path: Path) -> None:
-    """A conflict is resolved by --keep or --content; one of the two must be given."""
-    sent = []
-
-    def answer(request: Request) -> Any:
-        sent.append(body(request))
-        return {"id": "cnf_00012345", "path": "facts/user.md", "etag": "e", "operation": "9"}
-
-    routes["GET /v1/conflicts"] = page(CONFLICT)
-    routes["POST /v1/conflicts/cnf_00012345/resolve"] = answer
-    check(cli, "sync resolve 12345 --keep both", "Resolved: facts/user.md", "reverie undo 9")
-    text = tmp_path / "mine.md"
-    text.write_text("mine\n")
-    assert cli("sync", "resolve", "12345", "--content", str(text), "--json").json["operation"] == "9"
-    assert sent == [{"keep": "both"}, {"content": "mine\n"}]
-    for words, message in (
-        ("", "give --keep or --content"),
-        (f"--content {tmp_path / 'absent'}", f"{tmp_path / 'absent'} cannot be read: No such file or directory"),
-        (f"--keep file --content {text}", "--keep and --content exclude each other"),
-        ("--keep mine", "--keep: there is no side 'mine'"),
-    ):
-        refused = cli("sync", "resolve", "12345", *words.split())
-        assert (refused.code, refused.err.splitlines()[0]) == (2, f"reverie sync resolve: {message}")
 
 
 @pytest.mark.usefixtures("daemon")
@@ -351,26 +323,6 @@ def test_rollback(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> 
     for words, what in (("", "everything"), (" --path a.md", "a.md"), (" --memory mem_1", "mem_1")):
         expected = f"Nothing to roll back: {what} is as it was after operation 3.\n"
         assert cli(*f"rollback 3 --yes{words}".split()).out == expected
-
-
-@pytest.mark.usefixtures("daemon")
-def test_versions_of_a_document_or_memory(cli: Cli, routes: Routes) -> None:
-    """`log` lists the versions of a document or memory, newest first; `show --at` prints an earlier document."""
-    entry = {"at": AT, "who": "owner", "why": "document.write"}
-    routes["GET /v1/history/facts/user.md"] = page(
-        {"operation": "1", "etag": "e", "size": 3, "summary": "name", **entry}, {"operation": "4", **entry}
-    )
-    check(cli, "log facts/user.md", "deleted", "name", "reverie show facts/user.md --at OP")
-    routes["GET /v1/memories/mem_1/history"] = page({"version": 1, "operation": "2", "memory": MEMORY, **entry})
-    check(cli, "log mem_1", "tea is green", "reverie rollback OP --memory mem_1")
-    assert cli("log", "mem_1", "--json").json["items"][0]["operation"] == "2"
-
-    text = {"path": "facts/user.md", "size": 3, "etag": "e", "updatedAt": AT, "content": "- a"}
-    routes["GET /v1/documents/facts/user.md"] = lambda request: (
-        text | {"content": f"- at {request.query.get('at', 'now')}"}
-    )
-    assert cli("show", "facts/user.md", "--at", "3").out == "- at 3"
-    assert cli("show", "facts/user.md", "--json").json["content"] == "- at now"
 
 
 @pytest.mark.usefixtures("daemon")

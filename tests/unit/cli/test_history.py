@@ -72,17 +72,6 @@ def test_effects_of_an_operation(cli: Cli, routes: Routes) -> None:
 
 
 @pytest.mark.usefixtures("daemon")
-def test_undo_prints_how_to_redo(cli: Cli, routes: Routes) -> None:
-    """An undo prints how to redo it, unless there was nothing to undo."""
-    routes["GET /v1/operations/2"] = OPERATION | {"id": "2"}
-    routes["POST /v1/operations/2/undo"] = {"operation": "3", "undone": "2", "changes": []}
-    check(cli, "undo 2", "Undone: distill", "To redo it: reverie undo 3")
-    routes["POST /v1/operations/2/undo"] = {"operation": None, "undone": "2", "changes": []}
-    assert cli("undo", "2").out == "Nothing to undo: no change of operation 2 is in effect any more.\n"
-    assert cli("undo", "2", "--json").json["operation"] is None
-
-
-@pytest.mark.usefixtures("daemon")
 def test_archives_newest_first(cli: Cli, routes: Routes) -> None:
     """Archives of all pages are listed newest first; with -n the number of older ones is printed."""
     old, new = (

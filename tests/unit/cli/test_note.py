@@ -16,24 +16,6 @@ NOTE = {"id": "note_1", "content": "the pier is closed", "category": "correction
 
 
 @pytest.mark.usefixtures("daemon")
-def test_add_note(cli: Cli, routes: Routes) -> None:
-    """A note is sent as typed, in the category that was given."""
-    sent = []
-
-    def answer(request: object) -> object:
-        sent.append(request.json)  # type: ignore[attr-defined]
-        return NOTE
-
-    routes["POST /v1/threads/thr_1/notes"] = answer
-    done = cli("note", "thr_1", "the", "pier", "is closed", "-c", "correction")
-    assert done.code == 0
-    assert "reverie undo" in done.out
-    assert sent == [{"content": "the pier is closed", "category": "correction"}]
-    assert cli("note", "thr_1", "x", "--json").json["id"] == "note_1"
-    assert sent[1] == {"content": "x", "category": "context"}
-
-
-@pytest.mark.usefixtures("daemon")
 def test_notes_are_listed_newest_first(cli: Cli, routes: Routes) -> None:
     """The notes of all pages are listed, newest first; without notes a sentence is printed."""
     pages = {None: page(NOTE, next_="note_1"), "note_1": page(NOTE | {"id": "note_2", "content": "it is open"})}
@@ -44,11 +26,3 @@ def test_notes_are_listed_newest_first(cli: Cli, routes: Routes) -> None:
     assert [note["id"] for note in cli("note", "thr_1", "--json").json["items"]] == ["note_2", "note_1"]
     routes["GET /v1/threads/thr_1/notes"] = page()
     assert "No notes yet" in cli("note", "thr_1").out
-
-
-@pytest.mark.usefixtures("daemon")
-def test_unknown_category_is_refused(cli: Cli) -> None:
-    """The error for an unknown category lists the categories."""
-    refused = cli("note", "thr_1", "x", "-c", "idea")
-    assert refused.code == 2
-    assert "task, decision, preference, correction, context" in refused.err

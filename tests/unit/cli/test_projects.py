@@ -38,25 +38,6 @@ def page(*items: Any, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("daemon")
-def test_projects_are_listed(cli: Cli, routes: Routes) -> None:
-    """`projects` prints repositories, sizes, empty and joined projects, and a sentence if there are none."""
-    routes["GET /v1/projects"] = page(HARBOUR, GIVEN)
-    said = cli("projects")
-    assert said.code == 0
-    for part in ("harbour", "example.org/ann/harbour", "1,200", "7", "quay"):
-        assert part in said.out
-    assert said.out.endswith("Without threads and memories: quay.\n")
-    assert cli("projects", "--json").json["items"] == [HARBOUR, GIVEN]
-    routes["GET /v1/projects"] = page(HARBOUR, {**GIVEN, "joined": "harbour", "joinedIn": "12"})
-    joined = "quay is harbour: one repository. To move its memories back: reverie undo 12\n"
-    assert cli("projects").out.endswith(joined)
-    routes["GET /v1/projects"] = page(HARBOUR, {**GIVEN, "joined": "harbour"})
-    assert cli("projects").out.endswith("quay is harbour: one repository.\n")
-    routes["GET /v1/projects"] = page()
-    assert "No projects yet" in cli("projects").out
-
-
-@pytest.mark.usefixtures("daemon")
 def test_sorting_names_its_undo(cli: Cli, routes: Routes) -> None:
     """`projects --sort` prints how much was moved, and the undo command if anything was."""
     moves = [
@@ -109,16 +90,6 @@ def test_a_memory_is_remembered_for_a_project(cli: Cli, routes: Routes, daemon: 
     for given, sent in ((".", str(Path.cwd())), ("Harbour", "Harbour")):
         assert cli("remember", "The crane is red.", "--project", given).code == 0
         assert daemon.requests[-1].json["project"] == sent
-
-
-@pytest.mark.parametrize(("given", "hint"), [("harbor", "did you mean harbour?"), ("quay", "reverie projects")])
-def test_an_unknown_project_is_refused(cli: Cli, routes: Routes, daemon: FakeDaemon, given: str, hint: str) -> None:
-    """`remember --project` with an unknown project is refused with a hint, and no memory is sent."""
-    routes["GET /v1/projects"] = page(HARBOUR)
-    said = cli("remember", "The crane is red.", "--project", given)
-    assert said.code == 2
-    assert hint in said.err
-    assert {request.method for request in daemon.requests} == {"GET"}
 
 
 def test_threads_of_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:

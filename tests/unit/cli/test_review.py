@@ -110,13 +110,6 @@ def test_what_waits_is_listed(cli: Cli) -> None:
     assert [item["id"] for item in cli("review", "--json").json["items"]] == [NAME, OTHER]
 
 
-def test_an_empty_list(cli: Cli, routes: Routes) -> None:
-    routes["GET /v1/candidates"] = {"items": [], "next": None}
-    check(cli, "review list", "Nothing waits for a decision.")
-    check(cli, "review list --state rejected", "No candidate is in this state.")
-    assert cli("review", "list", "--state", "odd").code == 2
-
-
 def test_one_is_shown(cli: Cli) -> None:
     """`review diff` prints a candidate's reason and source; of an update both texts, and that its memory changed."""
     check(
@@ -150,28 +143,3 @@ def test_questions_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert OTHER in outcome.out
     assert "2 candidates seen" in outcome.out
     assert next(answers, None) is None
-
-
-def test_runs(cli: Cli, routes: Routes) -> None:
-    """`runs` lists the runs; `runs show` prints one with files, working memory and result."""
-    routes["GET /v1/runs"] = {"items": [RUN], "next": None}
-    routes[f"GET /v1/runs/{RUN['id']}"] = RUN
-    for words in ("runs", "runs list"):
-        check(cli, words, "run_…ce3kcnxh", "completed (idle)", "coder", "harbour", "The queue")
-    check(
-        cli,
-        "runs show ce3kcnxh",
-        "docs/queue.md",
-        "2.0 KiB",
-        "binary",
-        "5672",
-        "1 candidate, 1 decision (GENEROUS)",
-        "reverie review",
-        "reverie undo 7",
-    )
-    assert cli("runs", "--json").json["items"][0]["id"] == RUN["id"]
-    assert cli("runs", "show", "ce3kcnxh", "--json").json["title"] == "The queue"
-    assert cli("runs", "list", "--state", "odd").code == 2
-    routes["GET /v1/runs"] = {"items": [], "next": None}
-    check(cli, "runs", "No runs yet.")
-    assert cli("runs", "show", "zzzz").code == 1

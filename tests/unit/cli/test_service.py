@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reveried.cli import service
+from reveried.cli import daemon as service
 
 if TYPE_CHECKING:
     from support.cli import Cli

@@ -111,9 +111,9 @@ def test_settings(cli: Cli) -> None:
 @pytest.mark.usefixtures("terminal")
 def test_dropped_columns(capsys: pytest.CaptureFixture[str]) -> None:
     """Columns are dropped from the right by default; the first is never cut, however narrow the terminal is."""
-    output.print_table(["Id", "A", "B"], [("x" * 60, "y" * 15, "z" * 9)])
+    output.print_table("Id, A, B", [("x" * 60, "y" * 15, "z" * 9)])
     assert capsys.readouterr().out.splitlines()[1] == "x" * 60 + "  " + "y" * 15
-    output.print_table(["Id", "A"], [("x" * 99, "y")])
+    output.print_table("Id, A", [("x" * 99, "y")])
     assert capsys.readouterr().out.splitlines() == ["Id", "x" * 99]
 
 
@@ -167,11 +167,11 @@ def test_no_color(
     monkeypatch.delenv("NO_COLOR", raising=False)
     if value is not None:
         monkeypatch.setenv("NO_COLOR", value)
-    output.print_table(["Heading"], [("x",)])
+    output.print_table("Heading", [("x",)])
     assert ("\x1b[1m" in capsys.readouterr().out) is styled
 
 
 def test_a_pipe_gets_every_column(capsys: pytest.CaptureFixture[str]) -> None:
     """In a pipe no column is dropped, however long a cell is."""
-    output.print_table(["A", "B", "C"], [("a", "b" * 3 * output.PLAIN_WIDTH, "c")], drop=(2, 1))
+    output.print_table("A, B, C", [("a", "b" * 3 * output.PLAIN_WIDTH, "c")], drop=(2, 1))
     assert capsys.readouterr().out.splitlines()[1].split() == ["a", "b" * 3 * output.PLAIN_WIDTH, "c"]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.cli import DISTILLED
-from support.fake_daemon import envelope
 from support.pages import page
 
 if TYPE_CHECKING:
@@ -29,22 +28,6 @@ def memory(name: str, kind: str) -> dict[str, Any]:
     """Return a memory with this id and type, as the daemon answers it."""
     texts = {"content": "x", "document": "facts/user.md", "createdAt": AT, "updatedAt": AT}
     return {"id": name, "type": kind, "tags": [], **texts}
-
-
-@pytest.mark.usefixtures("daemon")
-def test_thread_by_prefix(cli: Cli, routes: Routes) -> None:
-    """A prefix that one thread's id has is enough; one that several have is refused, with a list of them."""
-    pages = {None: page(THREAD, next_="a"), "a": page(THREAD | {"id": "thr_5bb7"})}
-    routes["GET /v1/threads"] = lambda request: pages[request.query.get("after")]
-    routes["POST /v1/threads/thr_5bb7/distill"] = DISTILLED
-    assert cli("distill", "thr_5b").code == 0
-    several = cli("distill", "thr_5")
-    assert several.code == 2
-    assert "2 threads begin with thr_5: thr_5aa6, thr_5bb7" in several.err
-    assert "next: give more of the id" in several.err
-    assert cli("context", "thr_9").code == 1
-    routes["POST /v1/threads/thr_5bb7/distill"] = envelope("not_found", "Nothing to distill.", status=404)
-    assert "Nothing to distill." in cli("distill", "thr_5bb7").err
 
 
 @pytest.mark.usefixtures("daemon")
@@ -79,24 +62,6 @@ def test_a_thread_without_messages(cli: Cli, routes: Routes) -> None:
     done = cli("threads")
     assert " none " in done.out
     assert "A thread without messages has nothing to distill." in done.out
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("memories", "No memories yet."),
-        ("memories --tag nosuch", "No memory has the tag nosuch."),
-        ("memories --type skill", "No memory is of type skill."),
-        ("memories --type skill --tag x", "No memory is of type skill and has the tag x."),
-    ],
-)
-@pytest.mark.usefixtures("daemon")
-def test_empty_list_of_memories(cli: Cli, routes: Routes, words: str, says: str) -> None:
-    """An empty list says whether there are no memories, or none of that type or tag."""
-    routes["GET /v1/memories"] = page()
-    done = cli(*words.split())
-    assert done.out.startswith(says)
-    assert "reverie " in done.out
 
 
 @pytest.mark.usefixtures("daemon")

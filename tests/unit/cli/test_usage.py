@@ -14,7 +14,6 @@ import pytest
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
 from reveried.cli import daemon_client, main
 from reveried.cli import tree as cli_tree
-from reveried.cli.docs import commands_page
 from reveried.cli.tree import tree
 from support.fake_daemon import envelope
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from support.cli import Cli, Routes
     from support.fake_daemon import FakeDaemon
 
-ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
     "serve up down status logs doctor demo import threads thread projects context distill reflect dream search recall "
     "memories remember forget brief note log show diff undo rollback sync archives schedule backup restore check "
@@ -34,14 +32,6 @@ COMMANDS = (
 def test_the_documented_commands_are_there() -> None:
     """The command tree has exactly these commands."""
     assert set(tree().commands) == set(COMMANDS.split())
-
-
-def test_a_group_without_a_command_lists_its_commands(cli: Cli) -> None:
-    """`reverie service` prints what can follow, each with its first line of help."""
-    done = cli("service")
-    assert done.code == 0
-    for name in ("install", "uninstall", "status"):
-        assert re.search(rf"^  reverie service {name} +[A-Z]", done.out, re.MULTILINE), done.out
 
 
 @pytest.mark.parametrize(
@@ -61,18 +51,6 @@ def test_a_group_that_lists(cli: Cli, group: str, command: str) -> None:
         alone, spelled = cli(*words), cli(group, command, *words[1:])
         assert (alone.code, alone.out) == (spelled.code, spelled.out)
         assert alone.err.partition(": ")[2] == spelled.err.partition(": ")[2]
-
-
-def test_docs_page_is_generated() -> None:
-    """docs/cli.md equals the output of `python -m reveried.cli.docs cli`."""
-    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == commands_page()
-
-
-def test_a_number_that_is_none(cli: Cli) -> None:
-    """An option that takes a number names itself and what it takes, in words of the command line."""
-    said = cli("log", "--limit", "x")
-    assert said.code == 2
-    assert "Invalid value for '--limit' / '-n': it must be a whole number\n" in said.err
 
 
 def test_every_command_has_one_sentence_an_example_and_json() -> None:
@@ -109,12 +87,6 @@ def test_help_exits_with_0(cli: Cli, words: tuple[str, ...]) -> None:
     assert "Example: " in done.out or "Commands:" in done.out
 
 
-def test_the_version(cli: Cli) -> None:
-    """`--version` prints what `version` prints."""
-    assert cli("--version").out == cli("version").out
-    assert cli("--version").code == 0
-
-
 def test_overview_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Error and hint are each printed with exactly one end mark."""
 
@@ -132,12 +104,6 @@ def test_overview(cli: Cli) -> None:
     assert "memory that survives" in done.out
     assert "reverie demo" in done.out
     assert "Now: the daemon is not running" in done.out
-
-
-@pytest.mark.usefixtures("daemon")
-def test_overview_with_a_daemon(cli: Cli) -> None:
-    """The introduction says that the daemon is running."""
-    assert "Now: the daemon is running (version 0.1.0, process 7)." in cli().out
 
 
 @pytest.mark.parametrize(
