@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,32 +23,46 @@ DRAFTS = "Pull requests are always opened as drafts."
 CAUSE = "The chart is empty because `src/tide.py` rounds the tides down."
 
 
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Daemon, Client]]:
+@contextmanager
+def two_projects(folder: Path) -> Iterator[tuple[Daemon, Client]]:
     """Run a daemon with two sessions of the project harbour, and one of the project orchard."""
-    with scratch_home() as home:
+    with scratch_home() as home, pytest.MonkeyPatch.context() as patch:
         for name, value in environment(home).items():
-            monkeypatch.setenv(name, value)
+            patch.setenv(name, value)
         daemon = Daemon(home, environment(home))
         daemon.start()
         for number, day in enumerate(("2026-03-01", "2026-03-02")):
-            path = tmp_path / f"harbour-{number}.jsonl"
+            path = folder / f"harbour-{number}.jsonl"
             texts: list[Any] = [DRAFTS, CAUSE, "now draw the chart", *command_run("make chart", "drawn"), "thanks"]
             session(path, "/home/ann/harbour", [*texts[:3], *texts[3:5], "The chart is drawn."], day=day)
-        session(tmp_path / "orchard.jsonl", "/home/ann/orchard", ["Never prune in `src/frost.py`.", "I will not."])
-        assert main(["import", "claude-code", str(tmp_path)]) == 0
+        session(folder / "orchard.jsonl", "/home/ann/orchard", ["Never prune in `src/frost.py`.", "I will not."])
+        assert main(["import", "claude-code", str(folder)]) == 0
         with Client(daemon.socket) as client:
             yield daemon, client
         daemon.stop()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A client of the daemon of the tests that change nothing."""
+    with two_projects(tmp_path_factory.mktemp("sessions")) as (_, client):
+        yield client
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[tuple[Daemon, Client]]:
+    """A daemon and a client for a test that changes something."""
+    with two_projects(tmp_path) as made:
+        yield made
 
 
 def _texts(client: Client, project: str = "harbour") -> dict[str, str]:
     return {line.text: line.id for line in client.brief(project).lines}
 
 
-def test_a_brief_is_complete_when_the_import_has_returned(own: tuple[Daemon, Client]) -> None:
+def test_a_brief_is_complete_when_the_import_has_returned(shared: Client) -> None:
     """It has the quotes of its project with their source and sessions, and none of another project."""
-    _, client = own
+    client = shared
     brief = client.brief("harbour")
     lines = {line.text: line for line in brief.lines}
 
@@ -61,13 +76,12 @@ def test_a_brief_is_complete_when_the_import_has_returned(own: tuple[Daemon, Cli
 
 
 @pytest.mark.parametrize("max_tokens", [1, 60, 120, 1_000])
-def test_a_brief_is_within_its_tokens(own: tuple[Daemon, Client], max_tokens: int) -> None:
-    _, client = own
-    text = client.brief_text("harbour", max_tokens=max_tokens)
+def test_a_brief_is_within_its_tokens(shared: Client, max_tokens: int) -> None:
+    text = shared.brief_text("harbour", max_tokens=max_tokens)
 
     assert count(text) <= max_tokens
     assert count(text, "cl100k_base") <= max_tokens
-    assert client.brief("harbour", max_tokens=max_tokens).tokens == count(text)
+    assert shared.brief("harbour", max_tokens=max_tokens).tokens == count(text)
 
 
 def test_a_dropped_line_stays_away_until_the_undo(own: tuple[Daemon, Client], tmp_path: Path) -> None:
@@ -135,8 +149,8 @@ def test_rewound_messages_leave_the_brief(own: tuple[Daemon, Client]) -> None:
     assert CAUSE not in texts
 
 
-def test_what_is_not_there_is_named(own: tuple[Daemon, Client]) -> None:
-    _, client = own
+def test_what_is_not_there_is_named(shared: Client) -> None:
+    client = shared
     for call in (lambda: client.brief("pier"), lambda: client.change_brief_line("harbour", "0" * 12, "drop")):
         with pytest.raises(NotFound) as error:
             call()

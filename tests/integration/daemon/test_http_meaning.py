@@ -90,3 +90,8 @@ def test_what_is_no_base64_is_refused(daemon: Daemon, content: str) -> None:
     run = daemon.ask("POST", "/v1/runs", {}).json()["id"]
     answer = daemon.ask("PUT", f"/v1/runs/{run}/files/b.txt", {"content": content, "encoding": "base64"})
     check_refused(answer, 400, "validation_error")
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "caf\xe9", "a\tb"])
+def test_what_is_no_idempotency_key_is_refused(daemon: Daemon, key: str) -> None:
+    check_refused(daemon.ask("POST", "/v1/threads", {}, {"Idempotency-Key": key}), 400, "validation_error")

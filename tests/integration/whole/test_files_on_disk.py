@@ -181,13 +181,13 @@ def test_a_vanished_root_is_not_written_into(space: Space) -> None:
     space.agree()
 
 
-@pytest.mark.parametrize("mark", [b'{"space":"other","format":1}', b"not json", b'["default"]', b"x" * 5_000])
-def test_a_folder_of_another_space_is_not_written_into(space: Space, mark: bytes) -> None:
+def test_a_folder_of_another_space_is_not_written_into(space: Space) -> None:
     """A folder with another space's marker, or an unreadable one, is not touched."""
-    before = space.files()
-    (space.root / ".reverie" / "space.json").write_bytes(mark)
-    space.learn()
-    assert space.files() == before
+    for mark in (b'{"space":"other","format":1}', b"not json", b'["default"]', b"x" * 5_000):
+        (space.root / ".reverie" / "space.json").write_bytes(mark)
+        before = space.files()
+        space.learn()
+        assert space.files() == before
     assert "files were not written" in space.daemon.log_text()
 
 

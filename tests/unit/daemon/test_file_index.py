@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.sync.scan import Refusal, read_file
+from reverie.sync.scan import Limits, Refusal, read_file, refusal
 from reveried.sync import state
+from reveried.sync.state import FileIndex
 from support.sync_without_daemon import failing_submit, sync_service
 
 if TYPE_CHECKING:
@@ -97,3 +98,41 @@ def test_a_numbered_copy_is_named_and_not_read(tmp_path: Path, name: str, text: 
             assert f"facts/{name}" in {each.path for each in await service.documents("default")}
 
     asyncio.run(run())
+
+
+class Looking(dict[str, Refusal]):
+    """A dict of refusals from which an entry vanishes once it was looked up, as by another thread."""
+
+    def __contains__(self, path: object) -> bool:
+        there = super().__contains__(path)
+        self.pop(cast("str", path), None)
+        return there
+
+
+class Busy:
+    """A refusal that adds a second one to the index when its reason is read, as another thread may."""
+
+    def __init__(self, sight: FileIndex) -> None:
+        self._sight = sight
+
+    @property
+    def reason(self) -> str:
+        self._sight.refused[f"{len(self._sight.refused)}.md"] = refusal("b.md", "symlink")
+        return "symlink"
+
+
+def test_growing_can_be_read_during_a_scan() -> None:
+    """`growing` (the paths of files still being written) can be read while the refusals change."""
+    sight = FileIndex(Limits())
+    sight.refused["a.md"] = cast("Refusal", Busy(sight))
+    sight.refused["c.md"] = refusal("c.md", "growing")
+    assert sight.growing == {"c.md"}
+
+
+def test_covering_can_be_read_during_a_scan() -> None:
+    """`covering` (the refusal of a path or of its folder) returns it although it is removed during the lookup."""
+    sight = FileIndex(Limits())
+    sight.refused = Looking({"facts": refusal("facts", "symlink")})
+    found = sight.covering("facts/a.md")
+    assert found is not None
+    assert found.path == "facts"

@@ -133,6 +133,30 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     run(work)
 
 
+def test_subscriptions_are_woken() -> None:
+    """A commit wakes every subscription, a wait times out, a closed slot is free again, `end` wakes all."""
+
+    async def main() -> None:
+        events = Events(asyncio.get_running_loop(), subscribers=2)
+        first, second = events.subscribe(), events.subscribe()
+        with pytest.raises(Busy):
+            events.subscribe()
+        assert events.readers == 2
+        assert not await first.wait(0.01)
+        await asyncio.to_thread(events.notify)
+        assert await first.wait(60)
+        assert await second.wait(60)
+        assert not await first.wait(0.01)
+        second.close()
+        second.close()
+        third = events.subscribe()
+        events.end()
+        assert await third.wait(60)
+        assert third.ended
+
+    asyncio.run(main())
+
+
 def test_notify_after_the_loop_was_closed() -> None:
     """`notify` after the loop was closed does nothing."""
     loop = asyncio.new_event_loop()

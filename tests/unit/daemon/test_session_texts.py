@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from reverie.errors import Busy
 from reveried.actions import contexts as actions
 from reveried.session_texts import PARTS, SessionTexts
 
@@ -53,5 +54,25 @@ def test_texts_that_are_being_made_are_not_kept(
         drop(texts)
         assert texts.ready("default", "thread") is None
         assert texts.ready("other", "thread") == made
+
+    asyncio.run(main())
+
+
+def test_texts_that_there_was_no_room_to_make_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part is missing, and not empty, where nothing can be computed now; the next call makes all of them."""
+
+    async def main() -> None:
+        texts, failures = SessionTexts(), [Busy("full", hint="later")]
+
+        async def context_text(*_: object, **__: object) -> str:
+            if failures:
+                raise failures.pop()
+            return "words"
+
+        monkeypatch.setattr(actions, "context_text", context_text)
+        assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS[1:], "words")
+        assert texts.ready("default", "thread") is None
+        assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS, "words")
+        assert texts.ready("default", "thread") is not None
 
     asyncio.run(main())

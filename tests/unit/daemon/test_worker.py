@@ -349,3 +349,18 @@ def test_what_is_committed_is_answered_as_committed() -> None:
         assert store.batches == [["kept", "fingerprints"]]
 
     asyncio.run(work())
+
+
+def test_commits_are_announced() -> None:
+    """`on_commit` is called after each commit, not before."""
+    announced: list[int] = []
+    store = SlowStore()
+
+    async def main() -> None:
+        worker = Worker(store, clock=lambda: AT, queue_length=5, on_commit=lambda: announced.append(len(store.batches)))
+        worker.start()
+        await worker.submit(write("x"))
+        await asyncio.to_thread(worker.stop)
+
+    asyncio.run(main())
+    assert announced == [1]

@@ -70,3 +70,24 @@ def test_a_byte_order_mark_is_skipped() -> None:
         first = plan_chunk(data[:cut], first_line=1, final=False)
         rest = plan_chunk(data[first.consumed :], first_line=1, final=False)
         assert contents(rest) == [(1, "one")]
+
+
+def test_an_incomplete_line_is_not_consumed() -> None:
+    """An incomplete last line of a chunk is not consumed, so that it is read again with its rest."""
+    planned = plan_chunk(ONE + b"\n" + TWO[:20], first_line=1, final=True)
+    assert (planned.consumed, planned.lines, len(planned.entries)) == (len(ONE) + 1, 1, 1)
+
+
+def test_a_complete_object_without_newline_waits_unless_final() -> None:
+    """A last line without a newline is consumed only in the final chunk."""
+    assert plan_chunk(ONE, first_line=1, final=False).consumed == 0
+    last = plan_chunk(ONE, first_line=1, final=True)
+    assert (last.consumed, last.lines, last.inside) == (len(ONE), 1, PartialLine.TAKEN)
+
+
+@pytest.mark.parametrize("rest", [b"1", b'"text"', b"[1]", b"hello", b"  ", b"", b"\r"])
+def test_an_unterminated_line_that_is_no_object_is_left(rest: bytes) -> None:
+    """An unterminated rest that is not a JSON object is not consumed, even in the final chunk."""
+    planned = plan_chunk(ONE + b"\n" + rest, first_line=1, final=True)
+    assert planned.consumed == len(ONE) + 1
+    assert not planned.problems

@@ -122,3 +122,40 @@ def test_ids_and_records_that_the_caller_made_are_taken(notes: Notes) -> None:
     dive = notes.memories()["Can dive"]
     assert (dive["id"], dive["type"], dive["trust"]) == ("mem_mine", "skill", "engine")
     assert dive["provenance"] == {"thread": "thr_1"}
+
+
+def test_each_block_is_a_memory(notes: Notes) -> None:
+    """Each block becomes a memory with type, tags, document and author; the day line becomes none."""
+    found = notes.memories()
+
+    assert set(found) == {"Name: Ada", "Role: engineer"}
+    ada = found["Name: Ada"]
+    assert (ada["type"], ada["tags"], ada["document"], ada["trust"]) == ("fact", ["who"], PATH, "person")
+    record = notes.document()
+    assert record is not None
+    assert record["ids"] == [held["id"] for held in found.values()]
+    assert (record["version"], record["size"], record["updatedAt"]) == (1, len(ONE), AT)
+
+
+def test_an_edit_changes_its_memory_and_no_other(notes: Notes) -> None:
+    """An edited block gets a new author; the record of the block beside it is not written."""
+    before = notes.memories()
+    notes.put({PATH: ONE.replace("engineer", "engineer and pilot")}, author="agent", at=after(1))
+    now = notes.memories()
+
+    assert now["Name: Ada"] == before["Name: Ada"]
+    pilot = now["Role: engineer and pilot"]
+    assert pilot["id"] == before["Role: engineer"]["id"]
+    assert (pilot["trust"], pilot["updated_at"], pilot["created_at"]) == ("agent", after(1), AT)
+
+
+def test_a_document_goes_with_its_memories(notes: Notes) -> None:
+    """Deleting a document deletes its memories; the history has the deletion, and an event the next version."""
+    names = [held["id"] for held in notes.memories().values()]
+    assert notes.put({PATH: None}) == [PATH]
+    assert notes.memories() == {}
+    with notes.store.reader("default") as reader:
+        assert [version.value is None for version in reader.history(Kind.MEMORY, (names[0],))] == [False, True]
+        events = [event["data"] for _, event in reader.scan(Kind.EVENT) if event["type"] == "workspace.updated"]
+    assert [event["version"] for event in events] == [1, 2]
+    assert notes.put({PATH: None}) == []
