@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.errors import Busy
-from reverie.store import SessionRecord
+from reverie.store import Done, SessionRecord
 from reveried import follower as reveried_follower
 from reveried import log
 from reveried.follower import Follower
@@ -142,9 +142,10 @@ def test_an_ended_session_is_followed_until_there_is_room_to_read_it(
     async def learnt(*_: object) -> None:
         done.append("learnt")
 
-    async def submit(_: object) -> None:
+    async def submit(_: object, **__: object) -> Done[None]:
         done.append("ended")
         ended.set()
+        return Done(None, None)
 
     ended = asyncio.Event()
 
