@@ -21,8 +21,8 @@ from reverie.client import Client
 from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
 from reverie.private_folder import make_private
 from reveried import PROTOCOL, __version__
-from reveried.cli import daemon_client
-from reveried.cli.command import Answer, Argument, Json, Option
+from reveried.cli import daemon_client, waiting
+from reveried.cli.command import Answer, Option
 from reveried.cli.output import print_fields, say, spinner
 from reveried.cli.status import print_status
 
@@ -42,22 +42,6 @@ _CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
 _DAMAGE_HINT = "`reverie check` lists what is damaged, `reverie restore FILE` brings back a backup"
 _LOGS_TAIL_BYTES = 1024 * 1024  # of the log that `reverie logs` reads
 _FOLLOW_S = 0.2  # poll interval of `reverie logs --follow`
-
-
-def demo(
-    paths: Annotated[
-        list[Path] | None, Argument("[PATH...]", "Session files; default: your newest session, else a sample.")
-    ] = None,
-    keep: Annotated[bool, Option("--keep", help="Leave the daemon running and the folder in place.")] = False,
-    json: Json = False,
-) -> None:
-    """Show what Reverie does with one session, in a temporary folder.
-
-    Example: reverie demo
-    """
-    from reveried.demo import run_demo  # noqa: PLC0415 - only this command needs it
-
-    run_demo(paths or [], keep=keep, json=json)
 
 
 def mcp() -> int:
@@ -258,7 +242,7 @@ def stop_daemon(pid: int) -> None:
         if not waits_for and seconds > STOP_MAX_S:
             raise StorageFailed(
                 f"the daemon (process {pid}) has not begun to stop after {STOP_MAX_S:g} s: it hangs, or was stopped",
-                hint=daemon_client.wake_hint(str(pid)),
+                hint=waiting.wake_hint(str(pid)),
             )
         time.sleep(POLL_S)
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reverie.errors import Busy, ReverieError, Starting, ValidationError
+from reverie.errors import Busy, Starting, ValidationError
 from reverie.places import Layout
 
 if TYPE_CHECKING:
@@ -98,24 +98,13 @@ def health() -> wire.Health:
 
 def hanging() -> Busy:
     """Return the error for a daemon that accepts connections and does not answer; its hint wakes or ends it."""
+    from reveried.cli.waiting import process_id, wake_hint  # noqa: PLC0415 - loads the client
+
     pid = process_id()
     return Busy(
         f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
         hint=wake_hint(pid),
     )
-
-
-def process_id() -> str:
-    """Return the id of the daemon's process from its lock file, or `unknown`."""
-    try:
-        return (layout().data_dir / "daemon.lock").read_text("ascii", "replace").strip() or "unknown"
-    except (OSError, ReverieError):
-        return "unknown"
-
-
-def wake_hint(pid: str) -> str:
-    """Return what to type where the daemon does not answer."""
-    return f"`kill -CONT {pid}` wakes a stopped one; `kill -9 {pid}` ends it, and `reverie up` starts another"
 
 
 def access_token() -> str | None:

@@ -1,4 +1,4 @@
-"""`reverie install`: give Claude Code or Codex the plugin, or take it away."""
+"""`reverie install` gives Claude Code or Codex the plugin, or takes it away; `reverie demo` shows what it is for."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from typing import Annotated
 from reverie.errors import NotFound, ValidationError
 from reveried import plugin
 from reveried.cli import daemon_client
-from reveried.cli.command import Answer, Argument, Option
+from reveried.cli.command import Answer, Argument, Json, Option
 from reveried.cli.output import say
 from reveried.plugin import install as plugin_install
 
@@ -69,6 +69,22 @@ def install(
         say("It is gone; what was remembered stays.")
     else:
         say(_NEXT[program])
+
+
+def demo(
+    paths: Annotated[
+        list[Path] | None, Argument("[PATH...]", "Session files; default: your newest session, else a sample.")
+    ] = None,
+    keep: Annotated[bool, Option("--keep", help="Leave the daemon running and the folder in place.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what Reverie does with one session, in a temporary folder.
+
+    Example: reverie demo
+    """
+    from reveried.demo import run_demo  # noqa: PLC0415 - only this command needs it
+
+    run_demo(paths or [], keep=keep, json=json)
 
 
 def _with_plugin(

@@ -35,7 +35,7 @@ can read and edit.
 
 
 _COMMANDS = {  # module and function of each
-    "demo": "daemon.demo",
+    "demo": "install.demo",
     "serve": "daemon.serve",
     "up": "daemon.up",
     "down": "daemon.down",

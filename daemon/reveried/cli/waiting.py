@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from reverie.api.endpoint import Call
 from reverie.client import Client
-from reveried.cli.daemon_client import process_id, wake_hint
+from reverie.errors import ReverieError
+from reverie.places import Layout
 
 AFTER_S = 2.0  # of a command's wait, before the daemon is asked whether it is well
 CHECK_S = 1.0  # it tells its health between any two steps of other work, in milliseconds
@@ -57,3 +58,16 @@ def warn_if_silent(socket_path: str) -> None:
     sys.stderr.write(f"waiting for the daemon (process {pid}), which does not answer: it was stopped, or it hangs\n")
     sys.stderr.write(f"next: {wake_hint(pid)}\n")
     sys.stderr.flush()
+
+
+def process_id() -> str:
+    """Return the id of the daemon's process from its lock file, or `unknown`."""
+    try:
+        return (Layout.current().data_dir / "daemon.lock").read_text("ascii", "replace").strip() or "unknown"
+    except (OSError, ReverieError):
+        return "unknown"
+
+
+def wake_hint(pid: str) -> str:
+    """Return what to type where the daemon does not answer."""
+    return f"`kill -CONT {pid}` wakes a stopped one; `kill -9 {pid}` ends it, and `reverie up` starts another"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.client import Client
-from reveried.cli import daemon_client, main, waiting
+from reveried.cli import main, waiting
 from support.cli import use_daemon
 from support.daemon import running_daemon
 from support.waiting import suspended, wait_until
@@ -58,7 +58,7 @@ def test_a_daemon_that_does_not_answer_is_named(
     assert codes == [0]
     assert printed[1] == (
         f"waiting for the daemon (process {daemon.pid}), which does not answer: it was stopped, or it hangs\n"
-        f"next: {daemon_client.wake_hint(str(daemon.pid))}\n"
+        f"next: {waiting.wake_hint(str(daemon.pid))}\n"
     )
     assert main(words) == 0
     assert capsys.readouterr() == (printed[0], "")
