@@ -24,7 +24,6 @@ from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_client, waiting
 from reveried.cli.command import Answer, Option
 from reveried.cli.output import print_fields, say, spinner
-from reveried.cli.status import print_status
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -101,21 +100,6 @@ def down() -> Answer:
     stop_daemon(pid)
     yield {"stopped": True, "pid": pid}
     say(f"The daemon has stopped (it was process {pid}).")
-
-
-def status() -> Answer:
-    """Show what is stored, the schedules, and what needs attention.
-
-    Example: reverie status
-    """
-    try:
-        health = daemon_client.health()
-        with daemon_client.client() as client:
-            daemon_status = client.status()
-    except DaemonNotRunning as error:
-        raise _not_running(error) from error
-    yield {"health": health, "status": daemon_status}
-    print_status(health, daemon_status)
 
 
 def logs(
@@ -317,7 +301,7 @@ def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
     return StorageFailed(f"the daemon exited at once with status {status}: {last}", hint="run `reverie doctor`")
 
 
-def _not_running(error: DaemonNotRunning) -> DaemonNotRunning:
+def not_running(error: DaemonNotRunning) -> DaemonNotRunning:
     """Return the error, with the reason if the store shows it: it is truncated, or its daemon did not close it."""
     from reverie.store import needs_check, truncated_at  # noqa: PLC0415 - only if there is no daemon
 

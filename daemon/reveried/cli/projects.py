@@ -1,6 +1,5 @@
 """The command projects, and the project that a command takes: the one given, or that of the current folder."""
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -97,6 +96,8 @@ def check_is_known(client: Client, project: str | None) -> None:
     names = [item.name for item in daemon_client.all_items(client.projects)]
     if project.casefold() in (name.casefold() for name in names):
         return
+    import difflib  # noqa: PLC0415 - only for this error
+
     near = difflib.get_close_matches(project, names, n=1)
     ask = f"did you mean {near[0]}?" if near else "reverie projects lists them;"
     raise ValidationError(f"there is no project {clip(project, 40)}", hint=f"{ask} --project . is the folder here")

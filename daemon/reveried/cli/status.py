@@ -1,19 +1,33 @@
-"""The status of daemon and folder in words."""
+"""`reverie status`; and the status of daemon and folder in words."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from reverie import wire
+from reverie.errors import DaemonNotRunning
+from reveried.cli import daemon_client
+from reveried.cli.command import Answer
 from reveried.cli.output import counted, print_fields, print_table, say, when
-
-if TYPE_CHECKING:
-    from reverie import wire
 
 FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 _LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all
 UNSYNCED = ("stopped", "blocked")  # states of sync that end a command with exit status 4
 _COMPACTIONS_SHOWN = 3  # of which something was late; `reverie status --json` lists more
 _MISSING_SHOWN = 10  # paths of missing or older files in the status
+
+
+def status() -> Answer:
+    """Show what is stored, the schedules, and what needs attention.
+
+    Example: reverie status
+    """
+    try:
+        health = daemon_client.health()
+        with daemon_client.client() as client:
+            daemon_status = client.status()
+    except DaemonNotRunning as error:
+        from reveried.cli.daemon import not_running  # noqa: PLC0415 - loads what starts and stops the daemon
+
+        raise not_running(error) from error
+    yield {"health": health, "status": daemon_status}
+    print_status(health, daemon_status)
 
 
 def print_status(health: wire.Health, status: wire.Status) -> None:

@@ -39,7 +39,7 @@ _COMMANDS = {  # module and function of each
     "serve": "daemon.serve",
     "up": "daemon.up",
     "down": "daemon.down",
-    "status": "daemon.status",
+    "status": "status.status",
     "logs": "daemon.logs",
     "doctor": "doctor.doctor",
     "mcp": "daemon.mcp",
