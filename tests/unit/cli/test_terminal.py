@@ -105,7 +105,7 @@ def test_memories(cli: Cli, routes: Routes) -> None:
 def test_settings(cli: Cli) -> None:
     """The names of settings are not cut; their meanings go over several lines."""
     lines = narrow(cli("config", "get").out)
-    assert any(line.startswith("compaction.preserveRecentMaxTokens  12000") for line in lines)
+    assert any(line.startswith("distiller.deadlineSeconds  300.0") for line in lines)
 
 
 @pytest.mark.usefixtures("terminal")
