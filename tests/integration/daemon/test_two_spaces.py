@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from support.daemon import Answer
 
-CALLS = count(400, 10_000)
+CALLS = count(1_000, 10_000)
 CALLERS = 2  # of each space at the same time
 NAMES = {"blue": "amberwick", "red": "violetmoor"}
 """A word for each space, which is in all that its callers write."""
