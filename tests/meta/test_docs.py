@@ -124,16 +124,3 @@ def test_links_name_existing_files() -> None:
     ]
 
     assert broken == []
-
-
-def test_the_structure_in_the_readme_exists() -> None:
-    """Every folder named in the README's section on structure exists."""
-    readme = (ROOT / "README.md").read_text()
-    start = readme.index("## Structure")
-    section = re.search(r"```\n(.*?)```", readme[start:], re.DOTALL)
-    assert section is not None
-    top = ""
-    for line in section[1].splitlines():
-        name = line.split()[0]
-        top = top if line.startswith("  ") else name
-        assert (ROOT / (f"{top}/{name}" if line.startswith("  ") else name)).exists(), line
