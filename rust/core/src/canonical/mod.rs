@@ -58,8 +58,14 @@ pub fn rewrite(text: &[u8]) -> Result<Vec<u8>, Error> {
 /// Return the SHA-256 of bytes in lower-case hexadecimal.
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Return bytes in lower-case hexadecimal.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         for nibble in [byte >> 4, byte & 15] {
             hex.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
         }
