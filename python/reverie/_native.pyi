@@ -224,8 +224,8 @@ class Index:
     ) -> list[tuple[str, float, tuple[tuple[str, float], ...], float]]:
         """Return id, score, term scores and relevance of the best `limit` documents, best first, equal scores by id.
 
-        `within` is `any_of`, `none_of`, `ids`, `since`, `before`: a document belongs to a group of each set in the first
-        and to none of the second; its id is in `ids`, its time in `since <= at < before`. None and empty ones accept all.
+        `within` is `any_of`, `none_of`, `ids`, `since`, `before`: a document belongs to a group of each set in the
+        first and to none of the second; its id is in `ids`, its time in `since <= at < before`.
 
         With `how`, messages are ranked with their neighbours: the number of candidates, the weight of a window, groups
         with factors, a group that is in no window, and boosts: name, score, and a group, a group of the message before,

@@ -44,7 +44,6 @@ pub const LAWS: &[(&str, Law)] = &[
     ("merge-loses-nothing", merge::no_added_line_is_lost),
     ("merge-places-its-conflicts", merge::conflict_positions_are_correct),
     ("merge-takes-any-text", merge::arbitrary_texts_are_merged),
-    ("canonical-text-is-value", canonical::rewriting_text_equals_serializing_its_value),
     ("patch-does-what-it-says", patch::patches_agree_with_naive_replacement),
     ("rank-forgets-its-history", rank::insertion_history_does_not_matter),
     ("rank-explains-itself", rank::hits_are_ordered_and_term_scores_add_up),

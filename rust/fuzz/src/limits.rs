@@ -270,7 +270,6 @@ pub fn json_returns(data: &[u8]) {
     if let Ok(rewritten) = canonical::rewrite(&bytes) {
         let _ = canonical::sha256_hex(&rewritten);
     }
-    let _ = canonical::parse(&bytes).map(|value| canonical::canonical(&value));
 }
 
 /// Packed texts, edits of one by another, and records, whole and damaged.
