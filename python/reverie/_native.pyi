@@ -173,7 +173,6 @@ def passage(text: str, query: str, limit: int) -> str:
 class Index:
     """A BM25 index of saved segments and what is in memory; thread-safe. Raises OSError for an unusable file."""
 
-    def __new__(cls) -> Index: ...
     def __len__(self) -> int: ...
     @staticmethod
     def open(segments: Sequence[tuple[Path, bytes]], k1: float, b: float) -> Index:
@@ -213,37 +212,22 @@ class Index:
         self,
         query: str,
         limit: int,
-        any_of: Sequence[Sequence[str]] = (),
-        none_of: Sequence[str] = (),
-        ids: Sequence[str] | None = None,
-        since: int | None = None,
-        before: int | None = None,
-    ) -> list[tuple[str, float, tuple[tuple[str, float], ...], float]]:
-        """Return id, score, term scores and relevance of the best `limit` documents, best first, equal scores by id.
-
-        A document belongs to a group of each set in `any_of` and to none of `none_of`; its id is in `ids`, its time in
-        `since <= at < before`.
-        """
-
-    def search_around(
-        self,
-        query: str,
-        limit: int,
+        within: tuple[Sequence[Sequence[str]], Sequence[str], Sequence[str] | None, int | None, int | None],
         how: tuple[
             int,
             float,
             Sequence[tuple[str, float]],
             str | None,
             Sequence[tuple[str, float, str | None, str | None, tuple[int, int] | None]],
-        ],
-        any_of: Sequence[Sequence[str]] = (),
-        none_of: Sequence[str] = (),
-        ids: Sequence[str] | None = None,
-        since: int | None = None,
-        before: int | None = None,
+        ]
+        | None = None,
     ) -> list[tuple[str, float, tuple[tuple[str, float], ...], float]]:
-        """Return the best messages ranked with their neighbours, as `search` does.
+        """Return id, score, term scores and relevance of the best `limit` documents, best first, equal scores by id.
 
-        `how` is the number of candidates, the weight of a window, groups with factors, a group that is in no window,
-        and boosts: name, score, and a group, a group of the message before, or a time range.
+        `within` is `any_of`, `none_of`, `ids`, `since`, `before`: a document belongs to a group of each set in the
+        first and to none of the second; its id is in `ids`, its time in `since <= at < before`.
+
+        With `how`, messages are ranked with their neighbours: the number of candidates, the weight of a window, groups
+        with factors, a group that is in no window, and boosts: name, score, and a group, a group of the message before,
+        or a time range.
         """

@@ -161,11 +161,7 @@ class Index:
 
     def search(self, query: str, limit: int, within: Filter = _ACCEPT_ALL) -> list[Hit]:
         """Return the best `limit` documents with at least one query term, best first; equal scores by id."""
-        if within is _ACCEPT_ALL:
-            hits = self._native.search(query, max(limit, 0))
-        else:
-            hits = self._native.search(query, max(limit, 0), *_parts(within))
-        return list(map(Hit._make, hits))
+        return list(map(Hit._make, self._native.search(query, max(limit, 0), _parts(within))))
 
     def search_around(self, query: str, limit: int, how: Surroundings, within: Filter = _ACCEPT_ALL) -> list[Hit]:
         """Return the best `limit` messages ranked with what was said around them, best first; equal scores by id.
@@ -173,8 +169,7 @@ class Index:
         The id of a message is `thread/number`; two messages on either side are its surroundings. A hit's `terms` add up
         to its score and name the boosts too.
         """
-        hits = self._native.search_around(query, max(limit, 0), how, *_parts(within))
-        return list(map(Hit._make, hits))
+        return list(map(Hit._make, self._native.search(query, max(limit, 0), _parts(within), how)))
 
     def ids(self, any_of: Collection[Collection[str]], after: str, limit: int) -> list[str]:
         """Return up to `limit` ids greater than `after`, in order, of documents in a group of each set in `any_of`."""

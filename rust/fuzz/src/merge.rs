@@ -7,22 +7,8 @@ use reverie_core::merge::{Merged, merge3};
 
 /// The lines that texts are made of; so few that both sides often have the same.
 const LINES: [&str; 16] = [
-    "",
-    "- a",
-    "- b",
-    "- c #tag",
-    "  more of it",
-    "# T",
-    "## S",
-    "### U",
-    "```",
-    "text that goes on over a line",
-    "text that went on over a line",
-    "| a | b |",
-    "> Summary: s",
-    "---",
-    "\r",
-    "é\u{feff}",
+    "", "- a", "- b", "- c #tag", "  more of it", "# T", "## S", "### U", "```", "text that goes on over a line",
+    "text that went on over a line", "| a | b |", "> Summary: s", "---", "\r", "é\u{feff}",
 ];
 
 /// Build a text of one line per byte, with the line endings that the bytes select; the last line may have none.

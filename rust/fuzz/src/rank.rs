@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use reverie_core::rank::{Entry, Filter, Index};
 
-use crate::input::{SEPARATOR, text};
+use crate::SEPARATOR;
+
+fn text(data: &[u8]) -> String {
+    String::from_utf8_lossy(data).into_owned()
+}
 
 /// Search results depend only on the documents in the index, not on earlier insertions and removals.
 pub fn insertion_history_does_not_matter(data: &[u8]) {

@@ -6,8 +6,7 @@ use pyo3::prelude::*;
 use reverie_core::apply::{self, BlockId, Change, Edit};
 
 use crate::blocks::sections_of;
-use crate::detach_if_large;
-use crate::error::CoreError;
+use crate::try_call;
 
 /// An edit: start in bytes, old text, new text.
 type EditTuple = (usize, String, String);
@@ -29,26 +28,17 @@ pub(crate) fn apply_changes(
     changes: Vec<(String, String, String)>,
     sections: Option<bool>,
 ) -> PyResult<AppliedTuple> {
-    crate::guarded("apply_changes", || {
-        let block_ids: Vec<_> =
-            blocks.iter().map(|(id, start, end)| BlockId { id, start: *start, end: *end }).collect();
-        let changes = changes
-            .iter()
-            .map(|(word, target, text)| Change::named(word, target, text))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(CoreError::from)?;
-        let work = || apply::apply_changes(document, sections_of(sections), &block_ids, &changes);
-        let applied = detach_if_large(py, document.len(), work).map_err(CoreError::from)?;
-        Ok((tuples(applied.edits), Cow::Owned(applied.document.into_bytes()), tuples(applied.inverse)))
-    })
+    let blocks: Vec<_> = blocks.iter().map(|(id, start, end)| BlockId { id, start: *start, end: *end }).collect();
+    let applied = try_call("apply_changes", py, document.len(), || {
+        let changes = changes.iter().map(|(word, target, text)| Change::named(word, target, text));
+        apply::apply_changes(document, sections_of(sections), &blocks, &changes.collect::<Result<Vec<_>, _>>()?)
+    })?;
+    Ok((tuples(applied.edits), Cow::Owned(applied.document.into_bytes()), tuples(applied.inverse)))
 }
 
 #[pyfunction]
 pub(crate) fn apply_edits(py: Python<'_>, document: &[u8], edits: Vec<EditTuple>) -> PyResult<Cow<'static, [u8]>> {
-    crate::guarded("apply_edits", || {
-        let edits: Vec<_> = edits.into_iter().map(|(start, old, new)| Edit { start, old, new }).collect();
-        let text =
-            detach_if_large(py, document.len(), || apply::apply_edits(document, &edits)).map_err(CoreError::from)?;
-        Ok(Cow::Owned(text.into_bytes()))
-    })
+    let edits: Vec<_> = edits.into_iter().map(|(start, old, new)| Edit { start, old, new }).collect();
+    let text = try_call("apply_edits", py, document.len(), || apply::apply_edits(document, &edits))?;
+    Ok(Cow::Owned(text.into_bytes()))
 }

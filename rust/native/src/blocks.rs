@@ -4,8 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use reverie_core::blocks::{self, Block, Sections};
 
-use crate::detach_if_large;
-use crate::error::CoreError;
+use crate::try_call;
 
 /// A block: kind, start, end, level, text, tags, fields.
 ///
@@ -37,10 +36,7 @@ pub(crate) fn parse_blocks<'py>(
     data: &[u8],
     sections: Option<bool>,
 ) -> PyResult<Vec<BlockTuple<'py>>> {
-    crate::guarded("parse_blocks", || {
-        let work = || blocks::parse(data, sections_of(sections));
-        tuples(py, detach_if_large(py, data.len(), work).map_err(CoreError::from)?)
-    })
+    tuples(py, try_call("parse_blocks", py, data.len(), || blocks::parse(data, sections_of(sections)))?)
 }
 
 #[pyfunction]
@@ -51,9 +47,7 @@ pub(crate) fn parse_blocks_beside<'py>(
     data: &[u8],
     sections: Option<bool>,
 ) -> PyResult<(usize, usize, Vec<BlockTuple<'py>>)> {
-    crate::guarded("parse_blocks_beside", || {
-        let work = || blocks::parse_beside(before, data, sections_of(sections));
-        let found = detach_if_large(py, data.len(), work).map_err(CoreError::from)?;
-        Ok((found.first, found.last, tuples(py, found.between)?))
-    })
+    let work = || blocks::parse_beside(before, data, sections_of(sections));
+    let found = try_call("parse_blocks_beside", py, data.len(), work)?;
+    Ok((found.first, found.last, tuples(py, found.between)?))
 }

@@ -5,19 +5,10 @@ use pyo3::types::{PyDict, PyString};
 use reverie_core::Error;
 use reverie_core::error::{ChangeReason, JsonReason, PatchProblem, Position};
 
-/// An error of the core, on its way to Python.
-pub(crate) struct CoreError(Error);
-
-impl From<Error> for CoreError {
-    fn from(error: Error) -> Self {
-        Self(error)
-    }
-}
-
-impl From<CoreError> for PyErr {
-    fn from(CoreError(error): CoreError) -> Self {
-        Python::attach(|py| to_exception(py, &error).unwrap_or_else(|other| other))
-    }
+/// Convert an error.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` passes it")]
+pub(crate) fn exception(error: Error) -> PyErr {
+    Python::attach(|py| to_exception(py, &error).unwrap_or_else(|other| other))
 }
 
 /// Build the `ValidationError` with its details.
@@ -91,12 +82,9 @@ fn hint(error: &Error) -> &'static str {
 }
 
 /// Return a Python string as UTF-8; one with an unpaired surrogate is rejected.
-pub(crate) fn text<'t>(value: &'t Bound<'_, PyString>) -> Result<&'t str, CoreError> {
+pub(crate) fn text<'t>(value: &'t Bound<'_, PyString>) -> PyResult<&'t str> {
     value.to_str().map_err(|_| {
-        CoreError(Error::Json {
-            reason: JsonReason::LoneSurrogate,
-            what: "half of a surrogate pair",
-            at: Position::Path("$".to_owned()),
-        })
+        let (reason, at) = (JsonReason::LoneSurrogate, Position::Path("$".to_owned()));
+        exception(Error::Json { reason, what: "half of a surrogate pair", at })
     })
 }

@@ -1,15 +1,17 @@
 //! Python binding of the search index, shared between threads behind a lock.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock};
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyTuple;
+use reverie_core::canonical::hex;
 use reverie_core::rank::{self, Applies, Boost, Entry, Filter, Hit, Saturation, SegmentError, Surroundings};
+
+use crate::{call, guarded};
 
 #[pyclass(frozen, module = "reverie._native")]
 pub(crate) struct Index(RwLock<rank::Index>);
@@ -32,26 +34,36 @@ type Saved = (PathBuf, Vec<u8>);
 /// A segment: its file and removed documents, the digest in hex, the number of documents and of removed ones.
 type State = (PathBuf, Cow<'static, [u8]>, String, usize, usize);
 
+/// A filter: sets of groups, groups that are left out, ids, and the times between which it selects.
+type Within = (Vec<Vec<String>>, Vec<String>, Option<Vec<String>>, Option<i64>, Option<i64>);
+
 impl Index {
-    fn read(&self) -> RwLockReadGuard<'_, rank::Index> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    /// Call `work` for an exported method without the interpreter lock, while others may read too.
+    fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        method: &'static str,
+        work: impl Send + FnOnce(&rank::Index) -> T,
+    ) -> PyResult<T> {
+        guarded(method, || Ok(py.detach(|| work(&self.0.read().unwrap_or_else(PoisonError::into_inner)))))
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, rank::Index> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    /// Call `work` for an exported method without the interpreter lock, and alone.
+    fn write<T: Send>(
+        &self,
+        py: Python<'_>,
+        method: &'static str,
+        work: impl Send + FnOnce(&mut rank::Index) -> T,
+    ) -> PyResult<T> {
+        guarded(method, || Ok(py.detach(|| work(&mut self.0.write().unwrap_or_else(PoisonError::into_inner)))))
     }
 }
 
 #[pymethods]
 impl Index {
-    #[new]
-    fn new() -> PyResult<Self> {
-        crate::guarded("Index.new", || Ok(Self(RwLock::default())))
-    }
-
     #[staticmethod]
     fn open(py: Python<'_>, segments: Vec<Saved>, k1: f64, b: f64) -> PyResult<Self> {
-        crate::guarded("Index.open", || {
+        guarded("Index.open", || {
             let index = py.detach(|| rank::Index::open(&segments)).map_err(unreadable)?;
             Ok(Self(RwLock::new(index.with_saturation(Saturation { k1, b }))))
         })
@@ -59,37 +71,27 @@ impl Index {
 
     #[staticmethod]
     fn merge(py: Python<'_>, segments: Vec<Saved>, path: PathBuf) -> PyResult<()> {
-        crate::guarded("Index.merge", || py.detach(|| rank::merge(&segments, &path)).map_err(unreadable))
+        guarded("Index.merge", || py.detach(|| rank::merge(&segments, &path)).map_err(unreadable))
     }
 
     fn flush(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        crate::guarded("Index.flush", || py.detach(|| self.write().flush(&path)).map_err(unreadable))
+        self.write(py, "Index.flush", |index| index.flush(&path))?.map_err(unreadable)
     }
 
     fn replace(&self, py: Python<'_>, segments: Vec<Saved>, path: PathBuf) -> PyResult<()> {
-        crate::guarded("Index.replace", || py.detach(|| self.write().replace(&segments, &path)).map_err(unreadable))
+        self.write(py, "Index.replace", |index| index.replace(&segments, &path))?.map_err(unreadable)
     }
 
     fn segments(&self, py: Python<'_>) -> PyResult<Vec<State>> {
-        crate::guarded("Index.segments", || {
-            Ok({
-                let hex = |digest: [u8; 32]| {
-                    digest.iter().fold(String::new(), |mut text, byte| {
-                        let _ = write!(text, "{byte:02x}");
-                        text
-                    })
-                };
-                let state = |segment: rank::SegmentState| {
-                    let removed = Cow::Owned(segment.removed);
-                    (segment.path, removed, hex(segment.digest), segment.documents, segment.removed_documents)
-                };
-                py.detach(|| self.read().segments()).into_iter().map(state).collect()
-            })
-        })
+        let state = |segment: rank::SegmentState| {
+            let removed = Cow::Owned(segment.removed);
+            (segment.path, removed, hex(&segment.digest), segment.documents, segment.removed_documents)
+        };
+        Ok(self.read(py, "Index.segments", rank::Index::segments)?.into_iter().map(state).collect())
     }
 
-    fn buffered(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.read().buffered())
+    fn buffered(&self, py: Python<'_>) -> PyResult<usize> {
+        self.read(py, "Index.buffered", rank::Index::buffered)
     }
 
     #[pyo3(signature = (id, text, tags = Vec::new(), groups = Vec::new(), at = None))]
@@ -102,77 +104,47 @@ impl Index {
         groups: Vec<PyBackedStr>,
         at: Option<i64>,
     ) -> PyResult<()> {
-        crate::guarded("Index.add", || {
-            let record = (id, text, tags, groups, at);
-            py.detach(|| self.write().insert(&entry(&record)));
-            Ok(())
-        })
+        let record = (id, text, tags, groups, at);
+        self.write(py, "Index.add", |index| index.insert(&entry(&record)))
     }
 
     fn add_many(&self, py: Python<'_>, records: Vec<Record>) -> PyResult<()> {
-        crate::guarded("Index.add_many", || {
-            py.detach(|| self.write().extend(records.iter().map(entry)));
-            Ok(())
-        })
+        self.write(py, "Index.add_many", |index| index.extend(records.iter().map(entry)))
     }
 
     fn remove(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
-        crate::guarded("Index.remove", || Ok(py.detach(|| self.write().remove(id))))
+        self.write(py, "Index.remove", |index| index.remove(id))
     }
 
-    #[pyo3(signature = (query, limit, any_of = Vec::new(), none_of = Vec::new(), ids = None, since = None, before = None))]
-    #[expect(clippy::too_many_arguments, reason = "the parts of a filter, which Python gathers in one value")]
+    #[pyo3(signature = (query, limit, within, how = None))]
     fn search<'py>(
         &self,
         py: Python<'py>,
         query: &str,
         limit: usize,
-        any_of: Vec<Vec<String>>,
-        none_of: Vec<String>,
-        ids: Option<Vec<String>>,
-        since: Option<i64>,
-        before: Option<i64>,
+        within: Within,
+        how: Option<How>,
     ) -> PyResult<Vec<HitTuple<'py>>> {
-        crate::guarded("Index.search", || {
-            let filter = Filter { any_of, none_of, ids, since, before };
-            let hits = py.detach(|| self.read().search_within(query, limit, &filter)).map_err(unreadable)?;
-            hits.into_iter().map(|hit| tuple(py, hit)).collect()
-        })
-    }
-
-    #[pyo3(signature = (query, limit, how, any_of = Vec::new(), none_of = Vec::new(), ids = None, since = None, before = None))]
-    #[expect(clippy::too_many_arguments, reason = "the parts of a filter, which Python gathers in one value")]
-    fn search_around<'py>(
-        &self,
-        py: Python<'py>,
-        query: &str,
-        limit: usize,
-        how: How,
-        any_of: Vec<Vec<String>>,
-        none_of: Vec<String>,
-        ids: Option<Vec<String>>,
-        since: Option<i64>,
-        before: Option<i64>,
-    ) -> PyResult<Vec<HitTuple<'py>>> {
-        crate::guarded("Index.search_around", || {
-            let filter = Filter { any_of, none_of, ids, since, before };
-            let (candidates, weight, factors, outside, boosts) = how;
-            let how =
-                Surroundings { candidates, weight, factors, outside, boosts: boosts.into_iter().map(boost).collect() };
-            let hits = py.detach(|| self.read().search_around(query, limit, &filter, &how)).map_err(unreadable)?;
-            hits.into_iter().map(|hit| tuple(py, hit)).collect()
-        })
+        let (any_of, none_of, ids, since, before) = within;
+        let filter = Filter { any_of, none_of, ids, since, before };
+        let how = how.map(|(candidates, weight, factors, outside, boosts)| {
+            let boosts = boosts.into_iter().map(boost).collect();
+            Surroundings { candidates, weight, factors, outside, boosts }
+        });
+        let hits = self.read(py, "Index.search", |index| match &how {
+            None => index.search_within(query, limit, &filter),
+            Some(how) => index.search_around(query, limit, &filter, how),
+        })?;
+        hits.map_err(unreadable)?.into_iter().map(|hit| tuple(py, hit)).collect()
     }
 
     fn ids(&self, py: Python<'_>, any_of: Vec<Vec<String>>, after: &str, limit: usize) -> PyResult<Vec<String>> {
-        crate::guarded("Index.ids", || {
-            let filter = Filter { any_of, ..Filter::default() };
-            py.detach(|| self.read().ids(&filter, after, limit)).map_err(unreadable)
-        })
+        let filter = Filter { any_of, ..Filter::default() };
+        self.read(py, "Index.ids", |index| index.ids(&filter, after, limit))?.map_err(unreadable)
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.read().len())
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.read(py, "Index.len", rank::Index::len)
     }
 }
 
@@ -213,5 +185,5 @@ fn tuple(py: Python<'_>, hit: Hit) -> PyResult<HitTuple<'_>> {
 /// Return the sentences or lines of a text with most of a query's words, at most `limit` characters.
 #[pyfunction]
 pub(crate) fn passage(py: Python<'_>, text: PyBackedStr, query: PyBackedStr, limit: usize) -> PyResult<String> {
-    crate::guarded("passage", || Ok(py.detach(|| rank::passage(&text, &query, limit).to_owned())))
+    call("passage", py, usize::MAX, || rank::passage(&text, &query, limit).to_owned())
 }

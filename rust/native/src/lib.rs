@@ -55,9 +55,25 @@ mod _native {
     use crate::zstd_decoder::ZstdDecoder;
 }
 
-/// Call `work` without the interpreter lock, if the input is large enough for that to pay.
-pub(crate) fn detach_if_large<T: Send>(py: Python<'_>, size: usize, work: impl Send + FnOnce() -> T) -> T {
+/// Call `work` of the core for the exported `function`, [`guarded`], and without the interpreter lock if `size` bytes of
+/// input are enough for that to pay.
+pub(crate) fn call<T: Send>(
+    function: &'static str,
+    py: Python<'_>,
+    size: usize,
+    work: impl Send + FnOnce() -> T,
+) -> PyResult<T> {
     /// Bytes of input below which releasing and taking the lock costs more than the work.
     const DETACH_MIN: usize = 8 * 1024;
-    if size < DETACH_MIN { work() } else { py.detach(work) }
+    guarded(function, || Ok(if size < DETACH_MIN { work() } else { py.detach(work) }))
+}
+
+/// [`call`] work that may fail.
+pub(crate) fn try_call<T: Send>(
+    function: &'static str,
+    py: Python<'_>,
+    size: usize,
+    work: impl Send + FnOnce() -> Result<T, reverie_core::Error>,
+) -> PyResult<T> {
+    call(function, py, size, work)?.map_err(error::exception)
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use reverie_core::merge::{self, Conflict, Part};
 
-use crate::detach_if_large;
+use crate::call;
 use crate::error::text;
 
 /// A part of a text: the text, its first line and the line after its last.
@@ -21,18 +21,14 @@ pub(crate) fn merge3<'py>(
     ours: &Bound<'py, PyString>,
     theirs: &Bound<'py, PyString>,
 ) -> PyResult<(Bound<'py, PyString>, Vec<ConflictTuple>)> {
-    crate::guarded("merge3", || {
-        let (base, ours, theirs) = (text(base)?, text(ours)?, text(theirs)?);
-        let merged = detach_if_large(py, base.len() + ours.len() + theirs.len(), || merge::merge3(base, ours, theirs));
+    let (base, ours, theirs) = (text(base)?, text(ours)?, text(theirs)?);
+    let (merged, ranges) = call("merge3", py, base.len() + ours.len() + theirs.len(), || {
+        let merged = merge::merge3(base, ours, theirs);
         let ranges = merged.in_characters();
-        let conflicts = merged
-            .conflicts
-            .into_iter()
-            .zip(ranges)
-            .map(|(conflict, characters)| tuple(conflict, &characters))
-            .collect();
-        Ok((PyString::new(py, &merged.text), conflicts))
-    })
+        (merged, ranges)
+    })?;
+    let conflicts = merged.conflicts.into_iter().zip(ranges).map(|(conflict, range)| tuple(conflict, &range)).collect();
+    Ok((PyString::new(py, &merged.text), conflicts))
 }
 
 /// Convert a conflict for Python.

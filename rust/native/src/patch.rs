@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use reverie_core::patch::{self, Patch};
 
-use crate::detach_if_large;
-use crate::error::{CoreError, text};
+use crate::error::text;
+use crate::try_call;
 
 #[pyfunction]
 #[pyo3(name = "patch")]
@@ -14,14 +14,9 @@ pub(crate) fn apply_patches<'py>(
     text: &Bound<'py, PyString>,
     patches: Vec<(Bound<'py, PyString>, Bound<'py, PyString>)>,
 ) -> PyResult<(String, usize)> {
-    crate::guarded("apply_patches", || {
-        let document = self::text(text)?;
-        let patches = patches
-            .iter()
-            .map(|(old, new)| Ok(Patch { old: self::text(old)?, new: self::text(new)? }))
-            .collect::<Result<Vec<_>, CoreError>>()?;
-        let size = document.len() + patches.iter().map(|patch| patch.old.len()).sum::<usize>();
-        let result = detach_if_large(py, size, || patch::patch(document, &patches)).map_err(CoreError::from)?;
-        Ok((result, patches.len()))
-    })
+    let document = self::text(text)?;
+    let patches = patches.iter().map(|(old, new)| Ok(Patch { old: self::text(old)?, new: self::text(new)? }));
+    let patches = patches.collect::<PyResult<Vec<_>>>()?;
+    let size = document.len() + patches.iter().map(|patch| patch.old.len()).sum::<usize>();
+    Ok((try_call("apply_patches", py, size, || patch::patch(document, &patches))?, patches.len()))
 }

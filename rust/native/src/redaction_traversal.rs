@@ -10,7 +10,7 @@ use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
 use reverie_core::redact::{self as rules, Finding, Fingerprints, ObjectKind, Scope, Taken};
 
-use crate::error::{CoreError, text};
+use crate::error::{exception, text};
 use crate::redactor::Redactor;
 
 /// The key of the text in a block of a message.
@@ -88,8 +88,8 @@ impl<'r, 'f> Traversal<'r, 'f> {
     fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
         if self.depth == rules::DEPTH_MAX {
             let at = Position::Path("$".to_owned());
-            let error = Error::Json { reason: JsonReason::TooDeep, what: "nesting deeper than 1024", at };
-            return Err(CoreError::from(error).into());
+            let reason = JsonReason::TooDeep;
+            return Err(exception(Error::Json { reason, what: "nesting deeper than 1024", at }));
         }
         self.depth += 1;
         let outcome = inside(self);

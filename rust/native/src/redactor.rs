@@ -5,10 +5,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyString;
 use reverie_core::redact::{self as rules, Allow, Finding, Fingerprint, Fingerprints, Scope, Taken};
 
-use crate::detach_if_large;
+use crate::call;
 use crate::error::text;
 use crate::redaction_memory::Memory;
 use crate::redaction_traversal::Traversal;
@@ -18,9 +18,9 @@ type SpanTuple = (usize, usize, &'static str);
 /// Start and end in characters, kind, rule and shape of a secret, and the keyed hash of its value.
 type FindingTuple = (usize, usize, &'static str, &'static str, String, [u8; rules::HASH_BYTES]);
 /// Rule, kind, shape and keyed hash of a value that was replaced.
-pub(crate) type TakenTuple = (&'static str, &'static str, String, [u8; rules::HASH_BYTES]);
+type TakenTuple = (&'static str, &'static str, String, [u8; rules::HASH_BYTES]);
 /// Number, hash, length and prefix, and kind, of a fingerprint.
-type FingerprintTuple = (u64, [u8; 16], u16, u16, String);
+type FingerprintTuple = (u64, [u8; 16], u16, u16, &'static str);
 
 #[pyfunction]
 pub(crate) fn kinds() -> Vec<&'static str> {
@@ -78,7 +78,8 @@ impl Redactor {
                 None => Memory::Call(Arc::default()),
                 Some(b"") => Memory::Always(RwLock::default()),
                 Some(bytes) => {
-                    let fingerprints = Fingerprints::from_bytes(bytes).ok_or_else(fingerprints_error)?;
+                    let error = || PyValueError::new_err("these bytes are not fingerprints of this version");
+                    let fingerprints = Fingerprints::from_bytes(bytes).ok_or_else(error)?;
                     if forgets {
                         Memory::Never(Arc::new(Fingerprints::new(fingerprints.key())))
                     } else {
@@ -91,35 +92,30 @@ impl Redactor {
     }
 
     fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
-        crate::guarded("Redactor.text", || {
-            let input = text(value)?;
-            let (redacted, _) = detach_if_large(py, input.len(), || {
-                self.memory.remembering(|fingerprints| self.redact(input, Scope::Content, fingerprints))
-            });
-            Ok(match redacted {
-                Cow::Borrowed(_) => value.clone(),
-                Cow::Owned(redacted) => PyString::new(py, &redacted),
-            })
+        let input = text(value)?;
+        let (redacted, _) = call("Redactor.text", py, input.len(), || {
+            self.memory.remembering(|fingerprints| self.redact(input, Scope::Content, fingerprints))
+        })?;
+        Ok(match redacted {
+            Cow::Borrowed(_) => value.clone(),
+            Cow::Owned(redacted) => PyString::new(py, &redacted),
         })
     }
 
     fn findings(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<FindingTuple>> {
-        crate::guarded("Redactor.findings", || {
-            let input = text(value)?;
-            let found = detach_if_large(py, input.len(), || self.found(input));
+        let input = text(value)?;
+        call("Redactor.findings", py, input.len(), || {
+            let found = self.found(input);
             let fingerprints = self.memory.fingerprints();
             let taken = found.iter().map(|found| Taken::of(found, input, &fingerprints));
             let places = offsets(input, &found).into_iter().zip(taken);
-            Ok(places.map(|((start, end, kind), of)| (start, end, kind, of.rule, of.shape, of.hash)).collect())
+            places.map(|((start, end, kind), of)| (start, end, kind, of.rule, of.shape, of.hash)).collect()
         })
     }
 
     fn spans(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<SpanTuple>> {
-        crate::guarded("Redactor.spans", || {
-            let input = text(value)?;
-            let found = detach_if_large(py, input.len(), || self.found(input));
-            Ok(offsets(input, &found))
-        })
+        let input = text(value)?;
+        call("Redactor.spans", py, input.len(), || offsets(input, &self.found(input)))
     }
 
     /// Leave from now on what rules switched off find, and values: as such, by patterns, or by their keyed hashes.
@@ -141,11 +137,11 @@ impl Redactor {
         crate::guarded("Redactor.value", || {
             self.memory.remembering(|fingerprints| {
                 let before = fingerprints.last();
-                let (mut redacted, mut taken) = self.traversed(value, &names, fingerprints)?;
+                let (mut redacted, mut taken) = Traversal::new(self, fingerprints, &names).run(value)?;
                 if fingerprints.last() > before {
                     // What a string announced may be in those before it.
                     let again;
-                    (redacted, again) = self.traversed(&redacted, &names, fingerprints)?;
+                    (redacted, again) = Traversal::new(self, fingerprints, &names).run(&redacted)?;
                     taken.extend(again);
                 }
                 Ok((redacted, taken.into_iter().map(|of| (of.rule, of.kind, of.shape, of.hash)).collect()))
@@ -154,21 +150,16 @@ impl Redactor {
     }
 
     /// Return the key and the fingerprints, for a redactor in another process.
-    fn fingerprints_as_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        crate::guarded("Redactor.fingerprints_as_bytes", || {
-            Ok(PyBytes::new(py, &self.memory.fingerprints().to_bytes()))
-        })
+    fn fingerprints_as_bytes(&self) -> PyResult<Cow<'static, [u8]>> {
+        crate::guarded("Redactor.fingerprints_as_bytes", || Ok(Cow::Owned(self.memory.fingerprints().to_bytes())))
     }
 
     /// Return the key, and the fingerprints with a greater number than `number`.
     fn fingerprints_after(&self, number: u64) -> PyResult<([u8; rules::KEY_BYTES], Vec<FingerprintTuple>)> {
         crate::guarded("Redactor.fingerprints_after", || {
-            Ok({
-                let fingerprints = self.memory.fingerprints();
-                let tuple =
-                    |(number, of): (u64, Fingerprint)| (number, of.hash, of.length, of.prefix, of.kind.to_owned());
-                (fingerprints.key(), fingerprints.after(number).into_iter().map(tuple).collect())
-            })
+            let fingerprints = self.memory.fingerprints();
+            let tuple = |(number, of): (u64, Fingerprint)| (number, of.hash, of.length, of.prefix, of.kind);
+            Ok((fingerprints.key(), fingerprints.after(number).into_iter().map(tuple).collect()))
         })
     }
 
@@ -195,21 +186,6 @@ impl Redactor {
                 .remembering(|fingerprints| self.rules().spans_remembering(text, Scope::Content, fingerprints)),
         }
     }
-
-    /// Redact every string of a JSON value once.
-    fn traversed<'py>(
-        &self,
-        value: &Bound<'py, PyAny>,
-        names: &[String],
-        fingerprints: &mut Cow<'_, Fingerprints>,
-    ) -> PyResult<(Bound<'py, PyAny>, Vec<Taken>)> {
-        Traversal::new(self, fingerprints, names).run(value)
-    }
-}
-
-/// The error for bytes that are no fingerprints.
-fn fingerprints_error() -> PyErr {
-    PyValueError::new_err("these bytes are not fingerprints of this version")
 }
 
 /// Convert byte offsets to character offsets, which Python uses.

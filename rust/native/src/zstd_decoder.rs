@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use reverie_core::zstd_decoder as core;
 
-use crate::detach_if_large;
+use crate::call;
 
 #[pyclass(module = "reverie._native")]
 pub(crate) struct ZstdDecoder(core::ZstdDecoder);
@@ -16,16 +16,13 @@ impl ZstdDecoder {
         crate::guarded("ZstdDecoder.new", || Ok(Self(core::ZstdDecoder::new()?)))
     }
 
-    #[pyo3(signature = (packed, room))]
     fn step<'py>(
         &mut self,
         py: Python<'py>,
         packed: &[u8],
         room: usize,
     ) -> PyResult<Option<(usize, Bound<'py, PyBytes>, bool)>> {
-        crate::guarded("ZstdDecoder.step", || {
-            let step = detach_if_large(py, room, || self.0.step(packed, room)).ok();
-            Ok(step.map(|step| (step.taken, PyBytes::new(py, &step.data), step.ended)))
-        })
+        let step = call("ZstdDecoder.step", py, room, || self.0.step(packed, room))?.ok();
+        Ok(step.map(|step| (step.taken, PyBytes::new(py, &step.data), step.ended)))
     }
 }

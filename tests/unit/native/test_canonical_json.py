@@ -291,6 +291,31 @@ def test_values_may_change_in_other_threads() -> None:
             thread.join()
 
 
+def test_characters_are_escaped_at_every_position() -> None:
+    """A special character anywhere in a string of any length up to 150 is written as the reference writes it."""
+    wrong = []
+    for length in range(151):
+        plain = "é" * (length // 4) + "x" * (length - length // 4)
+        for at in range(length + 1):
+            text = plain[:at] + '"\\\x1f\n\x7f !'[(at + length) % 7] + plain[at:]
+            expected = json.dumps(text, ensure_ascii=False).encode()
+            if canonical(text) != expected or canonical(expected) != expected:
+                wrong.append(text)
+
+    assert wrong == []
+
+
+def test_integers_are_written_up_to_the_limit() -> None:
+    """Integers of every length are written alike from values and text; the first ones beyond 2^53-1 are rejected."""
+    for number in {sign * (10**power + near) for power in range(16) for near in (-1, 0, 1) for sign in (1, -1)}:
+        if abs(number) < 2**53:
+            assert canonical(number) == canonical(str(number).encode()) == str(number).encode()
+    for beyond in (2**53, -(2**53), 2**63 - 1, -(2**63)):
+        assert rejection(beyond) == ("number_out_of_range", "$")
+        assert rejection(str(beyond).encode()) == ("number_out_of_range", 0)
+    assert canonical(b"-0") == b"0"
+
+
 def test_large_whole_doubles_are_written_and_not_read() -> None:
     """Whole doubles above 2^53 are written without an exponent; as text without one they are rejected."""
     assert canonical(1.2345678901234568e20) == b"123456789012345680000"

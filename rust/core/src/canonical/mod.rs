@@ -8,7 +8,6 @@ mod serializer;
 mod simd;
 mod source;
 mod strings;
-mod value;
 
 use sha2::{Digest, Sha256};
 
@@ -16,7 +15,6 @@ use crate::error::Error;
 
 pub use object_keys::utf16_order;
 pub use source::{Node, Source, Unrepresentable};
-pub use value::Value;
 
 /// Nesting depth of lists and objects: 128 containers, one inside the other.
 pub const DEPTH_MAX: usize = 128;
@@ -24,21 +22,9 @@ pub const DEPTH_MAX: usize = 128;
 /// The largest integer that every JSON reader represents exactly: 2^53 - 1.
 pub const INTEGER_MAX: i64 = 9_007_199_254_740_991;
 
-/// Parse JSON text; reject what RFC 8785 could not reproduce unchanged.
-///
-/// # Errors
-/// Not JSON, duplicate keys, integers beyond [`INTEGER_MAX`], numbers that overflow a double, lone surrogates,
-/// nesting beyond [`DEPTH_MAX`]: each with its byte offset.
-pub fn parse(text: &[u8]) -> Result<Value<'_>, Error> {
-    let text = scanner::decode(text)?;
-    let mut builder = value::Builder::default();
-    scanner::scan(text, &mut builder)?;
-    Ok(builder.finish())
-}
-
 /// Serialize a value by RFC 8785: no white space, keys in UTF-16 order, numbers as ECMAScript writes them.
 ///
-/// A double from 2^53 to 10^21 is therefore written as an integer that [`parse`] rejects: it cannot know that no
+/// A double from 2^53 to 10^21 is therefore written as an integer that [`rewrite`] rejects: it cannot know that no
 /// digit was lost.
 ///
 /// # Errors
@@ -47,10 +33,11 @@ pub fn canonical<'s, S: Source<'s>>(value: S) -> Result<Vec<u8>, Error> {
     serializer::serialize(value)
 }
 
-/// Canonicalize JSON text in one pass; the result equals [`parse`] and [`canonical`], but no value is built.
+/// Canonicalize JSON text in one pass; reject what RFC 8785 could not reproduce unchanged.
 ///
 /// # Errors
-/// As [`parse`], each with its byte offset.
+/// Not JSON, duplicate keys, integers beyond [`INTEGER_MAX`], numbers that overflow a double, lone surrogates,
+/// nesting beyond [`DEPTH_MAX`]: each with its byte offset.
 pub fn rewrite(text: &[u8]) -> Result<Vec<u8>, Error> {
     rewrite::rewrite(text)
 }
@@ -58,8 +45,14 @@ pub fn rewrite(text: &[u8]) -> Result<Vec<u8>, Error> {
 /// Return the SHA-256 of bytes in lower-case hexadecimal.
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Return bytes in lower-case hexadecimal.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         for nibble in [byte >> 4, byte & 15] {
             hex.push(char::from(b"0123456789abcdef"[usize::from(nibble)]));
         }

@@ -1,4 +1,4 @@
-//! The interface of serializable values: the core's own [`Value`](super::Value), or objects of another language.
+//! The interface of serializable values: objects of another language.
 
 use crate::error::{Error, JsonReason, Position};
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::partition_point;
+
 /// Where a list is in the file of a segment, and the beginning of the SHA-256 of its bytes.
 #[derive(Clone, Copy)]
 pub(super) struct ListPlace {
@@ -41,17 +43,13 @@ impl Dictionary {
     /// Return the id of a term, or None.
     pub(super) fn find(&self, term: &str) -> Option<u32> {
         let at = self.lower_bound(term);
-        (at < self.count() && self.get(at) == term).then_some(at)
+        (self.get(at) == term && (at as usize) < self.len()).then_some(at)
     }
 
     /// Return the ids of the terms that begin with `prefix`.
     pub(super) fn with_prefix(&self, prefix: &str) -> Range<u32> {
-        let start = self.lower_bound(prefix);
-        let mut end = start;
-        while end < self.count() && self.get(end).starts_with(prefix) {
-            end += 1;
-        }
-        start..end
+        let begins = |term_id: u32| self.get(term_id).starts_with(prefix);
+        self.lower_bound(prefix)..partition_point(self.len(), |at| self.get(at) < prefix || begins(at))
     }
 
     /// Return where the posting list of a term is.
@@ -71,21 +69,8 @@ impl Dictionary {
         }
     }
 
-    fn count(&self) -> u32 {
-        u32::try_from(self.ends.len()).unwrap_or(u32::MAX)
-    }
-
     /// Return the id of the first term that is not before `term`.
     fn lower_bound(&self, term: &str) -> u32 {
-        let (mut low, mut high) = (0, self.count());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.get(middle) < term {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        partition_point(self.len(), |term_id| self.get(term_id) < term)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bit_set::BitSet;
 use super::interner::Interner;
-use super::varint;
+use super::{partition_point, varint};
 
 /// Documents by slot, without their postings. Slots are ascending and never reused.
 #[derive(Default)]
@@ -51,16 +51,7 @@ impl Documents {
 
     /// Return the first slot whose id is greater than `id`; ids must ascend with the slots, as they do in a segment.
     pub(super) fn after(&self, id: &str) -> u32 {
-        let (mut low, mut high) = (0, u32::try_from(self.slots()).unwrap_or(u32::MAX));
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.id(middle) <= id {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        partition_point(self.slots(), |slot| self.id(slot) <= id)
     }
 
     /// Return the document id of a slot.

@@ -37,6 +37,7 @@ mod top_k;
 mod varint;
 mod vocabulary;
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -340,6 +341,34 @@ pub fn merge(inputs: &[(PathBuf, Vec<u8>)], path: &Path) -> Result<(), SegmentEr
     write_segment(&index.segments.iter().map(source).collect::<Result<Vec<_>, SegmentError>>()?, path)
 }
 
+/// Return the first number below `count` for which `is_before` is false, which it stays; `count` if there is none.
+fn partition_point(count: usize, is_before: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, u32::try_from(count).unwrap_or(u32::MAX));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Leave the best `limit` items, in order.
+fn keep_best<T>(items: &mut Vec<T>, limit: usize, better: impl Fn(&T, &T) -> Ordering) {
+    if items.len() > limit {
+        items.select_nth_unstable_by(limit, &better);
+        items.truncate(limit);
+    }
+    items.sort_unstable_by(better);
+}
+
+/// Sort the terms of a hit, best first; equal scores by name.
+fn sort_terms(terms: &mut [(String, f64)]) {
+    terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+}
+
 /// Build the result for a document, adding up the terms that came from one query word.
 fn hit(id: &str, scored: &Scored, query: &Query, term_scores: &[f64]) -> Hit {
     let mut terms: Vec<(String, f64)> = Vec::new();
@@ -349,7 +378,7 @@ fn hit(id: &str, scored: &Scored, query: &Query, term_scores: &[f64]) -> Hit {
             None => terms.push((term.word.clone(), score)),
         }
     }
-    terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    sort_terms(&mut terms);
     let relevance = query.relevance(terms.iter().map(|(word, _)| word.as_str()), 0);
     Hit { id: id.to_owned(), score: scored.score, terms, relevance }
 }

@@ -7,7 +7,6 @@
 //! neighbours are not indexed again: what a window has of a term is the sum of what its messages have. Candidates are
 //! the best messages alone and their neighbours, since a window that scores well has a message in it that does.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::adjacent_messages::numbered;
@@ -17,7 +16,7 @@ use super::filter::Filter;
 use super::query::Query;
 use super::segment::SegmentError;
 use super::top_k::{Part, TopK};
-use super::{Hit, Index};
+use super::{Hit, Index, keep_best, sort_terms};
 
 /// Neighbours on either side that belong to the window of a message.
 const REACH: usize = 2;
@@ -124,14 +123,7 @@ impl Index {
         let mut scored: Vec<(f64, Candidate)> =
             candidates.into_iter().filter(|candidate| around.has_words(candidate)).map(score).collect();
         let id = |candidate: &Candidate| parts[candidate.place.0].documents.id(candidate.place.1);
-        let better = |a: &(f64, Candidate), b: &(f64, Candidate)| -> Ordering {
-            b.0.total_cmp(&a.0).then_with(|| id(&a.1).cmp(id(&b.1)))
-        };
-        if scored.len() > limit {
-            scored.select_nth_unstable_by(limit, better);
-            scored.truncate(limit);
-        }
-        scored.sort_unstable_by(better);
+        keep_best(&mut scored, limit, |a, b| b.0.total_cmp(&a.0).then_with(|| id(&a.1).cmp(id(&b.1))));
         Ok(scored.into_iter().map(|(score, candidate)| around.hit(&candidate, score, &bm25, how)).collect())
     }
 
@@ -258,7 +250,7 @@ impl<'s> Around<'s> {
             None => drop(parts.insert(name.to_owned(), part)),
         });
         let mut terms: Vec<(String, f64)> = parts.into_iter().collect();
-        terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        sort_terms(&mut terms);
         let (part, slot) = candidate.place;
         let asked_for = |boost: &&Boost| {
             let is_named = boost.score > 0.0 && !matches!(boost.applies, Applies::After(_));

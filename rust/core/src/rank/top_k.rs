@@ -6,13 +6,14 @@
 //! margin; the candidates are then scored in double precision, always in the same order, so that no approximation shows
 //! in the result.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::bm25::Bm25;
 use super::cursor::TermCursor;
 use super::documents::Documents;
 use super::filter::AcceptedSlots;
+use super::keep_best;
 use super::list_cache::List;
 use super::query::Query;
 use super::score_window::ScoreWindow;
@@ -90,13 +91,7 @@ impl TopK {
     /// Keep the best `limit` documents, in order.
     fn sort(&mut self, limit: usize, parts: &[Part<'_>]) {
         let id = |scored: &Scored| parts[scored.part].documents.id(scored.slot);
-        let better =
-            |a: &Scored, b: &Scored| -> Ordering { b.score.total_cmp(&a.score).then_with(|| id(a).cmp(id(b))) };
-        if self.documents.len() > limit {
-            self.documents.select_nth_unstable_by(limit, better);
-            self.documents.truncate(limit);
-        }
-        self.documents.sort_unstable_by(better);
+        keep_best(&mut self.documents, limit, |a, b| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(id(b))));
     }
 }
 
