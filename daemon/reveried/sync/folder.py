@@ -12,26 +12,29 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from reverie.errors import ReverieError, failure_of
+from reverie.errors import Conflict, DiskFull, ReverieError, failure_of
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.redact import Taken
 from reverie.store import Kind
+from reverie.sync.displaced import recover
 from reverie.sync.inputs import PathState, Rules, sha256
+from reverie.sync.plan import Remove, Write
 from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
 from reverie.sync.redaction import RedactionView
 from reverie.sync.rename import is_missing, is_saved_over
-from reverie.sync.scan import FileContent, Limits, Refusal, Stamp
+from reverie.sync.root import Root
+from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, refusal
+from reverie.sync.swap import Mismatch, current_sha256, probe, remove_file, write_file
 from reverie.usecases import projections, sync
 from reverie.usecases.projections import Listing
 from reverie.usecases.redactions import Found
 from reveried.log import logger
+from reveried.sync.backoff import Backoff
 from reveried.sync.late_writes import LateWrites
 from reveried.sync.projections import ProjectionWriter
 from reveried.sync.report import left_out_lines
-from reveried.sync.root import RootBinding
 from reveried.sync.state import Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
 from reveried.sync.status import folder_condition, sync_status
-from reveried.sync.writer import FolderWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,17 +44,19 @@ if TYPE_CHECKING:
     from reverie.documents.index import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
+    from reverie.sync.displaced import OrphanedSave
     from reverie.sync.inputs import Answer, Baseline
     from reverie.sync.plan import Plan
-    from reverie.sync.root import KnownRoot, Root
+    from reverie.sync.root import KnownRoot
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
     from reveried.sync.status import Condition
 
+FAILURES_MAX = 8  # writes of one pass that are tried in a row while the folder is full or read-only
 RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
 
 
-class SpaceFolder:
+class Folder:
     """The folder of one space and its sync state."""
 
     def __init__(
@@ -80,20 +85,17 @@ class SpaceFolder:
         self._now_ms = now_ms
         self._random = random
         self.recorded_root: KnownRoot | None = None  # as the store has it, once it was read
-        self._binding = RootBinding(
-            path,
-            self.late,
-            space=space,
-            store_id=store_id,
-            known=self._read_known_root,
-            stamp=self._stamp,
-            now_ms=now_ms,
-        )
+        self._store_id = store_id
+        self._root: Root | None = None  # opened at the first pass that has something to do
+        self._unreadable: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
         self._projection = ProjectionWriter(path)
         self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
         self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
         self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
-        self._writer = FolderWriter(self.late, self._dirty, now_ms)
+        self._failed: dict[str, ReverieError] = {}  # why paths were not written or merged, until a pass handles them
+        self._write_error: ReverieError | None = None  # of the folder as a whole, if it is full or read-only
+        self._retry_at: int | None = None  # ms: when its writes are tried again
+        self._backoff = Backoff()
         self._guard = Guard()
         self._recent = RecentSaves()
         self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
@@ -113,7 +115,7 @@ class SpaceFolder:
         missing = {} if self._guard.stopped else self.baselines.missing()
         quiet_ends = [since + quiet_ms for path, since in missing.items() if self._index.covering(path) is None]
         recheck = [(self.scanned_at or 0) + RECHECK_MS] if self._guard.recheck else []
-        retry = [] if self._writer.retry_at is None else [self._writer.retry_at]
+        retry = [] if self._retry_at is None else [self._retry_at]
         return min([*quiet_ends, *recheck, *retry], default=None)
 
     @property
@@ -159,8 +161,9 @@ class SpaceFolder:
                 # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
                 self._guard.recheck |= not missing <= self._guard.stopped
                 missing.clear()
-            gone = self._writer.failed.keys() - stamps.keys() - dirty - self.late.paths
-            self._writer.forget(gone if wanted is None else gone & wanted)
+            gone = self._failed.keys() - stamps.keys() - dirty - self.late.paths
+            for path in gone if wanted is None else gone & wanted:
+                del self._failed[path]
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
             suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
@@ -176,11 +179,46 @@ class SpaceFolder:
 
     def _open_root(self) -> Root | None:
         """Return the root, made if there is something to write and it never existed; None if there is nothing."""
-        fresh = not self.baselines.file_count
-        if self._binding.root is None and fresh and not self.path.is_dir() and not self.listing.documents:
+        if self._root is None and not (self.baselines.file_count or self.path.is_dir() or self.listing.documents):
             return None
-        documents = {*self.baselines.by_path, *self.listing.documents}
-        return self._binding.open(documents, fresh=fresh, operation=self.listing.operation or 0)
+        return self._opened_root()
+
+    def _opened_root(self) -> Root:
+        """Return the open root; the first call opens it and recovers the saves that a crash left in it.
+
+        Raises as `Root.open`, and as `recover`.
+        """
+        if self._root is None:
+            fresh, known = not self.baselines.file_count, self._read_known_root()
+            root = Root.open(self.path, space=self.space, store_id=self._store_id, fresh=fresh, known=known)
+            try:
+                orphans = recover(root, {*self.baselines.by_path, *self.listing.documents})
+                # Those without a document first: only their recovery writes, and so may fail.
+                for orphan in sorted(orphans, key=lambda orphan: orphan.path is not None):
+                    self._recover(root, orphan)
+            except BaseException:  # the next call tries again: the swap folder keeps the saves
+                root.close()
+                raise
+            self._root = root
+        return self._root
+
+    def _recover(self, root: Root, orphan: OrphanedSave) -> None:
+        """Queue an orphaned save for merging if its document is known, else write it where a person finds it.
+
+        What replaced its file is no longer known. It derives from one of the texts until now; what comes after that
+        text, its author has not seen.
+        """
+        replaced_by = (self.listing.operation or 0) + 1
+        if orphan.path is not None and orphan.displaced is not None:
+            self.late.watch(orphan.displaced, self._now_ms(), replaced_by=replaced_by)
+        elif orphan.data is None:
+            self._unreadable[orphan.name] = refusal(f".reverie/swap/{orphan.name}", "unreadable")
+        elif orphan.path is not None:
+            self.late.add(orphan.path, orphan.data, orphan, replaced_by=replaced_by)
+        else:
+            path = f"recovered.sync-conflict-{self._stamp()}-{orphan.name[-6:]}.md"
+            if not isinstance(write_file(root, path, orphan.data, expected=None), Mismatch):
+                orphan.discard()
 
     def _read_known_root(self) -> KnownRoot | None:
         """Return the folder that the store knows as the space's."""
@@ -191,17 +229,21 @@ class SpaceFolder:
     @property
     def root_to_record(self) -> KnownRoot | None:
         """The open root if the store does not know it yet."""
-        root = self._binding.root
+        root = self._root
         return None if root is None or root.known == self.recorded_root else root.known
 
     def to_accept(self) -> KnownRoot | None:
-        """Return another folder that is at the path and may be taken over: as `RootBinding.to_accept`."""
+        """Return the folder at the path if it is another one, which may be accepted as the root; create a missing one.
+
+        Raises as `Root.prepare`, and as a scan does except for a folder that is another one.
+        """
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-        documents = {*self.baselines.by_path, *self.listing.documents}
-        return self._binding.to_accept(
-            documents, fresh=not self.baselines.file_count, operation=self.listing.operation or 0
-        )
+        try:
+            self._opened_root().verify()
+        except Conflict:
+            return Root.prepare(self.path, space=self.space, store_id=self._store_id)
+        return None
 
     def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
         """Return the stamps of the files at `paths`, or of all files."""
@@ -219,9 +261,8 @@ class SpaceFolder:
         result = ScanResult()
         read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
         states = [state for state in read if state is not None]
-        failed = self._writer.failed
         if any(
-            state.path in stamps if state.data is None else state.disk_sha256 == "" and state.path not in failed
+            state.path in stamps if state.data is None else state.disk_sha256 == "" and state.path not in self._failed
             for state in states
         ):
             # A file went between its scan and its reading, or before a late write to it was merged: it may have another
@@ -264,7 +305,7 @@ class SpaceFolder:
             logger("reveried.sync").error(
                 "a file was not taken in", space=self.space, paths=sorted(failed), code=failure.code, exc_info=error
             )
-            self._writer.failed |= failed
+            self._failed |= failed
             result.paths -= failed.keys()
             result.plan = plan_of([state for state in states if state.path not in failed])
         self._guard.note(result.plan, stamps, is_full=is_full)
@@ -319,7 +360,7 @@ class SpaceFolder:
         try:
             late = self.late.to_merge(root, path, data, stamp=self._stamp())
         except BaseException as error:  # noqa: BLE001 - it waits, and the status names it; all other paths are handled
-            self._writer.failed[path] = failure_of(error)
+            self._failed[path] = failure_of(error)
             return None
         state_of = partial(sync.path_state, reader, path, baseline, versions_max=Rules().versions_max)
         if late is not None:
@@ -333,26 +374,109 @@ class SpaceFolder:
             baseline_file_id=self.baselines.file_ids.get(path),
         )
 
-    def apply(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
-        """Apply the folder's side of a plan whose store side is committed; as `FolderWriter.apply`."""
-        root = self._binding.root
-        return WriteResult() if root is None else self._writer.apply(root, self.baselines, scanned, committed)
+    def write(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
+        """Write and remove files as a committed plan says; return how many, and the paths to scan again.
+
+        A file that somebody changed since the scan is left as it is, and named in `rescan`. One that cannot be written,
+        or was not committed, is named by the status and tried again later; the others are handled.
+        """
+        root, baselines = self._root, self.baselines
+        if root is None:
+            return WriteResult()
+        result, operations = WriteResult(rescan=set(scanned.waiting)), committed.operations
+        plan = scanned.plan.without(committed.failed)
+        changed = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
+        baselines.update(changed, scanned.stamps)
+        baselines.remove(plan.removed_baselines)
+        for move in plan.moves:
+            self.late.move(move.old, move.new)
+        failed = dict(committed.failed)
+        changes: list[Write | Remove] = [*plan.writes, *plan.removals]
+        in_a_row = 0
+        for change in changes:
+            try:
+                self._require_room(in_a_row)
+                is_done = self._apply_change(root, change, operations)
+            except BaseException as error:  # noqa: BLE001 - this file alone fails
+                in_a_row += 1
+                failed[change.path] = failure = failure_of(error)
+                self._note_write_error(root, failure)
+                _forget_intention(root, baselines, change, scanned)
+                continue
+            in_a_row, self._write_error = 0, None
+            result.written += is_done
+            if not is_done:
+                result.rescan.add(change.path)
+        done = scanned.paths - failed.keys()
+        self._note_failures(failed, done)
+        self._plan_retry()
+        self._dirty.clear(done - result.rescan, scanned.operation, operations)
+        for path in (done - result.rescan) & (scanned.late.keys() | self.late.paths):
+            self.late.merged(path, scanned.late.get(path))
+            result.rescan.add(path)  # for the file at the path, and for its next late write
+        return result
+
+    def _require_room(self, in_a_row: int) -> None:
+        """Raise the folder's error after too many writes that failed in a row because of it."""
+        if in_a_row >= FAILURES_MAX and self._write_error is not None:
+            raise self._write_error
+
+    def _note_write_error(self, root: Root, error: ReverieError) -> None:
+        """Note the error of a write if it concerns the whole folder, as a full disk does, and not one file alone."""
+        if isinstance(error, DiskFull) or error.details.get("reason") == "read_only":
+            self._write_error = error
+        elif self._write_error is None:
+            self._write_error = probe(root)
+
+    def _plan_retry(self) -> None:
+        """Set the time of the next try while files cannot be written; reset the back-off once all are written."""
+        if self._write_error is None or not self._failed:
+            self._backoff.reset()
+            self._write_error = self._retry_at = None
+        elif self._retry_at is None or self._retry_at <= self._now_ms():
+            self._retry_at = self._now_ms() + int(1000 * self._backoff.next_delay())
+
+    def _note_failures(self, failed: dict[str, ReverieError], done: set[str]) -> None:
+        """Record the errors of failed paths for the status and for another try; remove those of paths now done."""
+        for path, error in failed.items():
+            self._failed[path] = error
+            self._dirty.add(path)
+        for path in done:
+            self._failed.pop(path, None)
+
+    def _apply_change(self, root: Root, change: Write | Remove, operations: dict[str, int]) -> bool:
+        """Write or remove one file; return False if a person saved it meanwhile."""
+        now_ms = self._now_ms()
+        if isinstance(change, Remove):
+            removed = remove_file(root, change.path, expected=change.expected)
+            if isinstance(removed, Mismatch):
+                self.late.add_raced_saves(change.path, removed, now_ms)
+                return False
+            self.baselines.remove([change.path])
+            self.late.watch(removed.displaced, now_ms)
+            return True
+        then = change.then.with_operation(operations.get(change.path, 0))
+        written = write_file(root, change.path, change.data, expected=change.expected)
+        if isinstance(written, Mismatch):
+            self.late.add_raced_saves(change.path, written, now_ms, operation=then.operation)
+            return False
+        self.baselines.update([then], {change.path: written.stamp})
+        self.late.watch(written.displaced, now_ms, replaced_by=then.operation)
+        return written.stamp is not None
 
     def remove_copies(self, holds: Callable[[str], bool]) -> None:
         """Remove what is a copy of the store alone, and has a text for which `holds` is true."""
-        if self._binding.root is not None:
-            self._projection.remove_copies(self._binding.root, holds)
+        if self._root is not None:
+            self._projection.remove_copies(self._root, holds)
 
     def update_projections(self) -> ReverieError | None:
         """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
-        if self._binding.root is None:
+        if self._root is None:
             return None
-        self._binding.root.verify()
+        self._root.verify()
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-            self._projection.update(
-                reader, self._binding.root, self.listing, now_ms=self._now_ms(), is_owner=self._binding.is_owner
-            )
+            self._projection.update(reader, self._root, self.listing, now_ms=self._now_ms(), is_owner=self._is_owner)
         return next(iter(self._projection.failed.values()), None)
 
     def take_removed_archives(self) -> set[str]:
@@ -362,12 +486,12 @@ class SpaceFolder:
 
     def flush(self) -> None:
         """Make all writes to the folder durable, so that saved baselines may rely on them."""
-        if self._binding.root is not None:
-            self._binding.root.flush()
+        if self._root is not None:
+            self._root.flush()
 
     def entries_to_list(self) -> list[DocumentEntry] | None:
         """Return the documents that MEMORY.md should list, or None if it lists them already."""
-        if not self._binding.is_owner:
+        if not self._is_owner:
             return None
         with self._store.reader(self.space) as reader:
             operation = self._dirty.catch_up(reader)
@@ -403,7 +527,7 @@ class SpaceFolder:
 
     def text(self, path: str) -> str | None:
         """Return the text of the file that is at a path now, secrets included; None where none can be read."""
-        content = None if self._binding.root is None else self._index.read(self._binding.root, path)
+        content = None if self._root is None else self._index.read(self._root, path)
         return content.data.decode() if isinstance(content, FileContent) else None
 
     def taken(self, paths: Iterable[str]) -> list[Found]:
@@ -421,16 +545,16 @@ class SpaceFolder:
             left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
         return sync_status(
             self.path,
-            condition=self.condition(self.problem or self._binding.problem()),
+            condition=self.condition(self.problem or self._root_problem()),
             guard=self._guard,
             pending=len(self._pending),
             missing=self.baselines.missing(),
             refused=[
                 refusal
-                for refusals in (self._binding.unreadable, self._projection.blocked, self._index.refused)
+                for refusals in (self._unreadable, self._projection.blocked, self._index.refused)
                 for refusal in list(refusals.values())
             ],
-            failed=self._writer.failed | self._projection.failed,
+            failed=self._failed | self._projection.failed,
             unsaved=self.unsaved,
             set_aside=self._projection.set_aside,
             scanned_at=self.scanned_at,
@@ -441,8 +565,26 @@ class SpaceFolder:
 
     def condition(self, problem: ReverieError | None) -> Condition | None:
         """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
-        error, pending = self._writer.write_error, len(self._pending)
+        error, pending = self._write_error, len(self._pending)
         return folder_condition(self.path, problem=problem, guard=self._guard, write_error=error, pending=pending)
+
+    def _root_problem(self) -> ReverieError | None:
+        """Return the error of the open root, as far as its path and its space file show; None if there is none.
+
+        From any thread.
+        """
+        root = self._root
+        try:
+            if root is not None:
+                root.find()
+        except ReverieError as error:
+            return error
+        return None
+
+    @property
+    def _is_owner(self) -> bool:
+        """True if this store writes the projections; the folder's other stores, on other machines, leave them alone."""
+        return self._root is None or self._root.mark == self._store_id
 
     @property
     def _pending(self) -> set[str]:
@@ -452,11 +594,13 @@ class SpaceFolder:
     @property
     def displaced(self) -> set[str]:
         """The names of replaced files that are still in the swap folder."""
-        return set() if self._binding.root is None else set(self._binding.root.displaced_names)
+        return set() if self._root is None else set(self._root.displaced_names)
 
     def close(self) -> None:
         """Close the root folder."""
-        self._binding.close()
+        if self._root is not None:
+            self._root.close()
+            self._root = None
 
     def _stamp(self) -> str:
         """Return the time that names conflict copies, UTC: `20261121-093000`."""
@@ -490,3 +634,19 @@ def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:
     modified = stamp.mtime_ns // 1_000_000
     newest = baseline.shown[0].at if baseline is not None and baseline.shown else 0
     return modified if modified >= newest else stamp.ctime_ns // 1_000_000
+
+
+def _forget_intention(root: Root, baselines: Baselines, change: Write | Remove, scanned: ScanResult) -> None:
+    """Note that a failed write did not happen, if the file on disk does not have the bytes to be written.
+
+    The text that it would have shown was never on disk then, so no save can have deleted lines of it.
+    """
+    baseline = baselines.by_path.get(change.path)
+    if baseline is None or not baseline.intended or not isinstance(change, Write):
+        return
+    try:
+        actual = current_sha256(root, change.path)
+    except ReverieError:
+        return  # the folder cannot be read either: the write may have been made
+    if actual != change.then.sha256 and (actual is not None or change.expected is None):
+        baselines.update([replace(baseline, intended=frozenset())], scanned.stamps)

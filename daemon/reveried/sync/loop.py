@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reveried.config import Sync
-    from reveried.sync.folder import SpaceFolder
+    from reveried.sync.folder import Folder
     from reveried.watcher import Watcher
 
 # The loop; all times in seconds.
@@ -109,7 +109,7 @@ class UpkeepTimers:
 class SyncedFolders(Protocol):
     """The part of the sync service that a loop uses."""
 
-    def folder(self, space: str) -> SpaceFolder:
+    def folder(self, space: str) -> Folder:
         """Return a space's folder."""
         ...
 

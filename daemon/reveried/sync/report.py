@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.sync.inputs import Baseline, LeftOut
     from reverie.sync.plan import Plan
-    from reveried.sync.folder import SpaceFolder
+    from reveried.sync.folder import Folder
     from reveried.sync.state import CommitResult
     from reveried.worker import Submit
 
 
-async def announce(folder: SpaceFolder, submit: Submit) -> None:
+async def announce(folder: Folder, submit: Submit) -> None:
     """Announce a folder's condition by an event and in the log, if it differs from the last announced one."""
     condition, before = folder.condition(folder.problem), folder.announced
     code = None if condition is None else condition.code
@@ -45,7 +45,7 @@ async def announce(folder: SpaceFolder, submit: Submit) -> None:
 
 
 @contextmanager
-def recorded_failure(folder: SpaceFolder, what: str) -> Iterator[None]:
+def recorded_failure(folder: Folder, what: str) -> Iterator[None]:
     """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""
     try:
         yield

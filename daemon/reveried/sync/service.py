@@ -16,7 +16,7 @@ from reverie.usecases.forgotten_saves import hold_saves, sessions_of
 from reverie.usecases.redactions import noted
 from reveried.locks import finish_before_cancel, keyed_lock
 from reveried.log import logger
-from reveried.sync.folder import SpaceFolder
+from reveried.sync.folder import Folder
 from reveried.sync.loop import SyncLoop
 from reveried.sync.report import announce, log_failure, log_notices, recorded_failure, retry_parts
 from reveried.sync.shared_passes import JoinedWrites
@@ -73,13 +73,13 @@ class SyncService:
         self._clock = clock
         self._now_ms = now_ms
         self._random = random
-        self._folders: dict[str, SpaceFolder] = {}
+        self._folders: dict[str, Folder] = {}
         self._loops: dict[str, tuple[SyncLoop, asyncio.Task[None]]] = {}
         self._is_started = False
         self._running: dict[asyncio.Task[Any], str] = {}
         self._writes = JoinedWrites(self._sync_and_log)
 
-    def folder(self, space: str) -> SpaceFolder:
+    def folder(self, space: str) -> Folder:
         """Return the folder of a space, created on first use; its sync loop is started if the service is."""
         folder = self._folders.get(space)
         if folder is None:
@@ -88,9 +88,9 @@ class SyncService:
                 self._start_loop(space)
         return folder
 
-    def _new_folder(self, space: str) -> SpaceFolder:
+    def _new_folder(self, space: str) -> Folder:
         """Return a new folder of a space."""
-        return SpaceFolder(
+        return Folder(
             space,
             self.root_of(space),
             self._store,
@@ -231,7 +231,7 @@ class SyncService:
                 self._loops[space][0].restart()
 
     async def _pass(
-        self, folder: SpaceFolder, wanted: set[str] | None, outcome: SyncOutcome, *, deep: bool, answer: Answer | None
+        self, folder: Folder, wanted: set[str] | None, outcome: SyncOutcome, *, deep: bool, answer: Answer | None
     ) -> set[str]:
         """Run one pass: scan, commit, apply; return the paths that have to be scanned again."""
         scanned, written = await self._in_thread(
@@ -246,13 +246,13 @@ class SyncService:
                     raise
                 return scanned.paths | scanned.waiting
             await self._note_redacted(folder, scanned.plan, committed)
-            written = await self._in_thread(folder.space, folder.apply, scanned, committed)
+            written = await self._in_thread(folder.space, folder.write, scanned, committed)
         outcome.written += written.written
         if scanned.paths:
             self._schedule_upkeep(folder.space)
         return written.rescan
 
-    async def _note_redacted(self, folder: SpaceFolder, plan: Plan, committed: CommitResult) -> None:
+    async def _note_redacted(self, folder: Folder, plan: Plan, committed: CommitResult) -> None:
         """Record what was redacted in the saves that were committed."""
         marked = [put.path for put in plan.puts if put.path in committed.operations and has_marker(put.text)]
         found = await self._in_thread(folder.space, folder.taken, marked) if marked else []
@@ -398,7 +398,7 @@ class SyncService:
         pending = (await asyncio.wait(running, timeout=SHUTDOWN_MAX_S))[1] if running else set()
         return {running[task] for task in pending}
 
-    async def _finish(self, space: str, folder: SpaceFolder) -> None:
+    async def _finish(self, space: str, folder: Folder) -> None:
         """Settle all displaced files of a folder, sync their late writes, and save the baselines."""
         if changed := await asyncio.to_thread(folder.late.settle, None):
             await self.sync(space, changed)
@@ -410,9 +410,9 @@ class SyncService:
 
 
 def _scan_and_apply(
-    folder: SpaceFolder, paths: set[str] | None, *, deep: bool, answer: Answer | None
+    folder: Folder, paths: set[str] | None, *, deep: bool, answer: Answer | None
 ) -> tuple[ScanResult, WriteResult | None]:
     """Scan, and apply the plan to the files at once unless it changes the store; then the second result is None."""
     scanned = folder.scan_and_plan(paths, deep=deep, answer=answer)
     changes_store = scanned.plan.puts or scanned.plan.deletes
-    return scanned, None if changes_store else folder.apply(scanned, CommitResult())
+    return scanned, None if changes_store else folder.write(scanned, CommitResult())

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
     from reveried.config import Sync
-    from reveried.sync.folder import SpaceFolder
+    from reveried.sync.folder import Folder
 
 
 @dataclass
@@ -64,8 +64,8 @@ class Failing:
         self._fail("due")
         return None
 
-    def folder(self, _: str) -> SpaceFolder:
-        return cast("SpaceFolder", self)
+    def folder(self, _: str) -> Folder:
+        return cast("Folder", self)
 
     def root_of(self, _: str) -> Path:
         return self.root

@@ -23,7 +23,7 @@ from reverie.sync.swap import write_file
 from reverie.usecases import documents
 from reverie.usecases.by import By
 from reveried.sync import projections
-from reveried.sync.folder import SpaceFolder
+from reveried.sync.folder import Folder
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
 from support.daemon_folder import rename_over
 from support.stores import AT
@@ -277,7 +277,7 @@ def test_accepting_a_folder_survives_a_crash_at_any_step(tmp_path: Path, store: 
                 looked = folder.scan_and_plan(None)
                 plan = looked.plan
                 looked.plan = replace(plan, writes=plan.writes[:3], baselines=plan.baselines[:3])
-                folder.apply(looked, CommitResult())
+                folder.write(looked, CommitResult())
                 await sick.save_baselines("default")
         sick.folder("default").close()
 
@@ -383,7 +383,7 @@ def test_close_waits_a_limited_time_for_a_scan(
     """`close` waits a limited time for a scan, and closes only folders without one."""
     slow, closed = Slow(), []
     monkeypatch.setattr("reveried.sync.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
-    monkeypatch.setattr(SpaceFolder, "close", lambda folder: closed.append((folder.space, slow.inside)))
+    monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
