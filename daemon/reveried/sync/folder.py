@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from reverie.errors import Conflict, DiskFull, ReverieError, failure_of
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.redact import Taken
-from reverie.store import Kind
 from reverie.sync.displaced import recover
 from reverie.sync.inputs import PathState, Rules, sha256
 from reverie.sync.plan import Remove, Write
@@ -32,15 +31,12 @@ from reveried.log import logger
 from reveried.sync.backoff import Backoff
 from reveried.sync.late_writes import LateWrites
 from reveried.sync.projections import ProjectionWriter
-from reveried.sync.report import left_out_lines
 from reveried.sync.state import Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
-from reveried.sync.status import folder_condition, sync_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from reverie import wire
     from reverie.documents.index import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
@@ -50,7 +46,6 @@ if TYPE_CHECKING:
     from reverie.sync.root import KnownRoot
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
-    from reveried.sync.status import Condition
 
 FAILURES_MAX = 8  # writes of one pass that are tried in a row while the folder is full or read-only
 RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
@@ -87,16 +82,16 @@ class Folder:
         self.recorded_root: KnownRoot | None = None  # as the store has it, once it was read
         self._store_id = store_id
         self._root: Root | None = None  # opened at the first pass that has something to do
-        self._unreadable: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
-        self._projection = ProjectionWriter(path)
+        self.unreadable: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
+        self.projection = ProjectionWriter(path)
         self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
         self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
         self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
-        self._failed: dict[str, ReverieError] = {}  # why paths were not written or merged, until a pass handles them
-        self._write_error: ReverieError | None = None  # of the folder as a whole, if it is full or read-only
+        self.failed: dict[str, ReverieError] = {}  # why paths were not written or merged, until a pass handles them
+        self.write_error: ReverieError | None = None  # of the folder as a whole, if it is full or read-only
         self._retry_at: int | None = None  # ms: when its writes are tried again
         self._backoff = Backoff()
-        self._guard = Guard()
+        self.guard = Guard()
         self._recent = RecentSaves()
         self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
 
@@ -112,11 +107,16 @@ class Folder:
     def rescan_due(self) -> int | None:
         """Deadline of the next full scan caused by missing files or failed writes (ms), or None."""
         quiet_ms = int(self._config.delete_quiet_seconds * 1000)
-        missing = {} if self._guard.stopped else self.baselines.missing()
+        missing = {} if self.guard.stopped else self.baselines.missing()
         quiet_ends = [since + quiet_ms for path, since in missing.items() if self._index.covering(path) is None]
-        recheck = [(self.scanned_at or 0) + RECHECK_MS] if self._guard.recheck else []
+        recheck = [(self.scanned_at or 0) + RECHECK_MS] if self.guard.recheck else []
         retry = [] if self._retry_at is None else [self._retry_at]
         return min([*quiet_ends, *recheck, *retry], default=None)
+
+    @property
+    def refused(self) -> dict[str, Refusal]:
+        """Why files cannot be read, as of the last scans, by path."""
+        return self._index.refused
 
     @property
     def growing(self) -> set[str]:
@@ -156,14 +156,14 @@ class Folder:
             stamps = self._scan(root, wanted)
             changed = {path for path, stamp in stamps.items() if deep or baselines.stamps.get(path) != stamp}
             missing = {path for path in baselines.expected_files(wanted) if path not in stamps}
-            if wanted is not None and answer is None and (self._guard.stopped or self.scanned_at is None):
+            if wanted is not None and answer is None and (self.guard.stopped or self.scanned_at is None):
                 # A partial scan cannot tell how many files are missing in all, and while the guard stops the folder it
                 # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
-                self._guard.recheck |= not missing <= self._guard.stopped
+                self.guard.recheck |= not missing <= self.guard.stopped
                 missing.clear()
-            gone = self._failed.keys() - stamps.keys() - dirty - self.late.paths
+            gone = self.failed.keys() - stamps.keys() - dirty - self.late.paths
             for path in gone if wanted is None else gone & wanted:
-                del self._failed[path]
+                del self.failed[path]
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
             suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
@@ -212,7 +212,7 @@ class Folder:
         if orphan.path is not None and orphan.displaced is not None:
             self.late.watch(orphan.displaced, self._now_ms(), replaced_by=replaced_by)
         elif orphan.data is None:
-            self._unreadable[orphan.name] = refusal(f".reverie/swap/{orphan.name}", "unreadable")
+            self.unreadable[orphan.name] = refusal(f".reverie/swap/{orphan.name}", "unreadable")
         elif orphan.path is not None:
             self.late.add(orphan.path, orphan.data, orphan, replaced_by=replaced_by)
         else:
@@ -262,14 +262,14 @@ class Folder:
         read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
         states = [state for state in read if state is not None]
         if any(
-            state.path in stamps if state.data is None else state.disk_sha256 == "" and state.path not in self._failed
+            state.path in stamps if state.data is None else state.disk_sha256 == "" and state.path not in self.failed
             for state in states
         ):
             # A file went between its scan and its reading, or before a late write to it was merged: it may have another
             # name by now, and be what is missing elsewhere. What is missing or saved waits for a scan that sees both.
             result.waiting = {state.path for state in states if is_missing(state) or is_saved(state)}
             states = [state for state in states if state.path not in result.waiting]
-            self._guard.recheck = True
+            self.guard.recheck = True
         sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
         states += [state for state in sources if state is not None]
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
@@ -290,7 +290,7 @@ class Folder:
                 new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
                 rules=rules,
                 files=self.baselines.file_count,
-                held=self._guard.older,
+                held=self.guard.older,
                 is_full=is_full,
                 recent=self._recent,
             )
@@ -305,10 +305,10 @@ class Folder:
             logger("reveried.sync").error(
                 "a file was not taken in", space=self.space, paths=sorted(failed), code=failure.code, exc_info=error
             )
-            self._failed |= failed
+            self.failed |= failed
             result.paths -= failed.keys()
             result.plan = plan_of([state for state in states if state.path not in failed])
-        self._guard.note(result.plan, stamps, is_full=is_full)
+        self.guard.note(result.plan, stamps, is_full=is_full)
         return result
 
     @staticmethod
@@ -333,7 +333,7 @@ class Folder:
         if not new:
             return []
         # Files that were found missing a moment ago as well: one may have been edited before it was moved.
-        gone = self.baselines.missing().keys() - self._guard.stopped
+        gone = self.baselines.missing().keys() - self.guard.stopped
         sources = (self.baselines.sources(new) | gone) - {state.path for state in states}
         there = self._scan(root, sources)
         return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
@@ -360,7 +360,7 @@ class Folder:
         try:
             late = self.late.to_merge(root, path, data, stamp=self._stamp())
         except BaseException as error:  # noqa: BLE001 - it waits, and the status names it; all other paths are handled
-            self._failed[path] = failure_of(error)
+            self.failed[path] = failure_of(error)
             return None
         state_of = partial(sync.path_state, reader, path, baseline, versions_max=Rules().versions_max)
         if late is not None:
@@ -403,7 +403,7 @@ class Folder:
                 self._note_write_error(root, failure)
                 _forget_intention(root, baselines, change, scanned)
                 continue
-            in_a_row, self._write_error = 0, None
+            in_a_row, self.write_error = 0, None
             result.written += is_done
             if not is_done:
                 result.rescan.add(change.path)
@@ -418,31 +418,31 @@ class Folder:
 
     def _require_room(self, in_a_row: int) -> None:
         """Raise the folder's error after too many writes that failed in a row because of it."""
-        if in_a_row >= FAILURES_MAX and self._write_error is not None:
-            raise self._write_error
+        if in_a_row >= FAILURES_MAX and self.write_error is not None:
+            raise self.write_error
 
     def _note_write_error(self, root: Root, error: ReverieError) -> None:
         """Note the error of a write if it concerns the whole folder, as a full disk does, and not one file alone."""
         if isinstance(error, DiskFull) or error.details.get("reason") == "read_only":
-            self._write_error = error
-        elif self._write_error is None:
-            self._write_error = probe(root)
+            self.write_error = error
+        elif self.write_error is None:
+            self.write_error = probe(root)
 
     def _plan_retry(self) -> None:
         """Set the time of the next try while files cannot be written; reset the back-off once all are written."""
-        if self._write_error is None or not self._failed:
+        if self.write_error is None or not self.failed:
             self._backoff.reset()
-            self._write_error = self._retry_at = None
+            self.write_error = self._retry_at = None
         elif self._retry_at is None or self._retry_at <= self._now_ms():
             self._retry_at = self._now_ms() + int(1000 * self._backoff.next_delay())
 
     def _note_failures(self, failed: dict[str, ReverieError], done: set[str]) -> None:
         """Record the errors of failed paths for the status and for another try; remove those of paths now done."""
         for path, error in failed.items():
-            self._failed[path] = error
+            self.failed[path] = error
             self._dirty.add(path)
         for path in done:
-            self._failed.pop(path, None)
+            self.failed.pop(path, None)
 
     def _apply_change(self, root: Root, change: Write | Remove, operations: dict[str, int]) -> bool:
         """Write or remove one file; return False if a person saved it meanwhile."""
@@ -467,7 +467,7 @@ class Folder:
     def remove_copies(self, holds: Callable[[str], bool]) -> None:
         """Remove what is a copy of the store alone, and has a text for which `holds` is true."""
         if self._root is not None:
-            self._projection.remove_copies(self._root, holds)
+            self.projection.remove_copies(self._root, holds)
 
     def update_projections(self) -> ReverieError | None:
         """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
@@ -476,12 +476,12 @@ class Folder:
         self._root.verify()
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-            self._projection.update(reader, self._root, self.listing, now_ms=self._now_ms(), is_owner=self._is_owner)
-        return next(iter(self._projection.failed.values()), None)
+            self.projection.update(reader, self._root, self.listing, now_ms=self._now_ms(), is_owner=self._is_owner)
+        return next(iter(self.projection.failed.values()), None)
 
     def take_removed_archives(self) -> set[str]:
         """Return, once, the addresses of purged archives whose files are gone."""
-        removed, self._projection.removed = self._projection.removed, set()
+        removed, self.projection.removed = self.projection.removed, set()
         return removed
 
     def flush(self) -> None:
@@ -538,37 +538,7 @@ class Folder:
             for item in self._redactor.findings(self.text(path) or "")
         ]
 
-    def status(self) -> wire.SyncStatus:
-        """Return the sync status, with `watching` at its default: how changes are noticed is known to the service."""
-        with self._store.reader(self.space) as reader:
-            documents, conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
-            left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
-        return sync_status(
-            self.path,
-            condition=self.condition(self.problem or self._root_problem()),
-            guard=self._guard,
-            pending=len(self._pending),
-            missing=self.baselines.missing(),
-            refused=[
-                refusal
-                for refusals in (self._unreadable, self._projection.blocked, self._index.refused)
-                for refusal in list(refusals.values())
-            ],
-            failed=self._failed | self._projection.failed,
-            unsaved=self.unsaved,
-            set_aside=self._projection.set_aside,
-            scanned_at=self.scanned_at,
-            documents=documents,
-            conflicts=conflicts,
-            left_out=left_out,
-        )
-
-    def condition(self, problem: ReverieError | None) -> Condition | None:
-        """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
-        error, pending = self._write_error, len(self._pending)
-        return folder_condition(self.path, problem=problem, guard=self._guard, write_error=error, pending=pending)
-
-    def _root_problem(self) -> ReverieError | None:
+    def root_problem(self) -> ReverieError | None:
         """Return the error of the open root, as far as its path and its space file show; None if there is none.
 
         From any thread.
@@ -587,9 +557,9 @@ class Folder:
         return self._root is None or self._root.mark == self._store_id
 
     @property
-    def _pending(self) -> set[str]:
+    def pending(self) -> set[str]:
         """The documents of which the file has another text."""
-        return self._dirty.paths | self.late.paths | self._guard.held
+        return self._dirty.paths | self.late.paths | self.guard.held
 
     @property
     def displaced(self) -> set[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from reverie.errors import Conflict, ReverieError, failure_of
+from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, failure_of
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.sync.redaction import has_marker
 from reverie.usecases import projections, purge_steps
@@ -18,12 +19,12 @@ from reveried.locks import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync.folder import Folder
 from reveried.sync.loop import SyncLoop
-from reveried.sync.report import announce, log_failure, log_notices, recorded_failure, retry_parts
 from reveried.sync.shared_passes import JoinedWrites
 from reveried.sync.state import CommitResult, SyncOutcome
+from reveried.sync.status import announce, log_failure, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reverie import wire
@@ -116,7 +117,9 @@ class SyncService:
 
     def status(self, space: str) -> wire.SyncStatus:
         """Return the sync status of a space's folder, with how its changes are noticed."""
-        status, loop = self.folder(space).status(), self._loops.get(space)
+        with self._store.reader(space) as reader:
+            status = status_of(self.folder(space), reader, now_ms=self._now_ms())
+        loop = self._loops.get(space)
         status.watching, status.watching_hint = ("scans", None) if loop is None else loop[0].watch_mode
         return status
 
@@ -272,10 +275,10 @@ class SyncService:
             results = await asyncio.gather(*submitted, return_exceptions=True)
             for part, result in zip(batch, results, strict=True):
                 if isinstance(result, BaseException):
-                    parts.extend(retry_parts(space, part, result, committed))
+                    parts.extend(_retry_parts(space, part, result, committed))
                 else:
                     committed.operations |= result
-                    log_notices(space, part, result)
+                    _log_notices(space, part, result)
                     outcome.adopted += len(part.puts)
                     outcome.deleted += len(part.deletes)
                     outcome.conflicts += len(part.copies)
@@ -300,7 +303,7 @@ class SyncService:
         async with keyed_lock("records", space):
             folder = self.folder(space)
             baselines = folder.baselines
-            with recorded_failure(folder, "records"):
+            with _recorded_failure(folder, "records"):
                 unsaved, removed = baselines.unsaved()
                 root = folder.root_to_record
                 if unsaved or removed or root is not None:
@@ -317,7 +320,7 @@ class SyncService:
         Returns why one of these files could not be written, if so: the status names it, and the others are written.
         """
         folder = self.folder(space)
-        with recorded_failure(folder, "projections"):
+        with _recorded_failure(folder, "projections"):
             if (entries := await asyncio.to_thread(folder.entries_to_list)) is not None:
                 await self._submit(projections.relist.write(By(space, "index"), entries))
                 await self.sync(space, set())
@@ -416,3 +419,48 @@ def _scan_and_apply(
     scanned = folder.scan_and_plan(paths, deep=deep, answer=answer)
     changes_store = scanned.plan.puts or scanned.plan.deletes
     return scanned, None if changes_store else folder.write(scanned, CommitResult())
+
+
+@contextmanager
+def _recorded_failure(folder: Folder, what: str) -> Iterator[None]:
+    """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""
+    try:
+        yield
+    except BaseException as error:
+        folder.unsaved[what] = failure_of(error)
+        raise
+    folder.unsaved.pop(what, None)
+
+
+def _retry_parts(space: str, part: Plan, error: BaseException, committed: CommitResult) -> list[Plan]:
+    """Return a failed part of a plan as parts of one path each; of a part of one path record the failure, return [].
+
+    So one document that the store refuses fails alone. Raises the error if it is not about the part: a stale plan, a
+    full disk, a busy writer.
+    """
+    stale = isinstance(error, Conflict) and error.details.get("stale")
+    failure = failure_of(error)
+    if stale or isinstance(error, (StorageFailed, DiskFull, Busy)):
+        raise error
+    single_paths = list(syncing.split_plan(part, most=1))
+    if len(single_paths) > 1:
+        return single_paths
+    if not isinstance(error, ReverieError):
+        logger("reveried.sync").error("a file was not taken in", exc_info=error, space=space)
+    committed.failed |= dict.fromkeys(part.paths, failure)
+    return []
+
+
+def _log_notices(space: str, part: Plan, operations: Mapping[str, int]) -> None:
+    """Log each save that lacks lines newer than its editor's copy: how many were kept or removed, and the undo."""
+    log = logger("reveried.sync")
+    for notice in part.notices:
+        if notice.kept:
+            log.info("a save lacks lines that its writer had not seen", space=space, path=notice.path, kept=notice.kept)
+        if notice.left_out:
+            undo = f"reverie undo {operations[notice.path]}"
+            lines = notice.left_out
+            log.warning("a save left out newer lines", space=space, path=notice.path, lines=lines, undo=undo)
+        if notice.memories:
+            undo = f"reverie undo {operations[notice.path]}"
+            log.warning("a moved file has no memories", space=space, path=notice.path, gone=notice.memories, undo=undo)

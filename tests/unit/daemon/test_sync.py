@@ -57,14 +57,14 @@ def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error:
         sick = sync_service(store, root, failing_submit(store, "facts/c.md", error))
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 1
-        status = sick.folder("default").status()
+        status = sick.status("default")
         assert [refusal.path for refusal in status.refused] == ["facts/c.md"]
         assert status.refused[0].reason == getattr(error, "code", ReverieError.code)
         assert status.state == "ok"
         sick._submit = failing_submit(store, "", None)
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
-        assert sick.folder("default").status().refused == []
+        assert sick.status("default").refused == []
         await sick.close()
 
     asyncio.run(run())
@@ -89,7 +89,7 @@ def test_a_file_that_the_core_cannot_compute_stops_no_other_one(tmp_path: Path, 
         (folder / name).write_text(f"# {name}\n\n- One line {text}\n", encoding="utf-8")
 
     def refused(sick: SyncService) -> list[tuple[str, str]]:
-        status = sick.folder("default").status()
+        status = sick.status("default")
         assert status.state == "ok"
         return [(refusal.path, refusal.reason) for refusal in status.refused]
 
@@ -99,7 +99,7 @@ def test_a_file_that_the_core_cannot_compute_stops_no_other_one(tmp_path: Path, 
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 2
         assert refused(sick) == [(name, "core_failed") for name in NAMES[:2]]
-        assert all("reverie logs" in (one.hint or "") for one in sick.folder("default").status().refused)
+        assert all("reverie logs" in (one.hint or "") for one in sick.status("default").refused)
         (folder / NAMES[3]).write_text("# d\n\n- Another line\n", encoding="utf-8")
         assert (await sick.sync("default", {NAMES[3]})).adopted == 1
         (folder / NAMES[0]).write_text("# a\n\n- One line\n", encoding="utf-8")
@@ -123,7 +123,7 @@ def test_a_full_disk_fails_the_whole_scan(tmp_path: Path, store: Store) -> None:
         sick = sync_service(store, root, failing_submit(store, "a.md", DiskFull("full", hint="make room")))
         with pytest.raises(DiskFull):
             await sick.sync("default", None, whole=True)
-        assert sick.folder("default").status().refused == []
+        assert sick.status("default").refused == []
         await sick.close()
 
     asyncio.run(run())
@@ -149,11 +149,11 @@ def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, mo
             with pytest.raises(StorageFailed):
                 await kept.save_baselines("default")
         assert recorded() == []
-        [refusal] = kept.folder("default").status().refused
+        [refusal] = kept.status("default").refused
         assert (refusal.path, refusal.reason, refusal.hint) == (".", "storage_failed", "look at it")
         await kept.save_baselines("default")
         assert recorded() == [1]
-        assert kept.folder("default").status().refused == []
+        assert kept.status("default").refused == []
         await kept.close()
 
     asyncio.run(run())
@@ -181,11 +181,11 @@ def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
             failed = await kept.update_projections("default")
         assert isinstance(failed, Forbidden)
         assert (folder / "MEMORY-INDEX.json").exists()
-        [refusal] = kept.folder("default").status().refused
+        [refusal] = kept.status("default").refused
         assert (refusal.path, refusal.reason) == ("memory/long-term-memory.json", "forbidden")
         assert await kept.update_projections("default") is None
         assert (folder / "memory/long-term-memory.json").exists()
-        assert kept.folder("default").status().refused == []
+        assert kept.status("default").refused == []
         await kept.close()
 
     asyncio.run(run())

@@ -218,7 +218,7 @@ def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, res
         for name in names[:10]:
             (place.root / name).unlink()
         await keeper.sync("default", None, whole=True)
-        assert keeper.folder("default").status().state == "stopped"
+        assert keeper.status("default").state == "stopped"
         (place.root / names[10]).unlink()
         if restart:
             keeper = place.keeper()
@@ -228,7 +228,7 @@ def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, res
             place.now_ms += HOUR_MS
         assert {each.path for each in await keeper.documents("default")} == set(names)
         await keeper.sync("default", None, whole=True)
-        status = keeper.folder("default").status()
+        status = keeper.status("default")
         assert (status.state, status.missing) == ("stopped", names[:11])
         await keeper.close()
 
