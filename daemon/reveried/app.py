@@ -228,7 +228,6 @@ async def _assemble(
         keeper.redactor,
         config,
         store_id=await store_id(store, worker.submit, secrets.token_bytes),
-        clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,
     )

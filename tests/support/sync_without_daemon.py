@@ -76,7 +76,6 @@ def sync_service(
         Redactor(),
         config,
         store_id="st_1",
-        clock=lambda: AT,
         now_ms=now_ms,
         random=os.urandom,
     )

@@ -1,32 +1,37 @@
-"""One space's folder: scan it, plan, and apply plans to it. Everything here blocks: one call at a time, in a thread.
+"""One space's folder: its state, and the pass that brings it and the store together.
 
-A pass has three steps: `scan_and_plan`, then the commit of the plan's store side (by the service, through the writer),
-then `apply`. Nothing is locked between them. Each step checks what it relies on, and what changed meanwhile is scanned
-again by the next pass.
+A pass (`sync`) scans, plans, commits the plan's store side through the writer, and writes the files. Nothing is locked
+between these steps. Each checks what it relies on, and what changed meanwhile is scanned again by the next pass.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from reverie.errors import Conflict, DiskFull, ReverieError, failure_of
+from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, failure_of
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.redact import Taken
 from reverie.sync.displaced import recover
 from reverie.sync.inputs import PathState, Rules, sha256
 from reverie.sync.plan import Remove, Write
 from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
-from reverie.sync.redaction import RedactionView
+from reverie.sync.redaction import RedactionView, has_marker
 from reverie.sync.rename import is_missing, is_saved_over
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, refusal
 from reverie.sync.swap import Mismatch, current_sha256, probe, remove_file, write_file
 from reverie.usecases import projections, sync
+from reverie.usecases.by import By
+from reverie.usecases.forgotten_saves import hold_saves, sessions_of
 from reverie.usecases.projections import Listing
-from reverie.usecases.redactions import Found
+from reverie.usecases.redactions import Found, noted
+from reveried.locks import finish_before_cancel
 from reveried.log import logger
 from reveried.sync.backoff import Backoff
 from reveried.sync.late_writes import LateWrites
@@ -34,7 +39,7 @@ from reveried.sync.projections import ProjectionWriter
 from reveried.sync.state import Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reverie.documents.index import DocumentEntry
@@ -46,22 +51,32 @@ if TYPE_CHECKING:
     from reverie.sync.root import KnownRoot
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
+    from reveried.sync.state import SyncOutcome
+    from reveried.worker import Submit
 
+PARTS_AT_ONCE = 4  # parts of a plan submitted to the writer together, so that one flush of the store serves them
 FAILURES_MAX = 8  # writes of one pass that are tried in a row while the folder is full or read-only
 RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class Folder:
-    """The folder of one space and its sync state."""
+    """The folder of one space and its sync state.
+
+    What is no coroutine blocks: it is for a thread (`in_thread`), one call at a time, except for what the status reads.
+    """
 
     def __init__(
         self,
         space: str,
         path: Path,
         store: Store,
+        submit: Submit,
+        *,
         redactor: Redactor,
         config: Sync,
-        *,
         store_id: str,
         now_ms: Callable[[], int],
         random: Callable[[int], bytes],
@@ -75,11 +90,12 @@ class Folder:
         self.problem: ReverieError | None = None
         self._baselines: Baselines | None = None
         self._store = store
+        self._submit = submit
         self._redactor = redactor
         self._config = config
         self._now_ms = now_ms
         self._random = random
-        self.recorded_root: KnownRoot | None = None  # as the store has it, once it was read
+        self._recorded_root: KnownRoot | None = None  # as the store has it, once it was read
         self._store_id = store_id
         self._root: Root | None = None  # opened at the first pass that has something to do
         self.unreadable: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
@@ -93,6 +109,7 @@ class Folder:
         self._backoff = Backoff()
         self.guard = Guard()
         self._recent = RecentSaves()
+        self.running: set[asyncio.Task[Any]] = set()  # the blocking work
         self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
 
     @property
@@ -122,6 +139,42 @@ class Folder:
     def growing(self) -> set[str]:
         """The paths of files that were being written at their scan, to be scanned again without an event."""
         return self._index.growing
+
+    async def sync(
+        self, paths: set[str] | None, outcome: SyncOutcome, *, deep: bool = False, answer: Answer | None = None
+    ) -> WriteResult:
+        """Run one pass over `paths`, as `scan_and_plan`: scan, plan, commit, write; its counts are added to `outcome`.
+
+        Raises as `scan_and_plan`, and the error of a store that can commit nothing.
+        """
+        scanned, written = await self.in_thread(self._scan_and_write, paths, deep=deep, answer=answer)
+        outcome.read += scanned.files_read
+        if written is None:
+            try:
+                committed = await self._commit(scanned.plan, outcome)
+            except Conflict as conflict:
+                if not conflict.details.get("stale"):
+                    raise
+                return WriteResult(rescan=scanned.paths | scanned.waiting)
+            await self._note_redacted(scanned.plan, committed)
+            written = await self.in_thread(self.write, scanned, committed)
+        outcome.written += written.written
+        return written
+
+    async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run blocking work in a thread; a cancelled caller keeps its lock until this has ended."""
+        running = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+        self.running.add(running)
+        running.add_done_callback(self.running.discard)
+        return await finish_before_cancel(running)
+
+    def _scan_and_write(
+        self, paths: set[str] | None, *, deep: bool, answer: Answer | None
+    ) -> tuple[ScanResult, WriteResult | None]:
+        """Scan, and write the files at once unless the plan changes the store; then the second result is None."""
+        scanned = self.scan_and_plan(paths, deep=deep, answer=answer)
+        changes_store = scanned.plan.puts or scanned.plan.deletes
+        return scanned, None if changes_store else self.write(scanned, CommitResult())
 
     def scan_and_plan(self, paths: set[str] | None, *, deep: bool = False, answer: Answer | None = None) -> ScanResult:
         """Scan `paths` (None: all), and the dirty set, and return the plan that brings folder and store together.
@@ -223,14 +276,8 @@ class Folder:
     def _read_known_root(self) -> KnownRoot | None:
         """Return the folder that the store knows as the space's."""
         with self._store.reader(self.space) as reader:
-            self.recorded_root = sync.known_root(reader)
-        return self.recorded_root
-
-    @property
-    def root_to_record(self) -> KnownRoot | None:
-        """The open root if the store does not know it yet."""
-        root = self._root
-        return None if root is None or root.known == self.recorded_root else root.known
+            self._recorded_root = sync.known_root(reader)
+        return self._recorded_root
 
     def to_accept(self) -> KnownRoot | None:
         """Return the folder at the path if it is another one, which may be accepted as the root; create a missing one.
@@ -287,7 +334,7 @@ class Folder:
                 redact=redact,
                 now_ms=self._now_ms(),
                 stamp=self._stamp(),
-                new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+                new_id=lambda: self._id("cp")[-6:],
                 rules=rules,
                 files=self.baselines.file_count,
                 held=self.guard.older,
@@ -374,6 +421,49 @@ class Folder:
             baseline_file_id=self.baselines.file_ids.get(path),
         )
 
+    async def _commit(self, plan: Plan, outcome: SyncOutcome) -> CommitResult:
+        """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""
+        committed = CommitResult()
+        # Parts of baselines alone are not committed here: `save_baselines` saves them in bulk later.
+        parts = deque(part for part in sync.split_plan(plan) if part.puts or part.deletes)
+        bulk = len(parts) > 1
+        while parts:
+            batch = [parts.popleft() for _ in range(min(PARTS_AT_ONCE, len(parts)))]
+            submitted = [self._commit_part(part, bulk=bulk) for part in batch]
+            # All are awaited, errors included: none may be committed after this call has returned.
+            results = await asyncio.gather(*submitted, return_exceptions=True)
+            for part, result in zip(batch, results, strict=True):
+                if isinstance(result, BaseException):
+                    parts.extend(_retry_parts(self.space, part, result, committed))
+                else:
+                    committed.operations |= result
+                    _log_notices(self.space, part, result)
+                    outcome.adopted += len(part.puts)
+                    outcome.deleted += len(part.deletes)
+                    outcome.conflicts += len(part.copies)
+        return committed
+
+    async def _commit_part(self, part: Plan, *, bulk: bool) -> dict[str, int]:
+        """Commit a part of a plan, after the puts that its merges are based on; return the operation of each put."""
+        first = sync.first_puts(part)
+        if first is not None:
+            part = sync.with_bases(part, await self._commit_part(first, bulk=bulk))
+        by = By(self.space, sync.WHO, "person", self._id)
+        done = await self._submit(sync.commit.write(by, part), bulk=bulk)
+        # A save is committed as it is, since a file cannot be refused: what an agent saved in it though a person forgot
+        # it is taken out by the next operation.
+        if sessions := sessions_of(part):
+            author = By(self.space, f"session:{next(iter(sessions.values()))}")
+            await self._submit(hold_saves.write(author, list(sessions), done.value))
+        return done.value
+
+    async def _note_redacted(self, plan: Plan, committed: CommitResult) -> None:
+        """Record what was redacted in the saves that were committed."""
+        marked = [put.path for put in plan.puts if put.path in committed.operations and has_marker(put.text)]
+        found = await self.in_thread(self._taken, marked) if marked else []
+        if found:
+            await self._submit(noted.write(By(self.space, "redaction"), found), bulk=True)
+
     def write(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
         """Write and remove files as a committed plan says; return how many, and the paths to scan again.
 
@@ -383,7 +473,7 @@ class Folder:
         root, baselines = self._root, self.baselines
         if root is None:
             return WriteResult()
-        result, operations = WriteResult(rescan=set(scanned.waiting)), committed.operations
+        result, operations = WriteResult(handled=bool(scanned.paths), rescan=set(scanned.waiting)), committed.operations
         plan = scanned.plan.without(committed.failed)
         changed = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
         baselines.update(changed, scanned.stamps)
@@ -464,6 +554,39 @@ class Folder:
         self.late.watch(written.displaced, now_ms, replaced_by=then.operation)
         return written.stamp is not None
 
+    async def save_baselines(self) -> None:
+        """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""
+        with self.recorded_failure("records"):
+            unsaved, removed = self.baselines.unsaved()
+            root = self._root_to_record()
+            if unsaved or removed or root is not None:
+                # First the folder: a baseline must not say that a file is there which a power loss can take back.
+                await self.in_thread(self._flush)
+                write = sync.save_baselines.write(By(self.space, "sync"), unsaved, removed, root)
+                await self._submit(write, bulk=True)
+                self._recorded_root = root or self._recorded_root
+                self.baselines.mark_saved(unsaved, removed)
+
+    @contextmanager
+    def recorded_failure(self, what: str) -> Iterator[None]:
+        """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""
+        try:
+            yield
+        except BaseException as error:
+            self.unsaved[what] = failure_of(error)
+            raise
+        self.unsaved.pop(what, None)
+
+    def _root_to_record(self) -> KnownRoot | None:
+        """Return the open root if the store does not know it yet."""
+        root = self._root
+        return None if root is None or root.known == self._recorded_root else root.known
+
+    def _flush(self) -> None:
+        """Make all writes to the folder durable, so that saved baselines may rely on them."""
+        if self._root is not None:
+            self._root.flush()
+
     def remove_copies(self, holds: Callable[[str], bool]) -> None:
         """Remove what is a copy of the store alone, and has a text for which `holds` is true."""
         if self._root is not None:
@@ -483,11 +606,6 @@ class Folder:
         """Return, once, the addresses of purged archives whose files are gone."""
         removed, self.projection.removed = self.projection.removed, set()
         return removed
-
-    def flush(self) -> None:
-        """Make all writes to the folder durable, so that saved baselines may rely on them."""
-        if self._root is not None:
-            self._root.flush()
 
     def entries_to_list(self) -> list[DocumentEntry] | None:
         """Return the documents that MEMORY.md should list, or None if it lists them already."""
@@ -530,7 +648,7 @@ class Folder:
         content = None if self._root is None else self._index.read(self._root, path)
         return content.data.decode() if isinstance(content, FileContent) else None
 
-    def taken(self, paths: Iterable[str]) -> list[Found]:
+    def _taken(self, paths: Iterable[str]) -> list[Found]:
         """Return what of the files that are at these paths now is redacted in the store."""
         return [
             Found(Taken(item.rule, item.kind, item.shape, item.hash), ("document", path, 0))
@@ -571,6 +689,10 @@ class Folder:
         if self._root is not None:
             self._root.close()
             self._root = None
+
+    def _id(self, kind: str) -> str:
+        """Return a new id."""
+        return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
 
     def _stamp(self) -> str:
         """Return the time that names conflict copies, UTC: `20261121-093000`."""
@@ -620,3 +742,37 @@ def _forget_intention(root: Root, baselines: Baselines, change: Write | Remove, 
         return  # the folder cannot be read either: the write may have been made
     if actual != change.then.sha256 and (actual is not None or change.expected is None):
         baselines.update([replace(baseline, intended=frozenset())], scanned.stamps)
+
+
+def _retry_parts(space: str, part: Plan, error: BaseException, committed: CommitResult) -> list[Plan]:
+    """Return a failed part of a plan as parts of one path each; of a part of one path record the failure, return [].
+
+    So one document that the store refuses fails alone. Raises the error if it is not about the part: a stale plan, a
+    full disk, a busy writer.
+    """
+    stale = isinstance(error, Conflict) and error.details.get("stale")
+    failure = failure_of(error)
+    if stale or isinstance(error, (StorageFailed, DiskFull, Busy)):
+        raise error
+    single_paths = list(sync.split_plan(part, most=1))
+    if len(single_paths) > 1:
+        return single_paths
+    if not isinstance(error, ReverieError):
+        logger("reveried.sync").error("a file was not taken in", exc_info=error, space=space)
+    committed.failed |= dict.fromkeys(part.paths, failure)
+    return []
+
+
+def _log_notices(space: str, part: Plan, operations: Mapping[str, int]) -> None:
+    """Log each save that lacks lines newer than its editor's copy: how many were kept or removed, and the undo."""
+    log = logger("reveried.sync")
+    for notice in part.notices:
+        if notice.kept:
+            log.info("a save lacks lines that its writer had not seen", space=space, path=notice.path, kept=notice.kept)
+        if notice.left_out:
+            undo = f"reverie undo {operations[notice.path]}"
+            lines = notice.left_out
+            log.warning("a save left out newer lines", space=space, path=notice.path, lines=lines, undo=undo)
+        if notice.memories:
+            undo = f"reverie undo {operations[notice.path]}"
+            log.warning("a moved file has no memories", space=space, path=notice.path, gone=notice.memories, undo=undo)

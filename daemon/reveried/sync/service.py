@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, failure_of
-from reverie.ids import ID_RANDOM_BYTES, new_id
-from reverie.sync.redaction import has_marker
+from reverie.errors import ReverieError, failure_of
 from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync as syncing
 from reverie.usecases.by import By
-from reverie.usecases.forgotten_saves import hold_saves, sessions_of
-from reverie.usecases.redactions import noted
-from reveried.locks import finish_before_cancel, keyed_lock
+from reveried.locks import keyed_lock
 from reveried.log import logger
 from reveried.sync.folder import Folder
 from reveried.sync.loop import SyncLoop
 from reveried.sync.shared_passes import JoinedWrites
-from reveried.sync.state import CommitResult, SyncOutcome
+from reveried.sync.state import SyncOutcome
 from reveried.sync.status import announce, log_failure, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from reverie import wire
@@ -32,19 +26,13 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.sync.inputs import Answer, Baseline
-    from reverie.sync.plan import Plan
     from reverie.sync.scan import Refusal
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Config
-    from reveried.sync.state import ScanResult, WriteResult
     from reveried.worker import Submit
 
 PASSES_MAX = 8  # of one call, while a person saves again and again or the store changes; the next event tries again
-PARTS_AT_ONCE = 4  # parts of a plan submitted to the writer together, so that one flush of the store serves them
 SHUTDOWN_MAX_S = 20.0  # seconds that `close` waits for blocking work
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class SyncService:
@@ -62,7 +50,6 @@ class SyncService:
         config: Config,
         *,
         store_id: str,
-        clock: Callable[[], str],
         now_ms: Callable[[], int],
         random: Callable[[int], bytes],
     ) -> None:
@@ -71,13 +58,11 @@ class SyncService:
         self._submit = submit
         self._redactor = redactor
         self._config = config
-        self._clock = clock
         self._now_ms = now_ms
         self._random = random
         self._folders: dict[str, Folder] = {}
         self._loops: dict[str, tuple[SyncLoop, asyncio.Task[None]]] = {}
         self._is_started = False
-        self._running: dict[asyncio.Task[Any], str] = {}
         self._writes = JoinedWrites(self._sync_and_log)
 
     def folder(self, space: str) -> Folder:
@@ -95,8 +80,9 @@ class SyncService:
             space,
             self.root_of(space),
             self._store,
-            self._redactor,
-            self._config.sync,
+            self._submit,
+            redactor=self._redactor,
+            config=self._config.sync,
             store_id=self._store_id,
             now_ms=self._now_ms,
             random=self._random,
@@ -144,12 +130,12 @@ class SyncService:
     async def secret_markers(self, space: str, path: str) -> frozenset[str]:
         """Return the markers that the store's text has for the secrets in the file that is at a path now."""
         async with keyed_lock("files", space):
-            return await self._in_thread(space, self.folder(space).secret_markers, path)
+            return await (folder := self.folder(space)).in_thread(folder.secret_markers, path)
 
     async def text(self, space: str, path: str) -> str | None:
         """Return the text of the file that is at a path now, secrets included; None where none can be read."""
         async with keyed_lock("files", space):
-            return await self._in_thread(space, self.folder(space).text, path)
+            return await (folder := self.folder(space)).in_thread(folder.text, path)
 
     async def read_saves(self, space: str, paths: Iterable[str] | None) -> None:
         """Sync files saved at these paths, or in the whole folder (None), into the store; errors are logged.
@@ -200,10 +186,12 @@ class SyncService:
             wanted: set[str] | None = None if whole else set(paths or ())
             try:
                 for _ in range(PASSES_MAX):
-                    rescan = await self._pass(folder, wanted, outcome, deep=deep, answer=answer)
-                    if not rescan:
+                    written = await folder.sync(wanted, outcome, deep=deep, answer=answer)
+                    if written.handled:
+                        self._schedule_upkeep(space)
+                    if not written.rescan:
                         break
-                    wanted, deep = rescan, False
+                    wanted, deep = written.rescan, False
             finally:
                 if folder.problem is not None and (entry := self._loops.get(space)) is not None:
                     entry[0].retry_failed_scan()
@@ -223,96 +211,20 @@ class SyncService:
         """
         async with keyed_lock("files", space), keyed_lock("records", space):
             before = self.folder(space)
-            root = await self._in_thread(space, before.to_accept)
+            root = await before.in_thread(before.to_accept)
             if root is None:
                 return
             await self._submit(syncing.reset_baselines.write(By(space, "sync"), root))
             self._folders[space] = accepted = self._new_folder(space)
             accepted.late.take_over(before.late)
-            await self._in_thread(space, before.close)
+            await before.in_thread(before.close)
             if space in self._loops:
                 self._loops[space][0].restart()
-
-    async def _pass(
-        self, folder: Folder, wanted: set[str] | None, outcome: SyncOutcome, *, deep: bool, answer: Answer | None
-    ) -> set[str]:
-        """Run one pass: scan, commit, apply; return the paths that have to be scanned again."""
-        scanned, written = await self._in_thread(
-            folder.space, _scan_and_apply, folder, wanted, deep=deep, answer=answer
-        )
-        outcome.read += scanned.files_read
-        if written is None:
-            try:
-                committed = await self._commit(folder.space, scanned.plan, outcome)
-            except Conflict as conflict:
-                if not conflict.details.get("stale"):
-                    raise
-                return scanned.paths | scanned.waiting
-            await self._note_redacted(folder, scanned.plan, committed)
-            written = await self._in_thread(folder.space, folder.write, scanned, committed)
-        outcome.written += written.written
-        if scanned.paths:
-            self._schedule_upkeep(folder.space)
-        return written.rescan
-
-    async def _note_redacted(self, folder: Folder, plan: Plan, committed: CommitResult) -> None:
-        """Record what was redacted in the saves that were committed."""
-        marked = [put.path for put in plan.puts if put.path in committed.operations and has_marker(put.text)]
-        found = await self._in_thread(folder.space, folder.taken, marked) if marked else []
-        if found:
-            await self._submit(noted.write(By(folder.space, "redaction"), found), bulk=True)
-
-    async def _commit(self, space: str, plan: Plan, outcome: SyncOutcome) -> CommitResult:
-        """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""
-        committed = CommitResult()
-        # Parts of baselines alone are not committed here: `save_baselines` saves them in bulk later.
-        parts = deque(part for part in syncing.split_plan(plan) if part.puts or part.deletes)
-        bulk = len(parts) > 1
-        while parts:
-            batch = [parts.popleft() for _ in range(min(PARTS_AT_ONCE, len(parts)))]
-            submitted = [self._commit_part(space, part, bulk=bulk) for part in batch]
-            # All are awaited, errors included: none may be committed after this call has returned.
-            results = await asyncio.gather(*submitted, return_exceptions=True)
-            for part, result in zip(batch, results, strict=True):
-                if isinstance(result, BaseException):
-                    parts.extend(_retry_parts(space, part, result, committed))
-                else:
-                    committed.operations |= result
-                    _log_notices(space, part, result)
-                    outcome.adopted += len(part.puts)
-                    outcome.deleted += len(part.deletes)
-                    outcome.conflicts += len(part.copies)
-        return committed
-
-    async def _commit_part(self, space: str, part: Plan, *, bulk: bool) -> dict[str, int]:
-        """Commit a part of a plan, after the puts that its merges are based on; return the operation of each put."""
-        first = syncing.first_puts(part)
-        if first is not None:
-            part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))
-        by = By(space, syncing.WHO, "person", self._id)
-        done = await self._submit(syncing.commit.write(by, part), bulk=bulk)
-        # A save is committed as it is, since a file cannot be refused: what an agent saved in it though a person forgot
-        # it is taken out by the next operation.
-        if sessions := sessions_of(part):
-            author = By(space, f"session:{next(iter(sessions.values()))}")
-            await self._submit(hold_saves.write(author, list(sessions), done.value))
-        return done.value
 
     async def save_baselines(self, space: str) -> None:
         """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""
         async with keyed_lock("records", space):
-            folder = self.folder(space)
-            baselines = folder.baselines
-            with _recorded_failure(folder, "records"):
-                unsaved, removed = baselines.unsaved()
-                root = folder.root_to_record
-                if unsaved or removed or root is not None:
-                    # First the folder: a baseline must not say that a file is there which a power loss can take back.
-                    await self._in_thread(space, folder.flush)
-                    write = syncing.save_baselines.write(By(space, "sync"), unsaved, removed, root)
-                    await self._submit(write, bulk=True)
-                    folder.recorded_root = root or folder.recorded_root
-                    baselines.mark_saved(unsaved, removed)
+            await self.folder(space).save_baselines()
 
     async def update_projections(self, space: str) -> ReverieError | None:
         """Bring MEMORY.md, indexes and archives up to date with the store; return why one was not written, or None.
@@ -320,12 +232,13 @@ class SyncService:
         Returns why one of these files could not be written, if so: the status names it, and the others are written.
         """
         folder = self.folder(space)
-        with _recorded_failure(folder, "projections"):
+        with folder.recorded_failure("projections"):
             if (entries := await asyncio.to_thread(folder.entries_to_list)) is not None:
                 await self._submit(projections.relist.write(By(space, "index"), entries))
                 await self.sync(space, set())
             async with keyed_lock("files", space):
-                failed = await self._in_thread(space, self.folder(space).update_projections)
+                folder = self.folder(space)
+                failed = await folder.in_thread(folder.update_projections)
             if removed := self.folder(space).take_removed_archives():
                 await self._submit(purge_steps.files_gone.write(By(space, "purge"), removed))
             return failed
@@ -340,7 +253,7 @@ class SyncService:
         async with keyed_lock("files", space):
             folder = self.folder(space)
             folder.baselines.replace_texts(cover)
-            await self._in_thread(space, folder.remove_copies, holds)
+            await folder.in_thread(folder.remove_copies, holds)
         await self.save_baselines(space)
 
     async def settle_displaced(self, space: str) -> None:
@@ -350,7 +263,7 @@ class SyncService:
         while (due := late.due) is not None and replaced & folder.displaced and self._now_ms() < deadline:
             await asyncio.sleep(max(0.0, due - self._now_ms()) / 1000)
             async with keyed_lock("files", space):
-                changed = await self._in_thread(space, late.settle, self._now_ms())
+                changed = await folder.in_thread(late.settle, self._now_ms())
             await self._sync_and_log(space, changed)
 
     async def _sync_and_log(self, space: str, paths: set[str] | None, *, whole: bool = False) -> None:
@@ -365,13 +278,6 @@ class SyncService:
         """Let the sync loop of a space save baselines and update projections soon."""
         if (entry := self._loops.get(space)) is not None:
             entry[0].schedule_upkeep()
-
-    async def _in_thread(self, space: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run blocking work in a thread. The caller keeps its lock until this has ended, and `close` waits for it."""
-        running = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
-        self._running[running] = space
-        running.add_done_callback(self._running.pop)
-        return await finish_before_cancel(running)
 
     async def close(self) -> None:
         """End the loops, settle displaced files, and save the baselines.
@@ -397,7 +303,7 @@ class SyncService:
         for loop, task in self._loops.values():
             await loop.stop()
             task.cancel()
-        running |= self._running
+        running |= {task: space for space, folder in self._folders.items() for task in folder.running}
         pending = (await asyncio.wait(running, timeout=SHUTDOWN_MAX_S))[1] if running else set()
         return {running[task] for task in pending}
 
@@ -406,61 +312,3 @@ class SyncService:
         if changed := await asyncio.to_thread(folder.late.settle, None):
             await self.sync(space, changed)
         await self.save_baselines(space)
-
-    def _id(self, kind: str) -> str:
-        """Return a new id."""
-        return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
-
-
-def _scan_and_apply(
-    folder: Folder, paths: set[str] | None, *, deep: bool, answer: Answer | None
-) -> tuple[ScanResult, WriteResult | None]:
-    """Scan, and apply the plan to the files at once unless it changes the store; then the second result is None."""
-    scanned = folder.scan_and_plan(paths, deep=deep, answer=answer)
-    changes_store = scanned.plan.puts or scanned.plan.deletes
-    return scanned, None if changes_store else folder.write(scanned, CommitResult())
-
-
-@contextmanager
-def _recorded_failure(folder: Folder, what: str) -> Iterator[None]:
-    """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""
-    try:
-        yield
-    except BaseException as error:
-        folder.unsaved[what] = failure_of(error)
-        raise
-    folder.unsaved.pop(what, None)
-
-
-def _retry_parts(space: str, part: Plan, error: BaseException, committed: CommitResult) -> list[Plan]:
-    """Return a failed part of a plan as parts of one path each; of a part of one path record the failure, return [].
-
-    So one document that the store refuses fails alone. Raises the error if it is not about the part: a stale plan, a
-    full disk, a busy writer.
-    """
-    stale = isinstance(error, Conflict) and error.details.get("stale")
-    failure = failure_of(error)
-    if stale or isinstance(error, (StorageFailed, DiskFull, Busy)):
-        raise error
-    single_paths = list(syncing.split_plan(part, most=1))
-    if len(single_paths) > 1:
-        return single_paths
-    if not isinstance(error, ReverieError):
-        logger("reveried.sync").error("a file was not taken in", exc_info=error, space=space)
-    committed.failed |= dict.fromkeys(part.paths, failure)
-    return []
-
-
-def _log_notices(space: str, part: Plan, operations: Mapping[str, int]) -> None:
-    """Log each save that lacks lines newer than its editor's copy: how many were kept or removed, and the undo."""
-    log = logger("reveried.sync")
-    for notice in part.notices:
-        if notice.kept:
-            log.info("a save lacks lines that its writer had not seen", space=space, path=notice.path, kept=notice.kept)
-        if notice.left_out:
-            undo = f"reverie undo {operations[notice.path]}"
-            lines = notice.left_out
-            log.warning("a save left out newer lines", space=space, path=notice.path, lines=lines, undo=undo)
-        if notice.memories:
-            undo = f"reverie undo {operations[notice.path]}"
-            log.warning("a moved file has no memories", space=space, path=notice.path, gone=notice.memories, undo=undo)

@@ -301,9 +301,10 @@ class CommitResult:
 
 @dataclass(slots=True)
 class WriteResult:
-    """The number of files that were written or removed, and the paths that have to be scanned again."""
+    """The number of files that were written or removed, whether any path was handled, and the paths to scan again."""
 
     written: int = 0
+    handled: bool = False
     rescan: set[str] = field(default_factory=set)
 
 

@@ -61,7 +61,7 @@ def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error:
         assert [refusal.path for refusal in status.refused] == ["facts/c.md"]
         assert status.refused[0].reason == getattr(error, "code", ReverieError.code)
         assert status.state == "ok"
-        sick._submit = failing_submit(store, "", None)
+        sick.folder("default")._submit = failing_submit(store, "", None)
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
         assert sick.status("default").refused == []
@@ -355,7 +355,7 @@ def test_a_cancelled_caller_keeps_its_lock_until_its_scan_has_ended(
 ) -> None:
     """A cancelled caller keeps its lock until its scan has ended."""
     slow = Slow()
-    monkeypatch.setattr("reveried.sync.service._scan_and_apply", slow)
+    monkeypatch.setattr(Folder, "_scan_and_write", slow)
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
@@ -388,7 +388,7 @@ def test_close_waits_a_limited_time_for_a_scan(
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         await kept.sync("other", None, whole=True)
-        monkeypatch.setattr("reveried.sync.service._scan_and_apply", slow)
+        monkeypatch.setattr(Folder, "_scan_and_write", slow)
         kept.start(["default"])
         await asyncio.to_thread(slow.began.wait, 60)
         closing = asyncio.create_task(kept.close())
