@@ -9,7 +9,7 @@ from reverie.places import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.config import load
-from reveried.sync.service import SyncService
+from reveried.sync.loop import SyncService
 from support.stores import AT
 
 if TYPE_CHECKING:

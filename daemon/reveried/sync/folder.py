@@ -33,10 +33,9 @@ from reverie.usecases.projections import Listing
 from reverie.usecases.redactions import Found, noted
 from reveried.locks import finish_before_cancel
 from reveried.log import logger
-from reveried.sync.backoff import Backoff
 from reveried.sync.late_writes import LateWrites
 from reveried.sync.projections import ProjectionWriter
-from reveried.sync.state import Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
+from reveried.sync.state import Backoff, Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -229,68 +228,6 @@ class Folder:
         """Return the operation whose text the disk last showed at `path`, or None."""
         baseline = None if self._baselines is None else self._baselines.by_path.get(path)
         return None if baseline is None else baseline.operation
-
-    def _open_root(self) -> Root | None:
-        """Return the root, made if there is something to write and it never existed; None if there is nothing."""
-        if self._root is None and not (self.baselines.file_count or self.path.is_dir() or self.listing.documents):
-            return None
-        return self._opened_root()
-
-    def _opened_root(self) -> Root:
-        """Return the open root; the first call opens it and recovers the saves that a crash left in it.
-
-        Raises as `Root.open`, and as `recover`.
-        """
-        if self._root is None:
-            fresh, known = not self.baselines.file_count, self._read_known_root()
-            root = Root.open(self.path, space=self.space, store_id=self._store_id, fresh=fresh, known=known)
-            try:
-                orphans = recover(root, {*self.baselines.by_path, *self.listing.documents})
-                # Those without a document first: only their recovery writes, and so may fail.
-                for orphan in sorted(orphans, key=lambda orphan: orphan.path is not None):
-                    self._recover(root, orphan)
-            except BaseException:  # the next call tries again: the swap folder keeps the saves
-                root.close()
-                raise
-            self._root = root
-        return self._root
-
-    def _recover(self, root: Root, orphan: OrphanedSave) -> None:
-        """Queue an orphaned save for merging if its document is known, else write it where a person finds it.
-
-        What replaced its file is no longer known. It derives from one of the texts until now; what comes after that
-        text, its author has not seen.
-        """
-        replaced_by = (self.listing.operation or 0) + 1
-        if orphan.path is not None and orphan.displaced is not None:
-            self.late.watch(orphan.displaced, self._now_ms(), replaced_by=replaced_by)
-        elif orphan.data is None:
-            self.unreadable[orphan.name] = refusal(f".reverie/swap/{orphan.name}", "unreadable")
-        elif orphan.path is not None:
-            self.late.add(orphan.path, orphan.data, orphan, replaced_by=replaced_by)
-        else:
-            path = f"recovered.sync-conflict-{self._stamp()}-{orphan.name[-6:]}.md"
-            if not isinstance(write_file(root, path, orphan.data, expected=None), Mismatch):
-                orphan.discard()
-
-    def _read_known_root(self) -> KnownRoot | None:
-        """Return the folder that the store knows as the space's."""
-        with self._store.reader(self.space) as reader:
-            self._recorded_root = sync.known_root(reader)
-        return self._recorded_root
-
-    def to_accept(self) -> KnownRoot | None:
-        """Return the folder at the path if it is another one, which may be accepted as the root; create a missing one.
-
-        Raises as `Root.prepare`, and as a scan does except for a folder that is another one.
-        """
-        with self._store.reader(self.space) as reader:
-            self._dirty.catch_up(reader)
-        try:
-            self._opened_root().verify()
-        except Conflict:
-            return Root.prepare(self.path, space=self.space, store_id=self._store_id)
-        return None
 
     def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
         """Return the stamps of the files at `paths`, or of all files."""
@@ -554,6 +491,86 @@ class Folder:
         self.late.watch(written.displaced, now_ms, replaced_by=then.operation)
         return written.stamp is not None
 
+    def _open_root(self) -> Root | None:
+        """Return the root, made if there is something to write and it never existed; None if there is nothing."""
+        if self._root is None and not (self.baselines.file_count or self.path.is_dir() or self.listing.documents):
+            return None
+        return self._opened_root()
+
+    def _opened_root(self) -> Root:
+        """Return the open root; the first call opens it and recovers the saves that a crash left in it.
+
+        Raises as `Root.open`, and as `recover`.
+        """
+        if self._root is None:
+            fresh, known = not self.baselines.file_count, self._read_known_root()
+            root = Root.open(self.path, space=self.space, store_id=self._store_id, fresh=fresh, known=known)
+            try:
+                orphans = recover(root, {*self.baselines.by_path, *self.listing.documents})
+                # Those without a document first: only their recovery writes, and so may fail.
+                for orphan in sorted(orphans, key=lambda orphan: orphan.path is not None):
+                    self._recover(root, orphan)
+            except BaseException:  # the next call tries again: the swap folder keeps the saves
+                root.close()
+                raise
+            self._root = root
+        return self._root
+
+    def _recover(self, root: Root, orphan: OrphanedSave) -> None:
+        """Queue an orphaned save for merging if its document is known, else write it where a person finds it.
+
+        What replaced its file is no longer known. It derives from one of the texts until now; what comes after that
+        text, its author has not seen.
+        """
+        replaced_by = (self.listing.operation or 0) + 1
+        if orphan.path is not None and orphan.displaced is not None:
+            self.late.watch(orphan.displaced, self._now_ms(), replaced_by=replaced_by)
+        elif orphan.data is None:
+            self.unreadable[orphan.name] = refusal(f".reverie/swap/{orphan.name}", "unreadable")
+        elif orphan.path is not None:
+            self.late.add(orphan.path, orphan.data, orphan, replaced_by=replaced_by)
+        else:
+            path = f"recovered.sync-conflict-{self._stamp()}-{orphan.name[-6:]}.md"
+            if not isinstance(write_file(root, path, orphan.data, expected=None), Mismatch):
+                orphan.discard()
+
+    def _read_known_root(self) -> KnownRoot | None:
+        """Return the folder that the store knows as the space's."""
+        with self._store.reader(self.space) as reader:
+            self._recorded_root = sync.known_root(reader)
+        return self._recorded_root
+
+    def to_accept(self) -> KnownRoot | None:
+        """Return the folder at the path if it is another one, which may be accepted as the root; create a missing one.
+
+        Raises as `Root.prepare`, and as a scan does except for a folder that is another one.
+        """
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+        try:
+            self._opened_root().verify()
+        except Conflict:
+            return Root.prepare(self.path, space=self.space, store_id=self._store_id)
+        return None
+
+    def root_problem(self) -> ReverieError | None:
+        """Return the error of the open root, as far as its path and its space file show; None if there is none.
+
+        From any thread.
+        """
+        root = self._root
+        try:
+            if root is not None:
+                root.find()
+        except ReverieError as error:
+            return error
+        return None
+
+    @property
+    def _is_owner(self) -> bool:
+        """True if this store writes the projections; the folder's other stores, on other machines, leave them alone."""
+        return self._root is None or self._root.mark == self._store_id
+
     async def save_baselines(self) -> None:
         """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""
         with self.recorded_failure("records"):
@@ -655,24 +672,6 @@ class Folder:
             for path in paths
             for item in self._redactor.findings(self.text(path) or "")
         ]
-
-    def root_problem(self) -> ReverieError | None:
-        """Return the error of the open root, as far as its path and its space file show; None if there is none.
-
-        From any thread.
-        """
-        root = self._root
-        try:
-            if root is not None:
-                root.find()
-        except ReverieError as error:
-            return error
-        return None
-
-    @property
-    def _is_owner(self) -> bool:
-        """True if this store writes the projections; the folder's other stores, on other machines, leave them alone."""
-        return self._root is None or self._root.mark == self._store_id
 
     @property
     def pending(self) -> set[str]:

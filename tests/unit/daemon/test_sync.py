@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reveried.sync import SyncService
+    from reveried.sync.loop import SyncService
 
 
 NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
@@ -382,7 +382,7 @@ def test_close_waits_a_limited_time_for_a_scan(
 ) -> None:
     """`close` waits a limited time for a scan, and closes only folders without one."""
     slow, closed = Slow(), []
-    monkeypatch.setattr("reveried.sync.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr("reveried.sync.loop.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
     monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
