@@ -71,9 +71,9 @@ class Folder:
         self,
         space: str,
         path: Path,
+        *,
         store: Store,
         submit: Submit,
-        *,
         redactor: Redactor,
         config: Sync,
         store_id: str,
@@ -99,7 +99,7 @@ class Folder:
         self._root: Root | None = None  # opened at the first pass that has something to do
         self.unreadable: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
         self.projection = ProjectionWriter(path)
-        self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
+        self.index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
         self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
         self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
         self.failed: dict[str, ReverieError] = {}  # why paths were not written or merged, until a pass handles them
@@ -124,20 +124,10 @@ class Folder:
         """Deadline of the next full scan caused by missing files or failed writes (ms), or None."""
         quiet_ms = int(self._config.delete_quiet_seconds * 1000)
         missing = {} if self.guard.stopped else self.baselines.missing()
-        quiet_ends = [since + quiet_ms for path, since in missing.items() if self._index.covering(path) is None]
+        quiet_ends = [since + quiet_ms for path, since in missing.items() if self.index.covering(path) is None]
         recheck = [(self.scanned_at or 0) + RECHECK_MS] if self.guard.recheck else []
         retry = [] if self._retry_at is None else [self._retry_at]
         return min([*quiet_ends, *recheck, *retry], default=None)
-
-    @property
-    def refused(self) -> dict[str, Refusal]:
-        """Why files cannot be read, as of the last scans, by path."""
-        return self._index.refused
-
-    @property
-    def growing(self) -> set[str]:
-        """The paths of files that were being written at their scan, to be scanned again without an event."""
-        return self._index.growing
 
     async def sync(
         self, paths: set[str] | None, outcome: SyncOutcome, *, deep: bool = False, answer: Answer | None = None
@@ -218,8 +208,8 @@ class Folder:
                 del self.failed[path]
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
-            suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
-            self._index.remove_refusals(stamps.keys() - suspects)
+            suspects = {path for path in candidates if path in stamps or self.index.covering(path) is None}
+            self.index.remove_refusals(stamps.keys() - suspects)
             result = self._plan(reader, root, suspects, stamps, self._rules(answer), is_full=wanted is None)
             result.operation = operation
             return result
@@ -233,8 +223,8 @@ class Folder:
         """Return the stamps of the files at `paths`, or of all files."""
         baselines = self.baselines.by_path
         if paths is not None:
-            return self._index.scan_paths(root, paths, baselines)
-        stamps = self._index.scan(root, baselines)
+            return self.index.scan_paths(root, paths, baselines)
+        stamps = self.index.scan(root, baselines)
         self.scanned_at = self._now_ms()
         return stamps
 
@@ -320,7 +310,7 @@ class Folder:
         gone = self.baselines.missing().keys() - self.guard.stopped
         sources = (self.baselines.sources(new) | gone) - {state.path for state in states}
         there = self._scan(root, sources)
-        return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
+        return sorted(path for path in sources if path not in there and self.index.covering(path) is None)
 
     def _rules(self, answer: Answer | None) -> Rules:
         """Return the limits of sync from the configuration, with a person's decision."""
@@ -334,7 +324,7 @@ class Folder:
         """Return the state of one path, with its oldest late write if it has one; None if it cannot be read now."""
         baseline = self.baselines.by_path.get(path)
         is_new = baseline is None and path not in self.listing.documents
-        content = self._index.read(root, path, new=is_new) if path in stamps else None
+        content = self.index.read(root, path, new=is_new) if path in stamps else None
         if isinstance(content, Refusal):
             return None
         data, disk_sha256 = (None, None) if content is None else (content.data, content.sha256)
@@ -652,7 +642,7 @@ class Folder:
 
     def refusal(self, path: str) -> Refusal | None:
         """Return why no file can be at a path, as of the last scan; None for one that is read later, then merged."""
-        refusal = self._index.covering(path)
+        refusal = self.index.covering(path)
         return None if refusal is None or refusal.reason in {"growing", "merging", "too_many"} else refusal
 
     def secret_markers(self, path: str) -> frozenset[str]:
@@ -662,7 +652,7 @@ class Folder:
 
     def text(self, path: str) -> str | None:
         """Return the text of the file that is at a path now, secrets included; None where none can be read."""
-        content = None if self._root is None else self._index.read(self._root, path)
+        content = None if self._root is None else self.index.read(self._root, path)
         return content.data.decode() if isinstance(content, FileContent) else None
 
     def _taken(self, paths: Iterable[str]) -> list[Found]:

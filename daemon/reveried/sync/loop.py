@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ReverieError, failure_of
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.sync.inputs import Answer, Baseline
-    from reverie.sync.scan import Refusal
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Config, Sync
     from reveried.watcher import Watcher
@@ -73,12 +73,19 @@ class SyncService:
         random: Callable[[int], bytes],
     ) -> None:
         self._store = store
-        self._store_id = store_id
         self._submit = submit
-        self._redactor = redactor
         self._config = config
         self._now_ms = now_ms
-        self._random = random
+        self._new_folder = partial(
+            Folder,
+            store=store,
+            submit=submit,
+            redactor=redactor,
+            config=config.sync,
+            store_id=store_id,
+            now_ms=now_ms,
+            random=random,
+        )
         self._folders: dict[str, Folder] = {}
         self._loops: dict[str, tuple[SyncLoop, asyncio.Task[None]]] = {}
         self._is_started = False
@@ -88,24 +95,10 @@ class SyncService:
         """Return the folder of a space, created on first use; its sync loop is started if the service is."""
         folder = self._folders.get(space)
         if folder is None:
-            folder = self._folders[space] = self._new_folder(space)
+            folder = self._folders[space] = self._new_folder(space, self.root_of(space))
             if self._is_started:
                 self._start_loop(space)
         return folder
-
-    def _new_folder(self, space: str) -> Folder:
-        """Return a new folder of a space."""
-        return Folder(
-            space,
-            self.root_of(space),
-            self._store,
-            self._submit,
-            redactor=self._redactor,
-            config=self._config.sync,
-            store_id=self._store_id,
-            now_ms=self._now_ms,
-            random=self._random,
-        )
 
     def start(self, spaces: Iterable[str]) -> None:
         """Start the sync loops of these spaces, and of every space from its first use on."""
@@ -141,10 +134,6 @@ class SyncService:
         folder = self.folder(space)
         await asyncio.to_thread(folder.documents)
         return folder.listing.entries()
-
-    def refusal(self, space: str, path: str) -> Refusal | None:
-        """Return why no file can be at a path, as of its last scan, or None."""
-        return self.folder(space).refusal(path)
 
     async def secret_markers(self, space: str, path: str) -> frozenset[str]:
         """Return the markers that the store's text has for the secrets in the file that is at a path now."""
@@ -234,7 +223,7 @@ class SyncService:
             if root is None:
                 return
             await self._submit(syncing.reset_baselines.write(By(space, "sync"), root))
-            self._folders[space] = accepted = self._new_folder(space)
+            self._folders[space] = accepted = self._new_folder(space, self.root_of(space))
             accepted.late.take_over(before.late)
             await before.in_thread(before.close)
             if space in self._loops:
@@ -561,7 +550,7 @@ class SyncLoop:
         folder = self._service.folder(self._space)
         seconds = [self._scanned_at + self._rescan_period() - now]
         seconds += [(due - now_ms) / 1000 for due in (folder.rescan_due, folder.late.due) if due is not None]
-        if folder.growing:
+        if folder.index.growing:
             seconds.append(self._grown_at + AGAIN_S - now)
         if self._upkeep.due is not None:
             seconds.append(self._upkeep.due - now)
@@ -637,7 +626,7 @@ class SyncLoop:
         if folder.late.due is not None and folder.late.due <= now_ms:
             self._paths |= await finish_before_cancel(asyncio.to_thread(folder.late.settle, now_ms))
         now = self._loop.time()
-        if now >= self._grown_at + AGAIN_S and (growing := folder.growing):
+        if now >= self._grown_at + AGAIN_S and (growing := folder.index.growing):
             self._grown_at = now
             self._paths |= growing
         is_due = folder.rescan_due is not None and folder.rescan_due <= now_ms

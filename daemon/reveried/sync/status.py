@@ -122,9 +122,8 @@ def status_of(folder: Folder, reader: Reader, *, now_ms: int) -> wire.SyncStatus
     left_out = _left_out_lines(reader, list(folder.baselines.by_path.values()), now_ms=now_ms)
     condition = condition_of(folder, folder.problem or folder.root_problem())
     guard, projection, scanned_at = folder.guard, folder.projection, folder.scanned_at
-    refused = [
-        item for found in (folder.unreadable, projection.blocked, folder.refused) for item in found.copy().values()
-    ]
+    refusals = (folder.unreadable, projection.blocked, folder.index.refused)
+    refused = [refusal for by_path in refusals for refusal in list(by_path.values())]
     return wire.SyncStatus(
         state=condition.state if condition is not None else "ok" if scanned_at is not None else "starting",
         root=str(folder.path),

@@ -65,6 +65,10 @@ class Failing:
         self._fail("due")
         return None
 
+    @property
+    def index(self) -> Failing:
+        return self
+
     def folder(self, _: str) -> Folder:
         return cast("Folder", self)
 

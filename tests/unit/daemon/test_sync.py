@@ -95,7 +95,7 @@ def test_a_file_that_the_core_cannot_compute_stops_no_other_one(tmp_path: Path, 
 
     async def run() -> None:
         sick = sync_service(store, root, failing_submit(store, "", None))
-        sick._redactor = _Panicking()
+        sick.folder("default")._redactor = _Panicking()
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 2
         assert refused(sick) == [(name, "core_failed") for name in NAMES[:2]]
