@@ -61,7 +61,7 @@ from reveried.session_texts import warm
 from reveried.stop_note import StopNote
 from reveried.stored import StoredCallers, StoredSchedules, begin_redactions, spaces_of, store_id
 from reveried.supervise import start_supervised
-from reveried.sync import SyncService
+from reveried.sync.loop import SyncService
 from reveried.wakeups import Events
 from reveried.worker import Worker
 from reveried.working_states import BackgroundState
@@ -228,7 +228,6 @@ async def _assemble(
         keeper.redactor,
         config,
         store_id=await store_id(store, worker.submit, secrets.token_bytes),
-        clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,
     )

@@ -89,7 +89,7 @@ async def _prepare(services: Services, space: str, files: Files) -> None:
     if files.paths:
         await services.sync_service.read_saves(space, files.paths)
     for path in files.written:
-        refusal = services.sync_service.refusal(space, path)
+        refusal = services.sync_service.folder(space).refusal(path)
         if refusal is not None:
             raise Conflict(
                 f"{path!r} cannot be written: what is at {refusal.path!r} is no file of the folder ({refusal.reason})",

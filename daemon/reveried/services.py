@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reveried.jobs import Jobs
     from reveried.models.ask import Models
     from reveried.scheduler import Scheduler
-    from reveried.sync import SyncService
+    from reveried.sync.loop import SyncService
     from reveried.wakeups import Events
     from reveried.worker import Submit, Worker
 

@@ -9,7 +9,7 @@ from reverie.places import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.config import load
-from reveried.sync.service import SyncService
+from reveried.sync.loop import SyncService
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ def sync_service(
         Redactor(),
         config,
         store_id="st_1",
-        clock=lambda: AT,
         now_ms=now_ms,
         random=os.urandom,
     )

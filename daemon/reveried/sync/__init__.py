@@ -1,5 +1,1 @@
 """Two-way sync of the spaces' folders with the store: watching, scanning, committing and writing."""
-
-from reveried.sync.service import SyncService
-
-__all__ = ["SyncService"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reverie.documents.layout import copied_path, copy_name
 from reverie.paths import is_reserved
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from reverie.sync.scan import Limits, Stamp
     from reverie.usecases.projections import Listing
     from reveried.sync.late_writes import LateWrite
+
+RETRY_S: Final = 1.0  # seconds before the first retry of what failed, doubled each time
+# Seconds between two retries from then on: so long may a folder that can be read or written again, such as one on a
+# mount that is back, wait for its sync. Set by hand.
+RETRY_MOST_S: Final = 10.0
 
 
 class Baselines:
@@ -230,6 +235,23 @@ class FileIndex:
         return covering(self.refused, path)
 
 
+class Backoff:
+    """Exponential back-off in seconds: 1, 2, 4, 8, and then always 10."""
+
+    def __init__(self) -> None:
+        self._next: float | None = None
+
+    def next_delay(self) -> float:
+        """Return the seconds until the next try, after another failure."""
+        delay = RETRY_S if self._next is None else self._next
+        self._next = min(2 * delay, RETRY_MOST_S)
+        return delay
+
+    def reset(self) -> None:
+        """Reset the back-off after a success."""
+        self._next = None
+
+
 @dataclass(slots=True)
 class Guard:
     """The files that no pass touches: `stopped` ones wait for a person's decision, `waiting` ones for a full scan.
@@ -301,9 +323,10 @@ class CommitResult:
 
 @dataclass(slots=True)
 class WriteResult:
-    """The number of files that were written or removed, and the paths that have to be scanned again."""
+    """The number of files that were written or removed, whether any path was handled, and the paths to scan again."""
 
     written: int = 0
+    handled: bool = False
     rescan: set[str] = field(default_factory=set)
 
 

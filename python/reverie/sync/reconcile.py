@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from reverie.sync.decide import decide, written_again
+from reverie.sync.decide import decide, is_unchanged_in_store, written_again
 from reverie.sync.inputs import Rules, ScanContext, is_own_write, lines_of, sha256
 from reverie.sync.merge_base import is_earlier_version
 from reverie.sync.merge_plan import converge, three_way_merge
 from reverie.sync.plan import Plan, Stop
 from reverie.sync.rename import (
+    Rename,
     copy_plan,
     copy_renames,
     edited_renames,
@@ -28,6 +29,7 @@ from reverie.sync.rename import (
     has_baseline_file,
     is_missing,
     is_saved_over,
+    moved_over_plan,
     rename_plan,
 )
 from reverie.sync.unseen_lines import lines_beyond
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
     from reverie.sync.inputs import PathState
     from reverie.sync.redaction import RedactionView
-    from reverie.sync.rename import Rename
 
 _SAVES_MAX: Final = 200  # in one scan; with more, as at first start, lines that move between them are not followed
 
@@ -174,7 +175,10 @@ def reconcile(
         ]
     elif rules.answer == "older":
         plans.append(Plan(together=older.chosen | {state.path for state in missing}))
-    excluded = renamed_paths | older.stopped | older.waiting | {state.path for state in put_back}
+    free = [state for state in others if state.path not in older.stopped | older.waiting]
+    over = [] if is_mass or rules.answer is not None else _moved_over(free, moved)
+    plans += [moved_over_plan(rename, context) for rename in over]
+    excluded = renamed_paths | _paths(over) | older.stopped | older.waiting | {state.path for state in put_back}
     excluded |= {state.path for state in missing} if is_mass or rules.answer == "put_back" else set()
     plans += [exact_plan(rename, context) for rename in exact]
     plans += [copy_plan(rename, context) for rename in copies]
@@ -195,6 +199,24 @@ def _guarded_plan(missing: Sequence[PathState], older: OlderFiles, *, is_mass: b
         return Plan(stops=(Stop("older_files", tuple(sorted(older.stopped))),))
     stops = (Stop("mass_deletion", tuple(state.path for state in missing)),) if is_mass else ()
     return Plan(stops=stops, waiting=tuple(sorted(older.waiting)))
+
+
+def _moved_over(states: Sequence[PathState], moved: set[str]) -> list[Rename]:
+    """Return the files moved over others that agents wrote to before: alone, the old one would be written again.
+
+    Example: `mv a.md b.md`, and a line that an agent wrote to a.md is not on disk yet.
+    """
+    written = {
+        (state.baseline.sha256, state.baseline_file_id): state
+        for state in states
+        if is_missing(state) and state.baseline is not None and not is_unchanged_in_store(state)
+    }
+    return [
+        Rename(old, state)
+        for state in states
+        if state.path in moved and state.document is not None and is_unchanged_in_store(state)
+        if (old := written.pop((sha256(state.data or b""), state.file_id), None)) is not None
+    ]
 
 
 def _is_long_gone(state: PathState, now_ms: int, rules: Rules) -> bool:

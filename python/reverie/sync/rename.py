@@ -155,6 +155,19 @@ def exact_plan(rename: Rename, context: ScanContext) -> Plan:
     return rename_plan(rename, context)
 
 
+def moved_over_plan(rename: Rename, context: ScanContext) -> Plan:
+    """Return the plan of a file that was moved over another one: as of an exact rename, in one operation.
+
+    The new path's own document is replaced, as by any save; agents must not have written to it since.
+    """
+    old, new = rename.old, rename.new
+    assert new.document is not None
+    basis = new.document.operation
+    plan = exact_plan(Rename(old, replace(new, document=None, baseline=None)), context)
+    puts = tuple(replace(put, basis=basis) if put.path == new.path else put for put in plan.puts)
+    return replace(plan, puts=puts, moves=(), together=frozenset({old.path, new.path}))
+
+
 def _moved_on(rename: Rename, context: ScanContext) -> set[str]:
     """Return the lines that the last save of a moved file lacked and a merge kept, and that another file has now."""
     return context.moved_from(rename.new.path, context.kept.get(rename.old.path, ()))

@@ -31,10 +31,9 @@ def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkey
 
     async def run(store: Store) -> None:
         service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
-        folder = service.folder("default")
 
         def refused() -> list[str]:
-            return [each.path for each in folder.status().refused]
+            return [each.path for each in service.status("default").refused]
 
         def observed(root: Root, path: str, *, limit: int) -> FileContent | Refusal | None:
             if path == "facts/image.md":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from reveried.sync.shared_passes import JoinedWrites
+from reveried.sync.loop import JoinedWrites
 
 
 class Folder:

@@ -13,8 +13,8 @@ import pytest
 from reverie.errors import DiskFull
 from reverie.places import Layout
 from reveried.config import load
-from reveried.sync import backoff
 from reveried.sync import loop as loop_module
+from reveried.sync import state
 from reveried.sync.loop import SyncLoop
 from support.waiting import MOST_S
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
     from reveried.config import Sync
-    from reveried.sync.folder import SpaceFolder
+    from reveried.sync.folder import Folder
+    from reveried.sync.loop import SyncService
 
 
 @dataclass
@@ -64,8 +65,12 @@ class Failing:
         self._fail("due")
         return None
 
-    def folder(self, _: str) -> SpaceFolder:
-        return cast("SpaceFolder", self)
+    @property
+    def index(self) -> Failing:
+        return self
+
+    def folder(self, _: str) -> Folder:
+        return cast("Folder", self)
 
     def root_of(self, _: str) -> Path:
         return self.root
@@ -100,7 +105,7 @@ async def until(done: Callable[[], object]) -> None:
 
 @asynccontextmanager
 async def attending(folders: Failing, tmp_path: Path) -> AsyncIterator[SyncLoop]:
-    kept = SyncLoop(folders, "default", config_of(tmp_path), now_ms=lambda: 0)
+    kept = SyncLoop(cast("SyncService", folders), "default", config_of(tmp_path), now_ms=lambda: 0)
     task = asyncio.create_task(kept.run())
     yield kept
     task.cancel()
@@ -113,7 +118,7 @@ def test_failing_steps_are_retried_and_no_event_is_lost(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each failing step is retried after a pause, and no event is lost."""
-    monkeypatch.setattr(backoff, "RETRY_S", 0.05)
+    monkeypatch.setattr(state, "RETRY_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 3})
 
     async def run() -> None:
@@ -133,7 +138,7 @@ def test_failing_steps_are_retried_and_no_event_is_lost(
 @pytest.mark.parametrize("step", ["record", "project"])
 def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a failure upkeep waits for its own retry, and scans of changed files are not delayed."""
-    monkeypatch.setattr(backoff, "RETRY_S", 600.0)
+    monkeypatch.setattr(state, "RETRY_S", 600.0)
     monkeypatch.setattr(loop_module, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 1})
 
@@ -153,7 +158,7 @@ def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: p
 
 def test_a_failed_projection_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A projection that could not be written is written by a later try."""
-    monkeypatch.setattr(backoff, "RETRY_S", 0.05)
+    monkeypatch.setattr(state, "RETRY_S", 0.05)
     monkeypatch.setattr(loop_module, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", unwritten=2)
 
@@ -169,7 +174,7 @@ def test_a_failed_projection_is_retried(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_an_event_ends_the_back_off_but_not_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events end the back-off, but scans keep their minimal distance."""
-    monkeypatch.setattr(backoff, "RETRY_S", 600.0)
+    monkeypatch.setattr(state, "RETRY_S", 600.0)
     monkeypatch.setattr(loop_module, "NEWS_S", 0.1)
     folders = Failing(tmp_path / "no-folder", fails={"sync": 1_000})
 
@@ -196,7 +201,7 @@ def test_a_failed_scan_of_another_caller_is_retried_with_a_back_off(
     """A scan that failed for another caller is made again at once, and then with a back-off that no caller shortens."""
     monkeypatch.setattr(loop_module, "UNWATCHED_S", 600.0)
     monkeypatch.setattr(loop_module, "NEWS_S", 0.05)
-    monkeypatch.setattr(backoff, "RETRY_S", 600.0)
+    monkeypatch.setattr(state, "RETRY_S", 600.0)
     folders = Failing(tmp_path / "no-folder")
 
     async def run() -> None:

@@ -23,7 +23,7 @@ from reverie.sync.swap import write_file
 from reverie.usecases import documents
 from reverie.usecases.by import By
 from reveried.sync import projections
-from reveried.sync.folder import SpaceFolder
+from reveried.sync.folder import Folder
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
 from support.daemon_folder import rename_over
 from support.stores import AT
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reveried.sync import SyncService
+    from reveried.sync.loop import SyncService
 
 
 NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
@@ -57,14 +57,14 @@ def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error:
         sick = sync_service(store, root, failing_submit(store, "facts/c.md", error))
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 1
-        status = sick.folder("default").status()
+        status = sick.status("default")
         assert [refusal.path for refusal in status.refused] == ["facts/c.md"]
         assert status.refused[0].reason == getattr(error, "code", ReverieError.code)
         assert status.state == "ok"
-        sick._submit = failing_submit(store, "", None)
+        sick.folder("default")._submit = failing_submit(store, "", None)
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
-        assert sick.folder("default").status().refused == []
+        assert sick.status("default").refused == []
         await sick.close()
 
     asyncio.run(run())
@@ -89,17 +89,17 @@ def test_a_file_that_the_core_cannot_compute_stops_no_other_one(tmp_path: Path, 
         (folder / name).write_text(f"# {name}\n\n- One line {text}\n", encoding="utf-8")
 
     def refused(sick: SyncService) -> list[tuple[str, str]]:
-        status = sick.folder("default").status()
+        status = sick.status("default")
         assert status.state == "ok"
         return [(refusal.path, refusal.reason) for refusal in status.refused]
 
     async def run() -> None:
         sick = sync_service(store, root, failing_submit(store, "", None))
-        sick._redactor = _Panicking()
+        sick.folder("default")._redactor = _Panicking()
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 2
         assert refused(sick) == [(name, "core_failed") for name in NAMES[:2]]
-        assert all("reverie logs" in (one.hint or "") for one in sick.folder("default").status().refused)
+        assert all("reverie logs" in (one.hint or "") for one in sick.status("default").refused)
         (folder / NAMES[3]).write_text("# d\n\n- Another line\n", encoding="utf-8")
         assert (await sick.sync("default", {NAMES[3]})).adopted == 1
         (folder / NAMES[0]).write_text("# a\n\n- One line\n", encoding="utf-8")
@@ -123,7 +123,7 @@ def test_a_full_disk_fails_the_whole_scan(tmp_path: Path, store: Store) -> None:
         sick = sync_service(store, root, failing_submit(store, "a.md", DiskFull("full", hint="make room")))
         with pytest.raises(DiskFull):
             await sick.sync("default", None, whole=True)
-        assert sick.folder("default").status().refused == []
+        assert sick.status("default").refused == []
         await sick.close()
 
     asyncio.run(run())
@@ -149,11 +149,11 @@ def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, mo
             with pytest.raises(StorageFailed):
                 await kept.save_baselines("default")
         assert recorded() == []
-        [refusal] = kept.folder("default").status().refused
+        [refusal] = kept.status("default").refused
         assert (refusal.path, refusal.reason, refusal.hint) == (".", "storage_failed", "look at it")
         await kept.save_baselines("default")
         assert recorded() == [1]
-        assert kept.folder("default").status().refused == []
+        assert kept.status("default").refused == []
         await kept.close()
 
     asyncio.run(run())
@@ -181,11 +181,11 @@ def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
             failed = await kept.update_projections("default")
         assert isinstance(failed, Forbidden)
         assert (folder / "MEMORY-INDEX.json").exists()
-        [refusal] = kept.folder("default").status().refused
+        [refusal] = kept.status("default").refused
         assert (refusal.path, refusal.reason) == ("memory/long-term-memory.json", "forbidden")
         assert await kept.update_projections("default") is None
         assert (folder / "memory/long-term-memory.json").exists()
-        assert kept.folder("default").status().refused == []
+        assert kept.status("default").refused == []
         await kept.close()
 
     asyncio.run(run())
@@ -277,7 +277,7 @@ def test_accepting_a_folder_survives_a_crash_at_any_step(tmp_path: Path, store: 
                 looked = folder.scan_and_plan(None)
                 plan = looked.plan
                 looked.plan = replace(plan, writes=plan.writes[:3], baselines=plan.baselines[:3])
-                folder.apply(looked, CommitResult())
+                folder.write(looked, CommitResult())
                 await sick.save_baselines("default")
         sick.folder("default").close()
 
@@ -355,7 +355,7 @@ def test_a_cancelled_caller_keeps_its_lock_until_its_scan_has_ended(
 ) -> None:
     """A cancelled caller keeps its lock until its scan has ended."""
     slow = Slow()
-    monkeypatch.setattr("reveried.sync.service._scan_and_apply", slow)
+    monkeypatch.setattr(Folder, "_scan_and_write", slow)
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
@@ -382,13 +382,13 @@ def test_close_waits_a_limited_time_for_a_scan(
 ) -> None:
     """`close` waits a limited time for a scan, and closes only folders without one."""
     slow, closed = Slow(), []
-    monkeypatch.setattr("reveried.sync.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
-    monkeypatch.setattr(SpaceFolder, "close", lambda folder: closed.append((folder.space, slow.inside)))
+    monkeypatch.setattr("reveried.sync.loop.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         await kept.sync("other", None, whole=True)
-        monkeypatch.setattr("reveried.sync.service._scan_and_apply", slow)
+        monkeypatch.setattr(Folder, "_scan_and_write", slow)
         kept.start(["default"])
         await asyncio.to_thread(slow.began.wait, 60)
         closing = asyncio.create_task(kept.close())

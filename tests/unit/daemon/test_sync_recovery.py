@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from reveried.sync.service import SyncService
+    from reveried.sync.loop import SyncService
 
 NOTE = "notes/a.md"
 TEXT = "# T\n\n" + "".join(f"- line {number} of the file\n" for number in range(6))
@@ -218,7 +218,7 @@ def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, res
         for name in names[:10]:
             (place.root / name).unlink()
         await keeper.sync("default", None, whole=True)
-        assert keeper.folder("default").status().state == "stopped"
+        assert keeper.status("default").state == "stopped"
         (place.root / names[10]).unlink()
         if restart:
             keeper = place.keeper()
@@ -228,7 +228,7 @@ def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, res
             place.now_ms += HOUR_MS
         assert {each.path for each in await keeper.documents("default")} == set(names)
         await keeper.sync("default", None, whole=True)
-        status = keeper.folder("default").status()
+        status = keeper.status("default")
         assert (status.state, status.missing) == ("stopped", names[:11])
         await keeper.close()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.store import Write
-    from reveried.sync.service import SyncService
+    from reveried.sync.loop import SyncService
 
 PATH, MOVED = "facts/garden.md", "facts/shed.md"
 KEPT, GONE = "- The ladder hangs behind the door\n", "- The mower needs unleaded petrol\n"

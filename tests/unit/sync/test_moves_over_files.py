@@ -25,3 +25,17 @@ def test_a_file_moved_over_a_moved_file_is_no_stale_save() -> None:
     sides.settle()
 
     assert {path: data.decode() for path, data in sides.files.items()} == {PATH: copy, THIRD: changed}
+
+
+def test_a_file_that_is_moved_over_another_one_takes_along_what_an_agent_wrote() -> None:
+    """Its lines are in one file, with the agent's: the old file does not come back beside it."""
+    sides = Sides()
+    for path, text in ((PATH, BASE), (OTHER, "# Other\n\n- Own: line\n")):
+        sides.save(path, text)
+        sides.settle()
+    sides.put(PATH, BASE + "- Agent: wrote\n")
+    sides.files[OTHER] = sides.files.pop(PATH)
+    sides.settle()
+
+    assert {path: data.decode() for path, data in sides.files.items()} == {OTHER: BASE + "- Agent: wrote\n"}
+    assert (sides.text(PATH), sides.text(OTHER)) == (None, BASE + "- Agent: wrote\n")
