@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
+from reverie.distill.answers import answered_questions
 from reverie.distill.commands import Purpose, changes_something, command_runs, here_documents, split_command
 from reverie.distill.cues import EXPLAINS, GUESSES
 from reverie.distill.facts import gather_facts
@@ -32,8 +33,6 @@ _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, 
 _WORDS_MIN: Final = 3  # of a quote
 _FINDING_CHARS_MIN: Final = 40
 _COMMAND_CHARS: Final = 300  # of one that is told as it stands; a longer one is a script
-_REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
-_LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
 _NAMES_MAX: Final = 250  # of a thread, those used most
 _SAID_CHARS: Final = 140  # of the task and of what is open
@@ -98,7 +97,7 @@ def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
     """Yield the sentences that the person typed, each with the weight of its words and its place."""
     found: list[BriefLine] = []
     before: Step | None = None
-    for number, step in enumerate(steps):
+    for step in steps:
         if isinstance(step, Utterance) and _is_typed(step) and step.via != "answer":  # answers are decisions
             own = own_words(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
             # Words with a refused call, or after an interruption, object to what the agent did.
@@ -106,24 +105,11 @@ def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
             # What is behind a colon or in quotes is told with the sentence, but only the person's own words count.
             for sentence in sentences(step.text) if own else ():
                 said = own_words(sentence)[0]
-                if "\n" in step.text and _is_repeated(sentence, steps[max(number - _LOOKED_BACK, 0) : number]):
-                    continue
                 if _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(said.split()) >= _WORDS_MIN:
                     weight = 0.3 * objects + _weight_of_words(said)
                     found.append(BriefLine("wish", one_line(sentence), step.seq, step.at, weight=weight))
         before = step
     yield from _best(found)
-
-
-def _is_repeated(sentence: str, before: Sequence[Step]) -> bool:
-    """Return True for a sentence that the agent said or wrote before, which the person pasted into a message."""
-    start = sentence[:_REPEATED_CHARS]
-    said = (step for step in before if not _is_typed(step))
-    return any(
-        start in (step.text if isinstance(step, Utterance) else step.word("command"))
-        for step in said
-        if isinstance(step, Utterance | ToolCall)
-    )
 
 
 def _weight_of_words(sentence: str) -> float:
@@ -141,24 +127,13 @@ def _best(lines: Sequence[BriefLine]) -> list[BriefLine]:
 
 def _decisions(calls: Iterable[ToolCall]) -> Iterator[BriefLine]:
     """Yield what the person chose where the agent asked, with the description of the option."""
-    for call in calls:
-        if call.tool != "AskUserQuestion" or not call.answered or call.failed:
-            continue
-        asked = call.input.get("questions")
-        for one in asked if isinstance(asked, list) else []:
-            if not isinstance(one, dict) or not isinstance(question := one.get("question"), str):
-                continue
-            start = call.result.find(marker := f'"{question}"="')
-            if start < 0:
-                continue
-            answer = call.result[start + len(marker) :].split('"', 1)[0]
-            options = [option for option in one.get("options") or [] if isinstance(option, dict)]
-            said = next((str(o.get("description", "")) for o in options if o.get("label") == answer), "")
-            text = f"{one_line(question)} → {one_line(answer)}" + (f": {one_line(said)}" if said else "")
-            if options and not any(str(option.get("label", "")) in answer for option in options):
-                said = clip(one_line(answer), _LINE_CHARS[1])
-                yield BriefLine("wish", said, call.result_seq, call.at, weight=0.3 + _weight_of_words(said))
-            yield BriefLine("decision", clip(text, _LINE_CHARS[1]), call.result_seq, call.at, weight=1.0)
+    for one in answered_questions(calls):
+        answer = one_line(one.answer)
+        if one.own_words:
+            said = clip(answer, _LINE_CHARS[1])
+            yield BriefLine("wish", said, one.seq, one.at, weight=0.3 + _weight_of_words(said))
+        text = f"{one.question} → {answer}" + (f": {one.option}" if one.option else "")
+        yield BriefLine("decision", clip(text, _LINE_CHARS[1]), one.seq, one.at, weight=1.0)
 
 
 def _findings(steps: Sequence[Step]) -> Iterator[BriefLine]:
@@ -225,14 +200,8 @@ def _what_worked(failed: Run, later: Sequence[Run], edits: Sequence[int]) -> str
             or "\n" in run.command.strip()
         ):
             return ""
-        shown = list(map(_shown, parts))
-        return " && ".join(shown) if all(shown) else ""
+        return " && ".join(parts) if all(len(part) <= _COMMAND_CHARS for part in parts) else ""
     return ""
-
-
-def _shown(part: str) -> str:
-    """Return a command as it stands, which can be run again; empty for a long one: cut short it cannot."""
-    return part if len(part) <= _COMMAND_CHARS else ""
 
 
 def _words_of(command: str) -> set[str]:
@@ -259,13 +228,13 @@ def _commands(runs: Iterable[Run]) -> Iterator[BriefLine]:
             continue
         line = here_documents(run.command)[1].strip()
         for part in split_command(line) if "\n" not in line else ():
-            if _PLAIN.match(part) or not _COMMAND.match(part) or not (text := _shown(part)):
+            if _PLAIN.match(part) or not _COMMAND.match(part) or len(part) > _COMMAND_CHARS:
                 continue
             key = "C " + _NUMBER.sub("0", part.split("'", 1)[0].split('"', 1)[0]).strip()
             before = seen.pop(key, None)
             times = 1 if before is None else before.times + 1
             weight = max(0.3 * (_head(part) in failed), 0.0 if before is None else before.weight)
-            seen[key] = BriefLine("command", text, run.call_seq, run.at, key=key, weight=weight, times=times)
+            seen[key] = BriefLine("command", part, run.call_seq, run.at, key=key, weight=weight, times=times)
     yield from sorted(seen.values(), key=lambda line: (-line.times, line.seq))[:_LINES_MAX]
 
 

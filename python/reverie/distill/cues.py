@@ -45,8 +45,6 @@ NAVIGATES: Final = lazy_regex(
     re.IGNORECASE,
 )
 """In a question, an option or an offer: it is about going on, and decides nothing about the work."""
-SUGGESTS: Final = lazy_regex(r"\bi(?:'d| would)? (?:suggest|propose|recommend)\b|\bwe could\b", re.IGNORECASE)
-"""An offer of the agent that is no question."""
 OF_STEP: Final = lazy_regex(
     r"\b(?:ready|proceed|continue|next|now|push\w*|prs?|pull requests?|these|those|plans?|this (?:design|work))\b",
     re.IGNORECASE,

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from reverie.distill.commands import Commit
     from reverie.distill.facts import ThreadFacts
-    from reverie.distill.steps import ToolCall
 
 _REQUEST_CHARS: Final = 200
 _READ_CHARS: Final = 2_000  # of a request, in which the words of a commit are looked for
@@ -59,11 +58,9 @@ _SIDE_FILE: Final = lazy_regex(
 )
 _BLANK: Final = lazy_regex(r"\n\s*\n")
 _POINT: Final = lazy_regex(r"(?m)^\s*(?:[-*+\u2022] |\d{1,2}[.)] )")
-_ADDED: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?P<how>add) (?P<what>[^;&|\n]*)")
-_GONE: Final = lazy_regex(r"(?:^|[;&|]\s*)(?:git )?(?P<how>rm|mv) (?P<what>[^;&|\n]*)")
+_ADDED: Final = lazy_regex(r"\bgit (?:-C \S+ )?add (?P<what>[^;&|\n]*)")
 _REBASED: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?:pull [^;&|\n]*--rebase|rebase)\b")
-_UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?(?P<how>revert|reset)\b(?! (?:HEAD )?-- )(?P<what>[^;&|\n]*)")
-_BACK: Final = lazy_regex(r"(?:HEAD|@)(?:(?P<one>\^)|~(?P<many>\d*))")
+_UNDOING: Final = lazy_regex(r"\bgit (?:-C \S+ )?revert\b(?P<what>[^;&|\n]*)")
 
 
 @dataclass(slots=True)
@@ -128,26 +125,18 @@ def _is_minor(commit: Commit) -> bool:
 
 
 def _undone(facts: ThreadFacts) -> set[str]:
-    """Return the commits that `git revert` names later, or that `git reset` leaves behind.
-
-    `git reset --soft HEAD~2` takes the last two back, `git reset --hard 3f2c1ab` all that were made after that one.
-    """
+    """Return the commits that a later `git revert` names, or the last one for its `HEAD`."""
     undone: set[str] = set()
     for call in facts.trace.calls:
         for match in _UNDOING.finditer(call.word("command")) if call.tool == "Bash" and not call.failed else ():
-            made = [one for one in facts.commits if one.seq < call.result_seq and one.sha not in undone]
-            back = _BACK.search(match["what"])
-            count = 0 if back is None else 1 if back["one"] else int(back["many"] or 1)
-            named = [i for i, one in enumerate(made) if any(_names(word, one.sha) for word in match["what"].split())]
-            if match["how"] == "revert":
-                undone |= {made[i].sha for i in named} or {one.sha for one in made[-1:] if "HEAD" in match["what"]}
-            else:
-                undone |= {one.sha for one in (made[named[-1] + 1 :] if named else made[len(made) - count :])}
+            made = [one.sha for one in facts.commits if one.seq < call.result_seq and one.sha not in undone]
+            named = {sha for sha in made for word in match["what"].split() if len(word) >= 7 and _is_same(word, sha)}
+            undone |= named or set(made[-1:] if "HEAD" in match["what"] else ())
     return undone
 
 
-def _names(word: str, sha: str) -> bool:
-    return len(word) >= 7 and (sha.startswith(word) or word.startswith(sha))  # both may be shortened
+def _is_same(word: str, sha: str) -> bool:
+    return sha.startswith(word) or word.startswith(sha)  # both may be shortened
 
 
 def _edited(facts: ThreadFacts, after: int, until: int, roots: Sequence[str]) -> list[str]:
@@ -165,25 +154,18 @@ def _roots(facts: ThreadFacts) -> list[str]:
     The folder with nearly all files may be another one: `/w/app/web`, where `git add web/page.py` tells `/w/app`, or
     one above of `/w/app/.worktrees/2`.
     """
-    added = {f"/{path}" for call in facts.trace.calls for path in _named(call, _ADDED)}
+    lines = [line["what"] for call in facts.trace.calls for line in _ADDED.finditer(call.word("command"))]
+    added = {f"/{word}" for line in lines for word in line.split() if not word.startswith("-")}
     edited = {call.path for call in facts.trace.calls if call.tool in EDITS}
     return sorted({path.removesuffix(end) for path in edited for end in added if path.endswith(end)}, key=len)
 
 
-def _named(call: ToolCall, command: re.Pattern[str]) -> list[str]:
-    """Return the paths that the lines of a command name; of a move not where it goes."""
-    named: list[str] = []
-    for line in command.finditer(call.word("command")) if call.tool == "Bash" else ():
-        words = [word for word in line["what"].split() if not word.startswith("-")]
-        named += words[:-1] if line["how"] == "mv" else words
-    return named
-
-
 def _episode(facts: ThreadFacts, task: _Task, at: str | None) -> Candidate | None:
     commits = list(task.commits.values())
-    message, lesson, edited = _message(commits), _lesson(facts, task), _left(facts, task)
-    if not message or not (task.request or lesson) or (task.edited and not edited):
+    message, lesson = _message(commits), _lesson(facts, task)
+    if not message or not (task.request or lesson):
         return None
+    edited = list(dict.fromkeys(task.edited))
     title = clip(commits[0].subject, 100)
     when = commits[-1].at or at
     rebased = max((call.seq for call in facts.trace.calls if _REBASED.search(call.word("command"))), default=0)
@@ -208,16 +190,6 @@ def _episode(facts: ThreadFacts, task: _Task, at: str | None) -> Candidate | Non
         at=when,
         provenance={"seqs": sorted(seqs)},
     )
-
-
-def _left(facts: ThreadFacts, task: _Task) -> list[str]:
-    """Return the files that were edited for a task, without those that were removed or moved later on."""
-    end = max(one.seq for one in task.commits.values())
-    later = (call for call in facts.trace.calls if call.seq > end and not call.failed)
-    gone = {path.rstrip("/") for call in later for path in _named(call, _GONE)}
-    return [
-        path for path in dict.fromkeys(task.edited) if not any(one == path or one.endswith(f"/{path}") for one in gone)
-    ]
 
 
 def _lesson(facts: ThreadFacts, task: _Task) -> Utterance | None:

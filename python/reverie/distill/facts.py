@@ -190,8 +190,7 @@ class Facts:
         """Return the question or offer with which the agent's last message ends, if the person has not spoken since."""
         if self.words is None or self.words.role != "assistant":
             return ""
-        offers = [sentence for sentence in sentences(self.reply)[-2:] if cues.SUGGESTS.search(sentence)]
-        return open_question(self.reply) or one_line("".join(offers[-1:]))
+        return open_question(self.reply)
 
     def _is_objection(self, said: Utterance, proposal: str) -> bool:
         """Return True where the person takes back what the agent proposed or did: by a no, by stopping it.

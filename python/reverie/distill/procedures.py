@@ -38,18 +38,10 @@ DOING: Final = {
 
 _CHECKS: Final = frozenset({Purpose.TEST, Purpose.LINT, Purpose.BUILD})
 _USES_MAX: Final = 40  # of one thread, those that passed most often
-# Options that change only what is shown: "go test -v ./..." runs what "go test ./..." does.
-_SHOWING = lazy_regex(
-    r"\s+(?:-v|-vv|--verbose|-q|--quiet|--silent|-count=\d+|--color(?:=\w+)?|--no-color|-no-color)(?=\s|$)"
-)
 _QUOTED = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-# Endings of a command that was cut in the middle.
-_CUT_SHORT = ("\\", "|", "&", "(", "{", ",", "=", "<")
 # Names something that existed once: "gh pr view 42", "kill 31337", "/tmp/x".
 _ONE_OFF = lazy_regex(
-    r"/\d+\b|#\d+\b|\b\d{5,}\b"  # comments, pull requests, runs by number
-    r"|\b(?:pr|mr|issue|run|job|release)s? (?:[\w-]+ )?\d+\b"
-    r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b"  # a commit
+    r"/\d+\b|#\d+\b|\b\d{5,}\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b"  # pull requests, processes, commits
     r"|(?:^|[\s='\"])(?:/(?:Users|home|tmp|private|var)/|~/)"
     r"|<<|\$\w*(?:tmp|id)\b|\$\(|\$\{?\d",
     re.IGNORECASE,
@@ -82,8 +74,6 @@ _RUNNER = lazy_regex(
 _OBVIOUS = lazy_regex(
     r"(?:go (?:build|vet|test) \./\.\.\.|cargo (?:build|check|test)(?: --(?:all|workspace|release))*|make)"
 )
-# A number in a description makes it one occasion: "Show issue 12".
-_ONE_CASE = lazy_regex(r"\d")
 # Characters; a longer command is a script.
 _MAX_COMMAND: Final = 160
 _HABIT: Final = 2  # threads, or times in one thread of a plain command; once may be chance
@@ -202,11 +192,10 @@ def _parts(run: Run, root: str) -> list[tuple[str, str]]:
     folders = [part[3:].strip().strip("'\"").rstrip("/") for part in parts if part.startswith("cd ")]
     if any(not folder.startswith("/") or (root and folder.startswith(f"{root}/")) for folder in folders):
         return []
-    shown = [_SHOWING.sub("", part) for part in parts if not part.startswith("cd ")]
+    shown = [part for part in parts if not part.startswith("cd ")]
     if run.purpose not in _CHECKS:
         first = next(iter(shown), "")
-        usable = run.description and not _ONE_CASE.search(run.description)
-        return [("other", first)] if usable and _is_reusable(first) and _RUNNER.match(first) else []
+        return [("other", first)] if run.description and _is_reusable(first) and _RUNNER.match(first) else []
     whole = [part for part in shown if _is_reusable(part) and not _PART.search(part)]
     return list(dict.fromkeys((purpose, part) for part in whole if (purpose := kind_of(part)[0])))
 
@@ -218,7 +207,6 @@ def _is_reusable(command: str) -> bool:
         0 < len(command) <= _MAX_COMMAND
         and not _PLAIN.match(command)
         and not _ONE_OFF.search(command)
-        and not command.endswith(_CUT_SHORT)
         and not any(mark in bare for mark in "`'\"")
         and "`" not in command
         and all(bare.count(opening) == bare.count(closing) for opening, closing in ("()", "{}", "[]"))
