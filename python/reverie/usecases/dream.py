@@ -307,25 +307,7 @@ def get(reader: Reader, dream_id: str) -> wire.DreamRecord:
 
 def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
     """Return a stored dream as the API answers it."""
-    return wire.DreamRecord(
-        id=dream.id,
-        at=dream.at,
-        archive=dream.archive,
-        tokens_used=dream.tokens_used,
-        token_budget=dream.token_budget,
-        trigger=dream.trigger,
-        counts=dream.counts,
-        operation=dream.operation,
-        tokenizer=tokenizer.TOKENIZER,
-        proposals=convert(dream.proposals, list[wire.Proposal]),
-        waiting=dream.waiting,
-        failure=failure_answer(dream.failure),
-    )
-
-
-def failure_answer(failure: FailureRecord | None) -> wire.Failure | None:
-    """Return a stored failure of a dream as the API answers it; None for None."""
-    return None if failure is None else wire.Failure(failure.code, failure.message, failure.hint)
+    return convert(dream, wire.DreamRecord, from_attributes=True)
 
 
 def _announce(writer: Writer, plan: DreamPlan, archive: ArchiveRecord, *, indexed: bool) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from reverie import tokenizer, wire
 from reverie.consolidate.apply import document_of
-from reverie.decode import convert
+from reverie.decode import convert, mapped
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
@@ -62,19 +62,11 @@ def wording(record: MemoryRecord) -> Wording:
 
 def memory_answer(record: MemoryRecord) -> wire.Memory:
     """Return a memory as the API shows it."""
-    return wire.Memory(
-        id=record.id,
+    return mapped(
+        record,
+        wire.Memory,
         type=record.type.value,
-        content=record.content,
         tags=list(record.tags),
-        document=record.document,
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        access_count=record.access_count,
-        last_accessed_at=record.last_accessed_at,
-        trust=record.trust,
-        provenance=record.provenance,
-        title=record.title,
         fields=dict(record.fields),
         project=memory_project(record) or None,
         in_doubt_since=doubted_at(record.provenance),

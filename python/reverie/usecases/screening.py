@@ -12,7 +12,7 @@ import msgspec
 
 from reverie import consolidate, tokenizer, wire
 from reverie.consolidate import Decision
-from reverie.decode import convert
+from reverie.decode import convert, mapped
 from reverie.distill.own_words import own_words
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.escape import clean
@@ -257,17 +257,13 @@ def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:
         case Delete():
             return wire.DeleteChange(id=change.id)
         case Update():
-            return wire.UpdateChange(
-                id=change.id,
-                content=change.content,
-                tags=list(change.tags),
-                candidate_index=change.candidate_index,
-            )
+            return mapped(change, wire.UpdateChange, tags=list(change.tags))
         case Add():
             new = change.candidate
-            return wire.AddChange(
+            return mapped(
+                new,
+                wire.AddChange,
                 type=new.type.value,
-                content=new.content,
                 tags=list(new.tags),
                 id=next(added),
                 candidate_index=change.candidate_index,
