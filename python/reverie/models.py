@@ -273,8 +273,7 @@ class Candidate:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True):
     """A memory: one durable item, a block of the markdown document at `document`.
 
     `project` is the name of the project that it belongs to, empty for what concerns the person; None where an older
@@ -291,7 +290,7 @@ class Memory:
     access_count: int = 0
     last_accessed_at: str | None = None
     trust: Literal["person", "agent", "engine"] = "engine"  # the block's last author
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     title: str | None = None
     fields: tuple[tuple[str, str], ...] = ()
     order: int = 0  # position inside its document

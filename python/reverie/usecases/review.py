@@ -94,7 +94,7 @@ def refused(reader: Reader, held: HeldForPerson, *, at: str) -> CandidateRecord:
     new, old = held.memory, reader.load(MemoryRecord, (held.memory.id,))
     if old is None or old.content == new.content or (old.title, old.fields) != (new.title, new.fields):
         return quarantined(held.candidate, held.why, at=at, reason="forgotten")
-    change = _pending(UpdateMemory(old.id, new.content, new.tags), {old.id: memory_changes.memory_of(old)})
+    change = _pending(UpdateMemory(old.id, new.content, new.tags), {old.id: old})
     return _record("forgotten", held.why, [change], at=at)
 
 
