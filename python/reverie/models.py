@@ -123,8 +123,7 @@ class WorkingState:
 NoteCategory: TypeAlias = Literal["task", "decision", "preference", "correction", "context"]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """Tier 5: a note that an agent wrote to its own memory of a thread."""
 
     id: str
