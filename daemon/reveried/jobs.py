@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.errors import Busy, Conflict, NotFound, ReverieError, failure_of
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reveried.http.message import envelope_of
@@ -40,15 +41,11 @@ class Job:
 
     def answer(self) -> wire.Job:
         """Return the job as the API answers it."""
-        return wire.Job(
-            id=self.id,
-            kind=self.kind,
-            state=self.state,
+        return mapped(
+            self,
+            wire.Job,
             progress=round(self.progress, 4),
-            result=self.result,
             error=envelope_of(self.failure) if self.failure is not None else None,
-            created_at=self.created_at,
-            finished_at=self.finished_at,
         )
 
 

@@ -8,14 +8,16 @@ is not imported, and no timer runs, while there is no schedule.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec.structs import replace
+
 from reverie import cron_expression, wire
+from reverie.decode import mapped
 from reverie.errors import NotFound, ValidationError, failure_of
 from reverie.store import FailureRecord, ScheduleRecord
-from reverie.usecases.dream import failure_answer
 from reveried.clock import text_of
 from reveried.log import logger
 
@@ -48,43 +50,24 @@ class ScheduleTable(Protocol):
 
 @dataclass(slots=True)
 class Schedule:
-    """One schedule of one space; times are UTC. `failure` is why the last run failed, None where it did not."""
+    """One schedule of one space: its record, and the expression and the zone in it."""
 
     space: str
-    id: str
+    record: ScheduleRecord
     cron: cron_expression.Cron
     zone: ZoneInfo
-    zone_name: str
-    job: str
-    options: dict[str, Json]
-    created: datetime
-    last_run: datetime | None = None
-    ran: list[str] = field(default_factory=list)
-    failure: FailureRecord | None = None
-
-    def record(self) -> ScheduleRecord:
-        """Return the record that the store keeps."""
-        return ScheduleRecord(
-            id=self.id,
-            cron=self.cron.expression,
-            timezone=self.zone_name,
-            job=self.job,
-            options=self.options,
-            created_at=text_of(self.created),
-            last_run=text_of(self.last_run) if self.last_run is not None else None,
-            ran=self.ran,
-            failure=self.failure,
-        )
 
     def due(self, now: datetime) -> datetime | None:
         """Return the latest fire time up to `now` that was missed, or None."""
+        record = self.record
+        created = datetime.fromisoformat(record.created_at)
         # A replaced schedule has the runs of the one before it, and missed none of its own before it was made.
-        since = max(self.last_run or self.created, self.created)
-        return cron_expression.catch_up(self.cron, self.zone, since, now, ran=self.ran, created=self.created)
+        since = created if record.last_run is None else max(datetime.fromisoformat(record.last_run), created)
+        return cron_expression.catch_up(self.cron, self.zone, since, now, ran=record.ran, created=created)
 
     def next_run(self, now: datetime) -> datetime | None:
         """Return the first fire time after `now`, or None."""
-        return cron_expression.next_fire(self.cron, self.zone, now, ran=self.ran)
+        return cron_expression.next_fire(self.cron, self.zone, now, ran=self.record.ran)
 
 
 class Scheduler:
@@ -115,7 +98,7 @@ class Scheduler:
             except ValidationError as error:
                 logger("reveried.scheduler").error("a schedule is left out", why=error.message)
                 continue
-            self._schedules[space, schedule.id] = schedule
+            self._schedules[space, record.id] = schedule
         if self._schedules:
             self._set_timer()
             self.tick()
@@ -148,20 +131,19 @@ class Scheduler:
             before = self._schedules.get((space, schedule_id))
             if before is None and len(self._schedules) >= SCHEDULES_MAX:
                 raise ValidationError(f"More than {SCHEDULES_MAX} schedules.", hint="reverie schedule remove ID")
-            schedule = Schedule(
-                space=space,
+            record = ScheduleRecord(
                 id=schedule_id,
-                cron=expression,
-                zone=zone,
-                zone_name=zone_name,
+                cron=expression.expression,
+                timezone=zone_name,
                 job=job,
                 options=options,
-                created=self._clock.now(),
-                last_run=before.last_run if before is not None else None,
-                ran=before.ran if before is not None else [],
-                failure=before.failure if before is not None else None,
+                created_at=text_of(self._clock.now()),
+                last_run=before.record.last_run if before is not None else None,
+                ran=before.record.ran if before is not None else [],
+                failure=before.record.failure if before is not None else None,
             )
-            await self._table.put(space, schedule.record())
+            schedule = Schedule(space, record, expression, zone)
+            await self._table.put(space, record)
             self._schedules[space, schedule_id] = schedule
         self._set_timer()
         return self._answer(schedule)
@@ -186,15 +168,12 @@ class Scheduler:
     def _answer(self, schedule: Schedule) -> wire.Schedule:
         """Return the schedule as the API answers it."""
         next_run = schedule.next_run(self._clock.now())
-        return wire.Schedule(
-            id=schedule.id,
-            cron=schedule.cron.expression,
-            timezone=schedule.zone_name,
-            job=schedule.job,
-            options=schedule.options,
+        failure = schedule.record.failure
+        return mapped(
+            schedule.record,
+            wire.Schedule,
             next_run=text_of(next_run) if next_run is not None else None,
-            last_run=text_of(schedule.last_run) if schedule.last_run is not None else None,
-            failure=failure_answer(schedule.failure),
+            failure=None if failure is None else mapped(failure, wire.Failure),
         )
 
     def tick(self) -> None:
@@ -212,22 +191,21 @@ class Scheduler:
     async def _run(self, schedule: Schedule, due: datetime) -> None:
         """Run one schedule and record the run when it has ended, well or not: a crash of the daemon repeats it once."""
         log = logger("reveried.scheduler")
-        key = (schedule.space, schedule.id)
+        key = (schedule.space, schedule.record.id)
         failure = None
         try:
             try:
-                await self._runners[schedule.job](schedule.space, schedule.options)
+                await self._runners[schedule.record.job](schedule.space, schedule.record.options)
             except BaseException as error:
                 cause = failure_of(error)
-                log.exception("a scheduled run failed", job=schedule.job, exc_info=error)
+                log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
             async with self._changing:
                 current = self._schedules.get(key)  # it may have been replaced or removed while it ran
                 if current is not None:
-                    current.last_run = due
-                    current.ran = [*current.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
-                    current.failure = failure
-                    await self._table.put(current.space, current.record())
+                    ran = [*current.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
+                    current.record = replace(current.record, last_run=text_of(due), ran=ran, failure=failure)
+                    await self._table.put(current.space, current.record)
         finally:
             self._running.discard(key)
         self._set_timer()
@@ -276,19 +254,7 @@ def _schedule_of(space: str, record: ScheduleRecord) -> Schedule:
     Raises:
         ValidationError: its cron expression or time zone is not one (any more: the tz database changes).
     """
-    return Schedule(
-        space=space,
-        id=record.id,
-        cron=cron_expression.parse(record.cron),
-        zone=cron_expression.zone(record.timezone),
-        zone_name=record.timezone,
-        job=record.job,
-        options=record.options,
-        created=datetime.fromisoformat(record.created_at),
-        last_run=datetime.fromisoformat(record.last_run) if record.last_run is not None else None,
-        ran=list(record.ran),
-        failure=record.failure,
-    )
+    return Schedule(space, record, cron_expression.parse(record.cron), cron_expression.zone(record.timezone))
 
 
 def system_zone() -> str:

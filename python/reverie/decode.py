@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 
 _FIRST_USE = RLock()  # reentrant: looking at a type may import a module that has a decoder of its own
 
@@ -62,6 +63,16 @@ def convert(value: Any, kind: Any, *, from_attributes: bool = False) -> Any:
     """
     _json_decoder(kind)
     return msgspec.convert(value, kind, from_attributes=from_attributes)
+
+
+def mapped(source: object, kind: type[S], /, **fields: Any) -> S:
+    """Return a struct of type `kind`: `fields`, and of its other fields the attributes of `source` with their names.
+
+    Values are taken as they are, and what `source` has no attribute for has its default:
+    `mapped(record, wire.Note, thread=None)` is `wire.Note(id=record.id, content=record.content, …, thread=None)`.
+    """
+    shared = (name for name in kind.__struct_fields__ if name not in fields and hasattr(source, name))
+    return kind(**{name: getattr(source, name) for name in shared}, **fields)
 
 
 def json_decoder(kind: type[T]) -> msgspec.json.Decoder[T]:

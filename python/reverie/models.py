@@ -123,8 +123,7 @@ class WorkingState:
 NoteCategory: TypeAlias = Literal["task", "decision", "preference", "correction", "context"]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """Tier 5: a note that an agent wrote to its own memory of a thread."""
 
     id: str
@@ -273,8 +272,7 @@ class Candidate:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True):
     """A memory: one durable item, a block of the markdown document at `document`.
 
     `project` is the name of the project that it belongs to, empty for what concerns the person; None where an older
@@ -291,7 +289,7 @@ class Memory:
     access_count: int = 0
     last_accessed_at: str | None = None
     trust: Literal["person", "agent", "engine"] = "engine"  # the block's last author
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     title: str | None = None
     fields: tuple[tuple[str, str], ...] = ()
     order: int = 0  # position inside its document

@@ -10,7 +10,6 @@ from reverie.consolidate import Decision
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier, Update
 from reverie.store import Failed, Kind, MemoryRecord, Write
 from reverie.usecases import consolidation, screening
-from reverie.usecases.memories import memory_of
 from reverie.usecases.review import Screened
 from support.stores import AT, SPACE
 
@@ -59,7 +58,7 @@ def plan_of_changes(store: Store, changes: Sequence[Change], added: Sequence[Can
         snapshot,
         Screened(list(added), [], 0),
         Decision(tuple(changes)),
-        existing=[memory_of(record) for record in snapshot.memories],
+        existing=snapshot.memories,
         tier=Tier.GENEROUS,
         at=AT,
         random=random.Random(snapshot.operation).randbytes(16),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.usecases import imports, projects, threads
 from reverie.usecases.by import By
 from reveried.actions import briefs, trust
@@ -46,7 +47,7 @@ async def begin(
     async def work() -> wire.ImportPlace:
         by = By(space, f"import:{client}")
         opened = await write(services, imports.begin, by, client, session, source, again=again)
-        return imports.position_answer(await read(services, space, partial(imports.position, import_id=opened.id)))
+        return mapped(await read(services, space, partial(imports.position, import_id=opened.id)), wire.ImportPlace)
 
     return await answer_once(services, space, key, work, wire.ImportPlace)
 

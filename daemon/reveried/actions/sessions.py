@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.store import SessionRecord, ThreadRecord
@@ -81,7 +82,7 @@ async def begin(
         services.follower.end((space, stored.client, stored.before))
     if stored.client in _FOLLOWED_CLIENTS:
         services.follower.follow(services, space, stored)
-    return sessions.answer(stored)
+    return mapped(stored, wire.Session)
 
 
 def _checked(text: str, session: str) -> str:
@@ -124,13 +125,13 @@ async def end(services: Services, space: str, client: str, session: str) -> wire
     if client in _FOLLOWED_CLIENTS and not services.follower.follows((space, client, session)):
         services.follower.follow(services, space, stored)  # its last lines were not read yet
     services.follower.end((space, client, session))
-    return sessions.answer(stored)
+    return mapped(stored, wire.Session)
 
 
 def listed(reader: Reader, query: wire.SessionsQuery) -> wire.Page[wire.Session]:
     """Return a page of the sessions, the one with the latest sign of life first; `after` is how many to skip."""
     items = [
-        sessions.answer(session)
+        mapped(session, wire.Session)
         for session in reversed(sessions.known(reader))
         if query.client in {None, session.client} and query.pid in {None, session.pid}
         if not query.open or session.ended_at is None

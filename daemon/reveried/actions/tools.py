@@ -11,6 +11,7 @@ import orjson
 from msgspec import UNSET, UnsetType
 
 from reverie import tools, wire
+from reverie.decode import mapped
 from reverie.documents.index import newest_first
 from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.project_paths import PERSON
@@ -19,6 +20,7 @@ from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
+from reverie.tools.structs import RecalledMemory, RecallOutput
 from reverie.usecases import agent_writes, documents, threads, working_state
 from reverie.usecases.agent_writes import ReadVersion
 from reverie.usecases.documents import writable_path
@@ -132,7 +134,7 @@ async def _get_state(call: ToolCall, _: tools.WorkingStateGetInput) -> Json:
     return working_state.state_answer(state)
 
 
-async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json:
+async def _set_state(call: ToolCall, params: wire.SetWorkingState) -> Json:
     fields = contexts.given_fields(params)
     if not fields:
         raise ValidationError("nothing was given to set", hint="give currentTask, nextSteps or another field")
@@ -147,20 +149,20 @@ async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     least = None if params.min_score is UNSET else params.min_score
     asked = wire.RecallRequest(query=params.query, limit=params.limit, min_score=least)
     recall = await memories.recall(call.services, call.space, asked, visible)
-    return wire.ToolRecall(
+    return RecallOutput(
         about=RECALL_HEADING,
         memories=[_recalled(record) for _, record in recall.hits],
         weaker=RECALL_WEAKER.format(recall.weaker) if recall.weaker else wire.ABSENT,
     )
 
 
-def _recalled(record: MemoryRecord) -> wire.ToolMemory:
-    return wire.ToolMemory(
+def _recalled(record: MemoryRecord) -> RecalledMemory:
+    return mapped(
+        record,
+        RecalledMemory,
         type=record.type.value,
-        content=record.content,
         from_=record.document,
         tags=list(record.tags),
-        updated_at=record.updated_at,
         doubt=doubt_note(record.provenance) or wire.ABSENT,
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
+
+from msgspec.structs import replace
 
 from reverie.distill import state_text as render_and_trim_working_state
 from reverie.errors import NotFound, ValidationError

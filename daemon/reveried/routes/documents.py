@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.api.documents import Documents
+from reverie.decode import mapped
 from reverie.documents.project_paths import PERSON
 from reverie.errors import Conflict, ValidationError
 from reverie.lazy_regex import lazy_regex
@@ -61,7 +62,7 @@ async def list_documents(call: Call) -> wire.Page[wire.Document]:
         (document for document in listed if document.path > after and document.path.startswith(prefix)),
         key=lambda document: document.path,
     )
-    items = [document.answer() for document in rest[:limit]]
+    items = [mapped(document, wire.Document, etag=document.sha256) for document in rest[:limit]]
     return wire.Page(items, items[-1].path if len(rest) > limit else None)
 
 

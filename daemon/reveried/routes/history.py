@@ -8,6 +8,7 @@ import orjson
 
 from reverie import wire
 from reverie.api.history import Events, History
+from reverie.decode import mapped
 from reverie.errors import CursorExpired, Forbidden, ValidationError
 from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
 from reverie.usecases import documents
@@ -90,7 +91,7 @@ async def difference(call: Call) -> wire.DifferenceAnswer:
 @serves(History.archives)
 async def list_archives(call: Call) -> wire.Page[wire.Archive]:
     """Return the archives, by address."""
-    return await record_page(call, ArchiveRecord, lambda _, record: usecase.archive_answer(record))
+    return await record_page(call, ArchiveRecord, lambda _, record: mapped(record, wire.Archive))
 
 
 @serves(History.archive)

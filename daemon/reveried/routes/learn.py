@@ -11,6 +11,7 @@ import msgspec
 from reverie import wire
 from reverie.api.system import System
 from reverie.api.threads import Threads
+from reverie.decode import mapped
 from reverie.errors import Forbidden, ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
@@ -67,15 +68,10 @@ async def model_requests(call: Call) -> wire.ModelRequests:
     reflect = call.query_as(wire.ModelRequestsQuery).reflect
     requests = await distill_actions.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
     items = [
-        wire.ModelRequest(
-            id=request.id,
-            purpose=request.purpose,
-            role=request.role,
-            prompt_version=request.prompt_version,
-            system=request.system,
-            messages=[wire.ModelMessage(role=message.role, content=message.content) for message in request.messages],
-            schema=request.schema,
-            max_output_tokens=request.max_output_tokens,
+        mapped(
+            request,
+            wire.ModelRequest,
+            messages=[mapped(message, wire.ModelMessage) for message in request.messages],
             tokens=request_tokens(request),
             tools=[msgspec.to_builtins(tool) for tool in request.tools] or wire.ABSENT,
         )
@@ -144,15 +140,7 @@ async def _check(services: Services) -> wire.DistillerChecked:
                 f"The {role} model: {error.message}",
                 **{**error.details, "hint": error.hint, "role": role, "engine": settings.kind},
             ) from error
-        checked.append(
-            wire.ModelChecked(
-                role=role,
-                model=answer.model,
-                seconds=round(time.monotonic() - began, 3),
-                input_tokens=answer.input_tokens,
-                output_tokens=answer.output_tokens,
-            )
-        )
+        checked.append(mapped(answer, wire.ModelChecked, role=role, seconds=round(time.monotonic() - began, 3)))
     return wire.DistillerChecked(engine=settings.kind, models=checked)
 
 

@@ -8,11 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
-from msgspec.structs import asdict
-
 from reverie import wire
 from reverie.api.memories import Memories
 from reverie.api.search import Search
+from reverie.decode import mapped
 from reverie.documents.layout import type_of_blocks
 from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
@@ -87,7 +86,7 @@ async def create(call: Call) -> Reply:
     )
     record = await write(call.services, usecase.remember, _by(call, body), candidate, body.document)
     # From the write and not from the store: another caller, or a person's save, may have deleted it again meanwhile.
-    answer = wire.RememberedMemory(**asdict(usecase.memory_answer(record)), existed=record.existed)
+    answer = mapped(usecase.memory_answer(record), wire.RememberedMemory, existed=record.existed)
     return Reply(
         answer, status=200 if record.existed else 201, headers={"location": f"/v1/memories/{quote(record.id)}"}
     )

@@ -9,6 +9,7 @@ import msgspec
 
 from reverie import wire
 from reverie.api.runs import Runs
+from reverie.decode import mapped
 from reverie.errors import ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
@@ -63,7 +64,7 @@ async def put_file(call: Call) -> wire.RunFile:
         call.params["path"], _bytes(body), agent=call.agent, source="api", at=call.services.clock()
     )
     stored = await write(call.services, usecase.put_file, call.by, call.params["id"], record)
-    return wire.RunFile(**usecase.shown(stored))
+    return mapped(stored, wire.RunFile)
 
 
 def _bytes(body: wire.PutRunFile) -> bytes:
@@ -84,7 +85,7 @@ async def get_file(call: Call) -> wire.RunFileText:
     """Return a file of a run with its content."""
     run, path = call.params["id"], call.params["path"]
     return await read(
-        call.services, call.space, lambda reader: usecase.file_answer(usecase.get_file(reader, run, path))
+        call.services, call.space, lambda reader: mapped(usecase.get_file(reader, run, path), wire.RunFileText)
     )
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.api.spaces import Spaces
+from reverie.decode import mapped
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
 from reverie.usecases import projects as usecase_projects
@@ -114,14 +115,13 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
     """Return a page of the projects, with the number of their threads and memories."""
     threads, memories = usecase_projects.counts(reader)
     projects = [
-        wire.Project(
-            project.name,
-            project.remotes,
-            project.folders,
-            threads[project.name],
-            memories[project.name],
-            project.joined or None,
-            str(project.joined_in) if project.joined_in else None,
+        mapped(
+            project,
+            wire.Project,
+            threads=threads[project.name],
+            memories=memories[project.name],
+            joined=project.joined or None,
+            joined_in=str(project.joined_in) if project.joined_in else None,
         )
         for project in sorted(usecase_projects.known(reader), key=lambda project: project.name)
         if project.name > (query.after or "") and only in {None, project.name}

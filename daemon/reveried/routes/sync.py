@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.api.documents import Documents
+from reverie.decode import mapped
 from reverie.errors import ValidationError
 from reverie.usecases import conflicts
 from reveried.drive import write
@@ -48,14 +49,7 @@ async def _scan_folder(
         await services.sync_service.accept_folder(space)
     outcome = await services.sync_service.sync(space, None, whole=True, deep=deep, answer=answer)
     await services.sync_service.update_projections(space)
-    return wire.SyncOutcome(
-        read=outcome.read,
-        adopted=outcome.adopted,
-        written=outcome.written,
-        deleted=outcome.deleted,
-        conflicts=outcome.conflicts,
-        status=await _sync_status(services, space),
-    )
+    return mapped(outcome, wire.SyncOutcome, status=await _sync_status(services, space))
 
 
 async def _sync_status(services: Services, space: str) -> wire.SyncStatus:

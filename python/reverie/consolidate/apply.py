@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
+
+from msgspec.structs import replace
 
 from reverie.documents.project_paths import in_project
 from reverie.doubts import KEY

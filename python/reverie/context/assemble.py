@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import structs
+
 from reverie import tokenizer
 from reverie.context import tiers as context_tiers
 from reverie.context.edits import clear, edits_on_server, server_edits, takes_late_system
@@ -123,7 +125,7 @@ def _neutralized(parts: Parts) -> Parts:
         parts,
         index=None if parts.index is None else clean(parts.index),
         digest=clean(parts.digest),
-        notes=tuple(replace(note, content=clean(note.content)) for note in parts.notes),
+        notes=tuple(structs.replace(note, content=clean(note.content)) for note in parts.notes),
         state=clean(parts.state),
         recall=tuple(replace(line, text=clean(line.text)) for line in parts.recall),
         summary=None if parts.summary is None else clean(parts.summary),

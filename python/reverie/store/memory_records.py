@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import field
 
-from reverie.models import MemoryType
+from reverie.models import Memory, MemoryType
 from reverie.store.kinds import Key, Kind
 from reverie.store.records import FailureRecord, StoredRecord
 
@@ -17,28 +17,12 @@ CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]
 Reason: TypeAlias = Literal["quarantined", "forgotten", "person", "contradiction", "large_deletion"]
 
 
-class MemoryRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
-    """A memory; `reverie.models.Memory` has the same fields and explains them. Key: (memory,)."""
+class MemoryRecord(Memory, StoredRecord, frozen=True, kw_only=True, rename=None):
+    """A memory as it is stored. Key: (memory,)."""
 
     KIND: ClassVar[Kind] = Kind.MEMORY
     OPTIONAL: ClassVar[tuple[str, ...]] = ("project",)
     KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
-
-    id: str
-    type: MemoryType
-    content: str
-    tags: tuple[str, ...] = ()
-    document: str
-    created_at: str
-    updated_at: str
-    access_count: int = 0
-    last_accessed_at: str | None = None
-    trust: Literal["person", "agent", "engine"] = "engine"
-    provenance: dict[str, Any] = field(default_factory=dict)
-    title: str | None = None
-    fields: tuple[tuple[str, str], ...] = ()
-    order: int = 0
-    project: str | None = None
 
 
 class DocumentRecord(StoredRecord, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec import field
 
-from reverie.models import CommandUse, EntryKind, Json, Role, ThreadBrief, WorkingState
+from reverie.models import CommandUse, EntryKind, Json, Note, Role, ThreadBrief, WorkingState
 from reverie.store.kinds import Key, Kind
 from reverie.store.records import StoredRecord
 
@@ -169,16 +169,12 @@ class WorkingStateRecord(StoredRecord, frozen=True, kw_only=True):
     through_seq: int = field(default=0, name="from")
 
 
-class NoteRecord(StoredRecord, frozen=True, kw_only=True):
+class NoteRecord(Note, StoredRecord, frozen=True, kw_only=True):
     """A note in a thread; `thread` is the one it was copied from, or None. Key: (thread, note)."""
 
     KIND: ClassVar[Kind] = Kind.NOTE
     OPTIONAL: ClassVar[tuple[str, ...]] = ("thread",)
 
-    id: str
-    content: str
-    category: Literal["task", "decision", "preference", "correction", "context"]
-    at: str
     thread: str | None = None
 
 

@@ -15,7 +15,6 @@ from reverie.tools.structs import (
     SearchInput,
     TextPatch,
     WorkingStateGetInput,
-    WorkingStateSetInput,
 )
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "TextPatch",
     "Tool",
     "WorkingStateGetInput",
-    "WorkingStateSetInput",
     "definitions",
     "input_schema",
     "tool_named",

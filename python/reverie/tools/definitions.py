@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, assert_never, 
 import msgspec
 
 from reverie.tools import structs as inputs
+from reverie.wire.contexts import SetWorkingState, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,7 +142,7 @@ TOOLS: tuple[Tool, ...] = (
         "working_state_get",
         "Read the working state of this thread: current task, steps, open files, recent decisions, blockers.",
         inputs.WorkingStateGetInput,
-        output_type=inputs.WorkingStateOutput,
+        output_type=WorkingState,
         read_only=True,
         of_thread=True,
         listed=False,
@@ -149,8 +150,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "working_state_set",
         "Correct the working state of this thread: what is given replaces what was there, what is left out stays.",
-        inputs.WorkingStateSetInput,
-        output_type=inputs.WorkingStateOutput,
+        SetWorkingState,
+        output_type=WorkingState,
         of_thread=True,
         replaces=True,
         repeatable=True,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from reverie.models import PATCHES_MAX, STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, NoteCategory
+from reverie.models import PATCHES_MAX, NoteCategory
 
 LINE_MAX = 10_000_000  # of a line's number; a memory file has at most a million bytes
 
@@ -16,8 +16,6 @@ _Path = Annotated[
     str,
     Meta(min_length=1, description='Path inside the memory folder, for example "facts/user.md".'),
 ]
-_Item = Annotated[str, Meta(min_length=1, max_length=STATE_ITEM_CHARS_MAX)]
-_Items = Annotated[list[_Item], Meta(max_length=STATE_ITEMS_MAX)]
 
 
 class _Input(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -197,23 +195,6 @@ class WorkingStateGetInput(_Input):
     """The input of `working_state_get`: nothing."""
 
 
-class WorkingStateSetInput(_Input):
-    """The input of `working_state_set`: a field that is present replaces the old one, an absent one leaves it."""
-
-    current_task: (
-        Annotated[str, Meta(max_length=STATE_TASK_CHARS_MAX, description="What is being done now, specifically.")]
-        | UnsetType
-    ) = UNSET
-    task_chain: Annotated[_Items, Meta(description="The tasks of this thread in their order.")] | UnsetType = UNSET
-    completed_steps: Annotated[_Items, Meta(description="What is done, newest last.")] | UnsetType = UNSET
-    next_steps: Annotated[_Items, Meta(description="What is left to do, soonest first.")] | UnsetType = UNSET
-    open_files: Annotated[_Items, Meta(description="Files in use, newest last.")] | UnsetType = UNSET
-    recent_decisions: Annotated[_Items, Meta(description="Decisions with their reasons, newest last.")] | UnsetType = (
-        UNSET
-    )
-    blockers: Annotated[_Items, Meta(description="What blocks the work; empty if nothing.")] | UnsetType = UNSET
-
-
 class NoteOutput(Struct, rename="camel"):
     """The result of `note`: the id of the note."""
 
@@ -242,32 +223,6 @@ class MemoryDeleteOutput(Struct, rename="camel"):
     operation: str
 
 
-class WorkingStateOutput(Struct, rename="camel"):
-    """The result of `working_state_get` and `working_state_set`."""
-
-    current_task: str
-    task_chain: list[str]
-    completed_steps: list[str]
-    next_steps: list[str]
-    open_files: list[str]
-    recent_decisions: list[str]
-    blockers: list[str]
-    updated_at: str | None
-    sources: "StateSourcesOutput"
-
-
-class StateSourcesOutput(Struct, rename="camel"):
-    """The number of the entry that each item of a working state came from; 0 if unknown."""
-
-    current_task: int
-    task_chain: list[int]
-    completed_steps: list[int]
-    next_steps: list[int]
-    open_files: list[int]
-    recent_decisions: list[int]
-    blockers: list[int]
-
-
 class MemoryWriteOutput(Struct, rename="camel"):
     """The result of `memory_write` and `memory_append`; `note` says that prose became bullets, or is no memory."""
 
@@ -284,17 +239,18 @@ class MemoryPatchOutput(Struct, rename="camel"):
 
 
 class RecalledMemory(Struct, rename={"from_": "from", "updated_at": "updatedAt"}):
-    """A memory as `recall` returns it; `from` is its document."""
+    """A memory as `recall` returns it; `from` is its document, `doubt` says since when it is in doubt."""
 
     type: str
     content: str
     from_: str
     tags: list[str]
     updated_at: str
+    doubt: str | UnsetType = UNSET
 
 
 class RecallOutput(Struct, rename="camel"):
-    """The result of `recall`; `weaker` says how many memories are not shown."""
+    """The result of `recall`: `about` says that memories are data, `weaker` how many less relevant ones exist."""
 
     about: str
     memories: list[RecalledMemory]

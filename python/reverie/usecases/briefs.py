@@ -18,6 +18,7 @@ import msgspec
 from reverie import wire
 from reverie.consolidate.forgotten import lines_without, statement_key
 from reverie.context.text import neutralize_markup
+from reverie.decode import mapped
 from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
 from reverie.documents.project_paths import PERSON, memory_project
 from reverie.doubts import doubt_note
@@ -405,15 +406,14 @@ def _fits(brief: Brief) -> bool:
 def brief_answer(brief: Brief) -> wire.Brief:
     """Return a brief as the API answers it."""
     lines = [
-        wire.BriefLine(
+        mapped(
+            one.line,
+            wire.BriefLine,
             id=one.id,
-            kind=one.line.kind,
-            text=one.line.text,
             at=one.line.at or None,
             thread=one.line.thread or None,
             seq=one.line.seq or None,
             memory=one.line.memory or None,
-            sessions=one.line.sessions,
         )
         for one in (*brief.lines, *brief.last)
     ]

@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.documents.layout import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
@@ -181,18 +182,16 @@ def conflict_answer(reader: Reader, conflict_id: str) -> wire.ConflictText:
     conflict = get(reader, conflict_id)
     file_text, store_text = both_texts(reader, conflict)
     differences = [wire.ConflictRegion(file=region.file, store=region.store) for region in conflict.regions]
-    return wire.ConflictText(
-        **asdict(_summary(conflict)), file_text=file_text, store_text=store_text, differences=differences
+    return mapped(
+        _summary(conflict), wire.ConflictText, file_text=file_text, store_text=store_text, differences=differences
     )
 
 
 def _summary(conflict: ConflictRecord) -> wire.Conflict:
     """Return a conflict as it is in the list of conflicts, without its texts."""
-    return wire.Conflict(
-        id=conflict.id,
-        path=conflict.path,
-        copy=conflict.copy,
-        opened_at=conflict.opened_at,
+    return mapped(
+        conflict,
+        wire.Conflict,
         reason="both_changed",
         operation=str(conflict.operation),
         regions=len(conflict.regions),

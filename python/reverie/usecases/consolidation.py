@@ -17,7 +17,7 @@ from reverie.canonical_json import canonical
 from reverie.compression import pack, unpack
 from reverie.consolidate.apply import document_of
 from reverie.consolidate.forgotten import ForgottenStatement
-from reverie.decode import from_msgpack
+from reverie.decode import from_msgpack, mapped
 from reverie.documents.parts import is_full, open_part
 from reverie.errors import Conflict, Damaged
 from reverie.store import (
@@ -272,17 +272,13 @@ def changes_answer(plan: MemoryPlan, *, operation: str | None, waiting: Sequence
 
     Memories that stay as they are are counted and not listed: a store may have a hundred thousand.
     """
-    return wire.MemoryChanges(
-        candidates=plan.candidates,
-        counts=plan.counts,
-        tier=plan.tier,
+    return mapped(
+        plan,
+        wire.MemoryChanges,
         operation=operation,
-        proposals=plan.proposals,
-        proposed=plan.proposed,
         changes=[change for change in plan.changes if not isinstance(change, wire.KeepChange)],
         fallback=plan.fallback or None,
         waiting=list(waiting),
-        forgotten=plan.forgotten,
     )
 
 

@@ -166,10 +166,7 @@ def snapshot(
             _extent(last).text if last else "",
             "\n".join(state.recent_decisions),
         ),
-        notes=[
-            Note(id=note.id, content=note.content, category=note.category, at=note.at)
-            for _, note in reader.records(NoteRecord, (thread_id,))
-        ],
+        notes=[note for _, note in reader.records(NoteRecord, (thread_id,))],
         bootstrap=[(path, document.content) for path, document in documents if document],
         recall=list(recall),
         room=msgspec.structs.replace(room, window=thread.context_window or room.window),

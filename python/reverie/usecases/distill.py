@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from reverie import tokenizer, wire
+from reverie import wire
+from reverie.decode import mapped
 from reverie.errors import Conflict
 from reverie.language_model.requests import Outcome
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
@@ -207,15 +208,12 @@ def _distill_answer(
     plan: DistillPlan, archive: ArchiveRecord, changes: wire.MemoryChanges, operation: int
 ) -> wire.DistillAnswer:
     sections = {section.value: list(lines) for section, lines in plan.distillation.summary.sections.items()}
-    return wire.DistillAnswer(
+    return mapped(
+        plan,
+        wire.DistillAnswer,
         archive=archive.sha256,
-        number=plan.number,
         summary=wire.SummaryText(number=plan.number, sections=sections, text=plan.summary_text),
         tail=wire.TailSize(messages=plan.tail_messages, tokens=plan.tail_tokens),
-        tokens_before=plan.tokens_before,
-        tokens_after=plan.tokens_after,
-        tokens_used=plan.tokens_used,
-        tokenizer=tokenizer.TOKENIZER,
         memories=changes,
         operation=str(operation),
         fallback=plan.fallback or None,
@@ -224,15 +222,10 @@ def _distill_answer(
 
 def past_answer(distillation: DistillationRecord) -> wire.PastDistillation:
     """Return a stored distillation as the API answers it; an imported one has only its text."""
-    return wire.PastDistillation(
-        number=distillation.number,
-        summary=wire.SummaryText(
-            number=distillation.number, sections=distillation.sections or {}, text=distillation.text
-        ),
-        through_seq=distillation.through_seq,
-        at=distillation.at,
-        archive=distillation.archive,
-        imported=distillation.imported,
+    return mapped(
+        distillation,
+        wire.PastDistillation,
+        summary=mapped(distillation, wire.SummaryText, sections=distillation.sections or {}),
     )
 
 

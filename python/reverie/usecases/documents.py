@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.documents.edit import append_entry
 from reverie.documents.header import patch_text, refresh_header
 from reverie.documents.layout import is_conflict_copy
@@ -107,19 +108,12 @@ def at_operation(reader: Reader, path: str, operation: int) -> DocumentRecord:
 
 def document_answer(record: DocumentRecord) -> wire.Document:
     """Return a document as the API lists it, without its text."""
-    return wire.Document(
-        path=record.path,
-        size=record.size,
-        etag=record.sha256,
-        version=record.version,
-        updated_at=record.updated_at,
-        summary=record.summary,
-    )
+    return mapped(record, wire.Document, etag=record.sha256)
 
 
 def text_answer(record: DocumentRecord) -> wire.DocumentText:
     """Return a document as the API shows it, with its text."""
-    return wire.DocumentText(**asdict(document_answer(record)), content=record.content)
+    return mapped(record, wire.DocumentText, etag=record.sha256)
 
 
 # Writing

@@ -20,7 +20,6 @@ from reverie.store import DreamRecord, FailureRecord, Kind
 from reverie.usecases import consolidation
 from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-from reverie.usecases.memories import memory_of
 from reverie.usecases.terms import Terms
 from reverie.usecases.usage import record_use
 
@@ -149,7 +148,7 @@ def _batch(job: DreamJob) -> DreamBatch:
 
     records = {record.id: record for record in job.memories.memories}
     return plan_oldest(
-        [memory_of(records[name]) for _, name in job.changed],
+        [records[name] for _, name in job.changed],
         budget=job.budget,
         maximum=job.maximum,
         redact=job.terms.redact.redactor().text,
@@ -164,7 +163,7 @@ def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, Mo
     if job.outcomes is None or batch.plan is None:
         return []
     taken = set(batch.taken)
-    existing = [memory_of(record) for record in job.memories.memories]
+    existing = job.memories.memories
     return asked_pages(
         [memory for memory in existing if memory.id in taken],
         existing,
@@ -307,25 +306,7 @@ def get(reader: Reader, dream_id: str) -> wire.DreamRecord:
 
 def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
     """Return a stored dream as the API answers it."""
-    return wire.DreamRecord(
-        id=dream.id,
-        at=dream.at,
-        archive=dream.archive,
-        tokens_used=dream.tokens_used,
-        token_budget=dream.token_budget,
-        trigger=dream.trigger,
-        counts=dream.counts,
-        operation=dream.operation,
-        tokenizer=tokenizer.TOKENIZER,
-        proposals=convert(dream.proposals, list[wire.Proposal]),
-        waiting=dream.waiting,
-        failure=failure_answer(dream.failure),
-    )
-
-
-def failure_answer(failure: FailureRecord | None) -> wire.Failure | None:
-    """Return a stored failure of a dream as the API answers it; None for None."""
-    return None if failure is None else wire.Failure(failure.code, failure.message, failure.hint)
+    return convert(dream, wire.DreamRecord, from_attributes=True)
 
 
 def _announce(writer: Writer, plan: DreamPlan, archive: ArchiveRecord, *, indexed: bool) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.errors import NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.store import (
@@ -73,12 +74,10 @@ def operation_number(text: str) -> int:
 def operation_answer(reader: Reader, record: OperationRecord) -> wire.Operation:
     """Return an operation as the API shows it."""
     undone = re.fullmatch(r"undo (\d+)", record.why)
-    return wire.Operation(
+    return mapped(
+        record,
+        wire.Operation,
         id=str(record.seq),
-        seq=record.seq,
-        at=record.at,
-        who=record.who,
-        why=record.why,
         parent=str(record.parent) if record.parent else None,
         changes=change_answers(record),
         undoable=is_undoable(reader, record),
@@ -217,18 +216,6 @@ def text_at(reader: Reader, path: str, operation: int) -> NewText | None:
 
 
 # Archives
-
-
-def archive_answer(record: ArchiveRecord) -> wire.Archive:
-    """Return an archive as the API lists it, without its body."""
-    return wire.Archive(
-        sha256=record.sha256,
-        kind=record.kind,
-        at=record.at,
-        size=record.size,
-        entries=record.entries,
-        ref=record.ref,
-    )
 
 
 def archive_body(reader: Reader, address: str) -> bytes:

@@ -12,6 +12,7 @@ import orjson
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, failure_of
 from reverie.git import posix_folder
 from reverie.importers.chunks import PartialLine, plan_chunk, why_not
@@ -132,15 +133,13 @@ class ChunkPlan(msgspec.Struct):
 
     def answer(self, offset: int) -> wire.ChunkAnswer:
         """Return the API's answer for this chunk; `offset` is the import's position after it."""
-        return wire.ChunkAnswer(
+        return mapped(
+            self,
+            wire.ChunkAnswer,
             offset=offset,
-            lines=self.lines,
             added=len(self.sealed),
-            duplicates=self.duplicates,
             redacted=len(self.taken),
-            counts=self.counts,
             kinds=dict(Counter(one.kind for _, one in self.taken)),
-            problems=self.problems,
         )
 
 
@@ -185,18 +184,6 @@ def position(reader: Reader, import_id: str) -> ImportRecord:
     if here.forgotten is not None:
         raise imported_threads.refusal()
     return here
-
-
-def position_answer(here: ImportRecord) -> wire.ImportPlace:
-    """Return the position of an import as the API answers it."""
-    return wire.ImportPlace(
-        id=here.id,
-        thread=here.thread,
-        offset=here.offset,
-        lines=here.lines,
-        check_from=here.check_from,
-        sha256=here.sha256,
-    )
 
 
 def snapshot(

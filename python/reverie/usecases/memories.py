@@ -9,7 +9,7 @@ import msgspec
 
 from reverie import tokenizer, wire
 from reverie.consolidate.apply import document_of
-from reverie.decode import convert
+from reverie.decode import mapped
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
@@ -17,7 +17,6 @@ from reverie.documents.parse import items_by_id, parse_document
 from reverie.documents.project_paths import memory_project
 from reverie.doubts import doubted_at
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases.by import By, Files, writes
@@ -30,6 +29,7 @@ from reverie.words import copy_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.models import Candidate, Memory
     from reverie.store import Reader, Writer
     from reverie.text_recall import Hit
 
@@ -45,14 +45,9 @@ class RememberedMemory(MemoryRecord, frozen=True, kw_only=True, rename=None):
 # Conversions
 
 
-def memory_of(record: MemoryRecord) -> Memory:
-    """Return a stored memory as the value that the pure parts work with."""
-    return convert(record, Memory, from_attributes=True)
-
-
 def record_of(memory: Memory) -> MemoryRecord:
     """Return a memory value as the record that is stored."""
-    return convert(memory, MemoryRecord, from_attributes=True)
+    return mapped(memory, MemoryRecord)
 
 
 def wording(record: MemoryRecord) -> Wording:
@@ -62,19 +57,11 @@ def wording(record: MemoryRecord) -> Wording:
 
 def memory_answer(record: MemoryRecord) -> wire.Memory:
     """Return a memory as the API shows it."""
-    return wire.Memory(
-        id=record.id,
+    return mapped(
+        record,
+        wire.Memory,
         type=record.type.value,
-        content=record.content,
         tags=list(record.tags),
-        document=record.document,
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        access_count=record.access_count,
-        last_accessed_at=record.last_accessed_at,
-        trust=record.trust,
-        provenance=record.provenance,
-        title=record.title,
         fields=dict(record.fields),
         project=memory_project(record) or None,
         in_doubt_since=doubted_at(record.provenance),

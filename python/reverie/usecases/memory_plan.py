@@ -17,10 +17,10 @@ decided by rule, and said in the plan's `fallback`:
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.distill.own_words import typed_by_person, typed_words
@@ -36,7 +36,6 @@ from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.tagged_spans import without_tagged
 from reverie.usecases import review, screening
 from reverie.usecases.consolidation import empty_plan, forgotten_statements
-from reverie.usecases.memories import memory_of
 from reverie.usecases.model_updates import held_updates, turns
 from reverie.usecases.reflection import reflect
 
@@ -94,7 +93,7 @@ def work_on(work: MemoryWork) -> Worked:
     """Return a Worked: the requests to a model that are needed next, or the plan of the memories."""
     if work.reflection is not None:
         return _reflected(work, work.reflection)
-    existing = [memory_of(record) for record in work.snapshot.memories]
+    existing = work.snapshot.memories
     all_pages = pages_of([*source_of(work.messages, work.redactor), *work.files])
     pages = all_pages[:PAGES_MAX]
     project = work.thread.project or PERSON

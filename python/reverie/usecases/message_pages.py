@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.importers.detect import json_object_of
 from reverie.importers.outline import OutlinePart, is_continued, messages_of_part, outline
 from reverie.models import EntryKind
@@ -127,7 +128,7 @@ def page(job: PageJob) -> wire.Page[wire.StoredMessage]:
         messages += messages_of_part(part, opened_entries(job.thread, entries))
     begin = _place_behind(messages, job.after) if job.last is None else max(0, len(messages) - job.last)
     shown = messages[begin : begin + job.limit]
-    items = [_stored(message) for message in shown]
+    items = [mapped(message, wire.StoredMessage) for message in shown]
     more = job.more or begin + len(shown) < len(messages)
     return wire.Page(items=items, next=str(items[-1].first_seq) if items and more else None)
 
@@ -138,19 +139,6 @@ def _place_behind(messages: Sequence[Message], after: int) -> int:
         if message.first_seq == after:
             return index + 1
     return next((index for index, message in enumerate(messages) if message.first_seq > after), len(messages))
-
-
-def _stored(message: Message) -> wire.StoredMessage:
-    """Return a message as the wire has it."""
-    return wire.StoredMessage(
-        role=message.role,
-        content=message.content,
-        first_seq=message.first_seq,
-        last_seq=message.last_seq,
-        at=message.at,
-        tokens=message.tokens,
-        rewound=message.rewound,
-    )
 
 
 def entries(reader: Reader, thread_id: str, *, after: int, limit: int) -> wire.Page[wire.StoredEntry]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from dataclasses import replace as with_fields
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -32,7 +31,7 @@ from reverie.usecases import consolidation, thread_projects
 from reverie.usecases import projects as usecase_projects
 from reverie.usecases.by import By, writes
 from reverie.usecases.consolidation import MemorySnapshot
-from reverie.usecases.memories import memory_of, record_of
+from reverie.usecases.memories import record_of
 from reverie.wire.spaces import ProjectMove
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ def decide(job: SortJob) -> SortPlan:
     """Return the plan that moves memories of older releases to their projects' documents; pure."""
     from reverie.usecases import screening
 
-    before = {record.id: memory_of(record) for record in job.memories.memories}
+    before = {record.id: record for record in job.memories.memories}
     sorted_memories = [
         sorted_memory
         for memory in before.values()
@@ -175,10 +174,10 @@ def _joined(memory: Memory, name: str) -> Memory:
     own = memory.project or ""
     provenance = {**memory.provenance, "project": name}
     if memory.trust == "person" or folder_of(memory.document) != own:
-        return with_fields(memory, project=name, provenance=provenance)
+        return replace(memory, project=name, provenance=provenance)
     content = re.sub(rf"\bthe project {re.escape(own)}(?![\w-])", f"the project {name}", memory.content)
     document = moved_to_project(memory.document, own, name)
-    return with_fields(memory, project=name, document=document, content=content, provenance=provenance)
+    return replace(memory, project=name, document=document, content=content, provenance=provenance)
 
 
 def _is_known(memory: Memory, others: Iterable[Memory]) -> bool:
@@ -210,7 +209,7 @@ def _sorted(memory: Memory, threads: Mapping[str, str]) -> Memory:
     is_general = memory.document.startswith(("facts/", "episodes/")) and folder_of(memory.document) is None
     document = in_project(memory.document, name) if is_general and memory.trust != "person" else memory.document
     provenance = {**memory.provenance, "project": name}
-    return with_fields(memory, project=name, document=document, provenance=provenance)
+    return replace(memory, project=name, document=document, provenance=provenance)
 
 
 def _why(plan: SortPlan, **_: Any) -> str:

@@ -6,10 +6,13 @@ MEMORY.md, in which people and other programs have lines of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from reverie import tokenizer, wire
+from reverie.decode import mapped
 from reverie.documents import index
 from reverie.documents.edit import is_listed
 from reverie.documents.index import ArchiveEntry, DocumentEntry, update_memory_list
@@ -47,8 +50,7 @@ BEHIND_MAX = 2_000  # operations; further behind, reading all documents again is
 _CACHED_MAX: Final = 4_096  # entries of documents in all projects; some 300 bytes each
 
 
-@dataclass(frozen=True, slots=True)
-class ListedDocument:
+class ListedDocument(Struct, frozen=True):
     """One document without its text. `operation` wrote this version."""
 
     path: str
@@ -58,17 +60,6 @@ class ListedDocument:
     updated_at: str
     summary: str
     operation: int
-
-    def answer(self) -> wire.Document:
-        """Return this listed document as the API lists it, without its text."""
-        return wire.Document(
-            path=self.path,
-            size=self.size,
-            etag=self.sha256,
-            version=self.version,
-            updated_at=self.updated_at,
-            summary=self.summary,
-        )
 
 
 class Listing:
@@ -123,15 +114,7 @@ class Listing:
 
 
 def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
-    return ListedDocument(
-        path=record.path,
-        size=record.size,
-        sha256=record.sha256,
-        version=record.version,
-        updated_at=record.updated_at,
-        summary=record.summary,
-        operation=reader.version(Kind.DOCUMENT, (record.path,)) or 0,
-    )
+    return mapped(record, ListedDocument, operation=reader.version(Kind.DOCUMENT, (record.path,)) or 0)
 
 
 def index_text(entries: Iterable[DocumentEntry]) -> str | None:
@@ -145,7 +128,8 @@ def index_answer(
 ) -> wire.IndexAnswer:
     """Return the memory index as the API shows it: the text, and the listed documents in the same order."""
     by_path = {document.path: document for document in documents}
-    items = [replace(by_path[entry.path], summary=entry.summary).answer() for entry in entries if entry.path in by_path]
+    listed = ((by_path[entry.path], entry.summary) for entry in entries if entry.path in by_path)
+    items = [mapped(one, wire.Document, etag=one.sha256, summary=summary) for one, summary in listed]
     return wire.IndexAnswer(text=index_text(entries) or "", items=items, project=project or wire.ABSENT)
 
 

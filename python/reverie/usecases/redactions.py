@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.documents.project_paths import folder_of, memory_project
 from reverie.models import EntryKind
 from reverie.redact import Allow, Redactor
@@ -195,17 +196,12 @@ def _answer(
         places = [place for place in places if place.project == project]
     if not places and not record.more:
         return None
-    return wire.Redaction(
-        id=record.id,
+    return mapped(
+        record,
+        wire.Redaction,
         kind=record.marker,
-        rule=record.rule,
-        shape=record.shape,
-        count=record.count,
         places=places,
-        more=record.more,
         allowed=record.id in allow or f"rule:{record.rule}" in allow,
-        first_at=record.first_at,
-        last_at=record.last_at,
     )
 
 

@@ -31,7 +31,6 @@ from reverie.language_model.prompts import REFLECT, prompt
 from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelMessage, ToolDefinition, ToolResult, message_text
 from reverie.language_model.tool_turn import FACTS_HEADING, read_turn, turn_request
 from reverie.usecases.consolidation import empty_plan
-from reverie.usecases.memories import memory_of
 from reverie.usecases.reflection_edits import Reflected, plan_of
 from reverie.usecases.reflection_files import Folder, Refused
 
@@ -77,7 +76,7 @@ def reflect(work: MemoryWork, entries: Sequence[SourceEntry], bounds: Reflection
     `entries` are what was said since the last reflection: the messages of `work` and its files.
     """
     all_pages = pages_of(entries, page_tokens=PAGE_TOKENS)
-    existing = [memory_of(record) for record in work.snapshot.memories]
+    existing = work.snapshot.memories
     folder = Folder(work.snapshot.documents, existing, project=work.thread.project or PERSON, redactor=work.redactor)
     spent = _Spent()
     read: list[Page] = []

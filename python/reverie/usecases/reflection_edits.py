@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.consolidate.apply import UPDATES_KEPT

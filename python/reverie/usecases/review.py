@@ -12,6 +12,7 @@ from reverie import wire
 from reverie.canonical_json import canonical
 from reverie.consolidate.apply import document_of
 from reverie.consolidate.forgotten import Forgotten, ForgottenStatement, Nearness
+from reverie.decode import mapped
 from reverie.documents.items import Update, Wording
 from reverie.documents.project_paths import memory_project
 from reverie.errors import Conflict, NotFound
@@ -93,7 +94,7 @@ def refused(reader: Reader, held: HeldForPerson, *, at: str) -> CandidateRecord:
     new, old = held.memory, reader.load(MemoryRecord, (held.memory.id,))
     if old is None or old.content == new.content or (old.title, old.fields) != (new.title, new.fields):
         return quarantined(held.candidate, held.why, at=at, reason="forgotten")
-    change = _pending(UpdateMemory(old.id, new.content, new.tags), {old.id: memory_changes.memory_of(old)})
+    change = _pending(UpdateMemory(old.id, new.content, new.tags), {old.id: old})
     return _record("forgotten", held.why, [change], at=at)
 
 
@@ -201,33 +202,25 @@ def _place(record: CandidateRecord) -> tuple[str, str]:
 
 def candidate_answer(reader: Reader, record: CandidateRecord) -> wire.Candidate:
     """Return a candidate as the API shows it."""
-    return wire.Candidate(
-        id=record.id,
-        state=record.state,
-        reason=record.reason,
-        why=record.why,
+    return mapped(
+        record,
+        wire.Candidate,
         changes=[_change_answer(reader, change, record) for change in record.changes],
-        created_at=record.created_at,
-        decided_at=record.decided_at,
-        decided_by=record.decided_by,
-        memories=list(record.result),
+        memories=record.result,
     )
 
 
 def _change_answer(reader: Reader, change: PendingChange, record: CandidateRecord) -> wire.PendingChange:
     memory = None if change.memory is None else reader.load(MemoryRecord, (change.memory,))
     kind = change.type if memory is None else memory.type
-    return wire.PendingChange(
-        action=change.action,
-        memory=change.memory,
-        before=change.before,
+    return mapped(
+        change,
+        wire.PendingChange,
         content=change.content if change.action != "DELETE" else None,
         type=None if kind is None else kind.value,
         tags=list(change.tags),
-        title=change.title,
         fields=dict(change.fields),
         project=(change.project if memory is None else memory_project(memory)) or None,
-        provenance=change.provenance,
         stale=record.state == "waiting" and not _fits(reader, change),
     )
 

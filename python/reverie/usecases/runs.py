@@ -8,13 +8,13 @@ of file tools in the thread.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from reverie import wire
-from reverie.decode import convert
+from reverie.decode import convert, mapped
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests import Outcome
 from reverie.paths import safe_relative
@@ -90,33 +90,12 @@ def get_file(reader: Reader, run_id: str, path: str) -> RunFileRecord:
 
 def answer(reader: Reader, record: RunRecord) -> wire.Run:
     """Return a run as the API shows it, with its files but without their contents."""
-    return wire.Run(
-        id=record.id,
-        agent=record.agent,
-        thread=record.thread,
-        title=record.title,
-        project=record.project,
-        state=record.state,
-        created_at=record.created_at,
-        updated_at=record.updated_at,
-        completed_at=record.completed_at,
-        ended_by=record.ended_by,
-        files=[wire.RunFile(**shown(file)) for file in files_of(reader, record.id)],
-        working_memory=dict(record.working_memory),
+    return mapped(
+        record,
+        wire.Run,
+        files=[mapped(file, wire.RunFile) for file in files_of(reader, record.id)],
         result=None if record.answer is None else convert(record.answer, wire.RunResult),
     )
-
-
-def file_answer(record: RunFileRecord) -> wire.RunFileText:
-    """Return a file of a run with its content."""
-    return wire.RunFileText(**shown(record), content=record.content)
-
-
-def shown(record: RunFileRecord) -> dict[str, Any]:
-    """Return the fields of a run's file as the API shows them, without its content."""
-    fields = asdict(record)
-    del fields["content"]
-    return fields
 
 
 def due(reader: Reader, *, idle_since: str, completed: set[str]) -> list[tuple[str, wire.RunEnd]]:
@@ -283,17 +262,7 @@ def commit(to: Writer, _: By, plan: RunPlan, *, ended_by: wire.RunEnd) -> wire.R
     for file in plan.files:
         to.save(file, file_key(run.id, file.path))
     changes = consolidation.commit(to, plan.memories)
-    result = wire.RunResult(
-        candidates=changes.proposed,
-        changes=changes.changes,
-        tier=changes.tier,
-        operation=changes.operation,
-        fallback=changes.fallback,
-        counts=changes.counts,
-        proposals=changes.proposals,
-        waiting=changes.waiting,
-        forgotten=changes.forgotten,
-    )
+    result = mapped(changes, wire.RunResult, candidates=changes.proposed)
     ended = replace(
         run,
         state="completed",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from reverie import consolidate, tokenizer, wire
 from reverie.consolidate import Decision
-from reverie.decode import convert
+from reverie.decode import convert, mapped
 from reverie.distill.own_words import own_words
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.escape import clean
@@ -29,7 +29,7 @@ from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, Mem
 from reverie.store.codec import to_ms
 from reverie.usecases import review
 from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
-from reverie.usecases.memories import memory_of, record_of
+from reverie.usecases.memories import record_of
 from reverie.usecases.origins import FoundOrigins, Origins
 from reverie.usecases.scope import concerns_person, holds_everywhere
 from reverie.usecases.sources import threads_of
@@ -75,7 +75,7 @@ def decide(
 
 def decide_screened(snapshot: MemorySnapshot, usable: review.Screened, *, at: str, random: bytes) -> MemoryPlan:
     """Return the plan of the changes that screened candidates make to the memories; pure. `random` seeds new ids."""
-    existing = [memory_of(record) for record in snapshot.memories]
+    existing = snapshot.memories
     tier = Tier(snapshot.tier) if snapshot.tier else tier_of(existing, snapshot.window)
     decision = consolidate.decide(usable.usable, existing, tier)
     return plan_decision(snapshot, usable, decision, existing=existing, tier=tier, at=at, random=random)
@@ -207,7 +207,7 @@ def plan_changes(
 ) -> MemoryPlan:
     """Return the plan of changes that were decided elsewhere (by a dream); pure."""
     decision = Decision(tuple(changes), tuple(proposals))
-    existing = [memory_of(record) for record in snapshot.memories]
+    existing = snapshot.memories
     none = review.Screened([], [], 0)
     return plan_decision(snapshot, none, decision, existing=existing, tier=None, at=at, random=b"")
 
@@ -257,17 +257,13 @@ def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:
         case Delete():
             return wire.DeleteChange(id=change.id)
         case Update():
-            return wire.UpdateChange(
-                id=change.id,
-                content=change.content,
-                tags=list(change.tags),
-                candidate_index=change.candidate_index,
-            )
+            return mapped(change, wire.UpdateChange, tags=list(change.tags))
         case Add():
             new = change.candidate
-            return wire.AddChange(
+            return mapped(
+                new,
+                wire.AddChange,
                 type=new.type.value,
-                content=new.content,
                 tags=list(new.tags),
                 id=next(added),
                 candidate_index=change.candidate_index,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from reverie import wire
 from reverie.store import SessionRecord, SessionsCursor
 from reverie.usecases.by import By, writes
 
@@ -75,18 +74,3 @@ def end(to: Writer, _: By, client: str, session: str) -> SessionRecord | None:
     changed = [ended if other is stored else other for other in sessions]
     to.save(SessionsCursor(sessions=changed), SessionsCursor.KEY)
     return ended
-
-
-def answer(session: SessionRecord) -> wire.Session:
-    """Return a session as the API answers it."""
-    return wire.Session(
-        client=session.client,
-        session=session.session,
-        thread=session.thread,
-        project=session.project,
-        pid=session.pid,
-        before=session.before,
-        started_at=session.started_at,
-        updated_at=session.updated_at,
-        ended_at=session.ended_at,
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
+from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import Kind, SpaceRecord, TokenRecord
 from reverie.usecases.authors import OWN_AUTHORS
@@ -83,13 +84,7 @@ def _exists(writer: Writer, name: str) -> bool:
 
 def _answer(token_sha256: str, record: TokenRecord) -> wire.Token:
     """Return a token as the API shows it."""
-    return wire.Token(
-        id=_id_of(token_sha256),
-        space=record.space,
-        agent=record.agent,
-        created_at=record.created_at or None,
-        token=wire.ABSENT,
-    )
+    return mapped(record, wire.Token, id=_id_of(token_sha256), created_at=record.created_at or None, token=wire.ABSENT)
 
 
 def _id_of(token_sha256: str) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from reverie import tokenizer, wire
+from reverie import wire
 from reverie.context.units import is_turn_finished
+from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line
@@ -92,23 +93,11 @@ def _newest_cursor(thread: ThreadRecord) -> str:
 
 def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
     """Return a thread as the API answers it; `window` (tokens) is for a thread that names none."""
-    return wire.Thread(
-        id=thread.id,
-        agent=thread.agent,
-        title=thread.title,
-        model=thread.model,
-        context_window=thread.context_window,
-        source=thread.source,
-        message_count=thread.message_count,
-        tokens=thread.tokens,
-        distillations=thread.distillations,
+    return mapped(
+        thread,
+        wire.Thread,
         context=usecase_window.context_use(thread, window),
-        cleared=None
-        if thread.cleared is None
-        else wire.Cleared(edits=thread.cleared.edits, tokens=thread.cleared.tokens),
-        created_at=thread.created_at,
-        updated_at=thread.updated_at,
-        tokenizer=tokenizer.TOKENIZER,
+        cleared=None if thread.cleared is None else mapped(thread.cleared, wire.Cleared),
         project=projects.of_thread(thread),
     )
 
@@ -276,9 +265,7 @@ def add_note(to: Writer, by: By, thread_id: str, content: str, category: NoteCat
 
 def note_answer(note: NoteRecord) -> wire.Note:
     """Return a stored note as the API answers it."""
-    return wire.Note(
-        id=note.id, content=note.content, category=note.category, at=note.at, thread=note.thread or wire.ABSENT
-    )
+    return mapped(note, wire.Note, thread=note.thread or wire.ABSENT)
 
 
 @writes("note.delete")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie import tokenizer, wire
+from reverie.decode import mapped
 from reverie.errors import ModelFailed
 from reverie.models import DATE_CHARS
 from reverie.store import SYSTEM_SPACE, LedgerRecord, SpendRecord, ThreadRecord
@@ -133,14 +134,11 @@ def model_spend(store: Store, at: str) -> list[wire.ModelSpend]:
     """Return what requests to models used on the UTC day of `at`, over all spaces, one entry for each role."""
     with store.reader(SYSTEM_SPACE) as reader:
         return [
-            wire.ModelSpend(
+            mapped(
+                record,
+                wire.ModelSpend,
                 role=role,
-                calls=record.calls,
-                failed=record.failed,
                 open=len(record.reserved),
-                input_tokens=record.input_tokens,
-                output_tokens=record.output_tokens,
-                cached_tokens=record.cached_tokens,
                 reserved_tokens=sum(record.reserved.values()),
             )
             for role, record in _records(reader, at[:DATE_CHARS])

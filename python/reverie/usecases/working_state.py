@@ -15,7 +15,7 @@ import msgspec
 
 from reverie import tokenizer, wire
 from reverie.context.units import open_turn_start
-from reverie.decode import from_msgpack
+from reverie.decode import convert, from_msgpack
 from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.join import main_line, tool_ids, with_asides
@@ -102,15 +102,7 @@ def versions(reader: Reader, thread_id: str) -> tuple[int | None, int | None]:
 
 def state_answer(state: WorkingState) -> wire.WorkingState:
     """Return a working state as the API answers it."""
-    sources = state.sources
-    return wire.WorkingState(
-        current_task=state.current_task,
-        **{name: list(getattr(state, name)) for name in state_text.LISTS},
-        updated_at=state.updated_at,
-        sources=wire.StateSources(
-            current_task=sources.current_task, **{name: list(getattr(sources, name)) for name in state_text.LISTS}
-        ),
-    )
+    return convert(state, wire.WorkingState, from_attributes=True)
 
 
 # Reading: snapshot, decide

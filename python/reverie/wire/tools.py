@@ -31,22 +31,3 @@ class ToolAnswer(Reply):
 
     content: str
     is_error: bool
-
-
-class ToolMemory(Reply):
-    """A memory as the tool `recall` returns it; `from` is its document, `doubt` says since when it is in doubt."""
-
-    type: str
-    content: str
-    from_: str = field(name="from")
-    tags: list[str]
-    updated_at: str
-    doubt: str | None = None
-
-
-class ToolRecall(Reply):
-    """Result of the tool `recall`. `about` says that memories are data, `weaker` how many less relevant ones exist."""
-
-    about: str
-    memories: list[ToolMemory]
-    weaker: str | None = None

@@ -79,6 +79,7 @@ def record(key: str) -> MemoryRecord:
         id=key,
         type=MemoryType.PROCEDURE,
         content="",
+        tags=(),
         document="",
         created_at=AT,
         updated_at=AT,

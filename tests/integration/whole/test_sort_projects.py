@@ -32,6 +32,7 @@ def memory(name: str, kind: MemoryType, thread: str, project: str | None, *, per
         id=name,
         type=kind,
         content="",
+        tags=(),
         document="",
         created_at=AT,
         updated_at=AT,

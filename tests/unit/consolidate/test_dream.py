@@ -8,9 +8,9 @@ import os
 import random
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from reverie import canonical_json, tokenizer, wire
 from reverie.consolidate import DreamPlan, apply, plan_oldest
@@ -28,7 +28,7 @@ REDACT = Redactor([SECRET]).text
 
 def fact(number: int, content: str, kind: str = "fact", **more: object) -> Memory:
     known = Memory(f"mem_{number}", MemoryType(kind), content, ("tag",), "facts/project.md", AT, AT)
-    return replace(known, **more)  # type: ignore[arg-type] # fields of Memory
+    return replace(known, **more)
 
 
 MEMORIES = [

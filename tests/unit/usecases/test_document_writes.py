@@ -104,6 +104,7 @@ def test_ids_and_records_that_the_caller_made_are_taken(notes: Notes) -> None:
         id="mem_mine",
         type=MemoryType.FACT,
         content="",
+        tags=(),
         document="",
         created_at=AT,
         updated_at=AT,

@@ -14,7 +14,6 @@ from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord
 from reverie.usecases import consolidation, screening
 from reverie.usecases.capacity import EstimatedTokens
-from reverie.usecases.memories import memory_of
 from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.recall import Recall
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
@@ -197,7 +196,7 @@ def test_the_tier_is_that_of_the_exact_count(store: Store) -> None:
         return tier
 
     def exact(window: int) -> Tier:
-        existing = [memory_of(record) for record in whole(store).memories]
+        existing = whole(store).memories
         return screening.tier_of(existing, window)
 
     windows = (100_000, 500_000, 700_000, 1_000_000, 2_000_000)

@@ -31,7 +31,7 @@ def put(store: Store, number: int, text: str | None) -> None:
             writer.delete(Kind.DOCUMENT, (path,))
             return
         memory = MemoryRecord(
-            id=identity, type=MemoryType.FACT, content=text, document=path, created_at=AT, updated_at=AT
+            id=identity, type=MemoryType.FACT, content=text, tags=(), document=path, created_at=AT, updated_at=AT
         )
         writer.save(memory, (identity,))
         document = DocumentRecord(path=path, content=text, sha256="", size=len(text), version=1, updated_at=AT)
