@@ -29,11 +29,13 @@ impl Output {
     }
 
     /// Append bytes unchanged.
+    #[inline]
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Append a byte.
+    #[inline]
     pub(crate) fn byte(&mut self, byte: u8) {
         self.bytes.push(byte);
     }
@@ -44,6 +46,7 @@ impl Output {
     }
 
     /// Append an integer, if a double represents it exactly.
+    #[inline]
     pub(crate) fn integer(&mut self, integer: i64) -> Result<(), Unrepresentable> {
         if !(-INTEGER_MAX..=INTEGER_MAX).contains(&integer) {
             return Err(Unrepresentable::BeyondInteger);
@@ -139,6 +142,7 @@ impl Output {
     }
 
     /// Remove the last bytes.
+    #[inline]
     fn drop_last(&mut self, count: usize) {
         self.bytes.truncate(self.bytes.len() - count);
     }
@@ -162,6 +166,7 @@ impl Output {
     }
 
     /// Append a number in decimal, two digits at a time.
+    #[inline]
     fn digits(&mut self, mut number: u64) {
         let mut buffer = [0; 20];
         let mut from = buffer.len();

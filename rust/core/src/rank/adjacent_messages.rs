@@ -9,6 +9,13 @@ use super::documents::Documents;
 /// No message.
 const NONE: u32 = u32::MAX;
 
+/// The direction in which a neighbour is looked for: one number before, or one number behind.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Before,
+    Behind,
+}
+
 /// For each slot of a segment, the slots of the messages one number before and one number behind.
 pub(super) struct AdjacentMessages {
     before: Vec<u32>,
@@ -34,14 +41,13 @@ impl AdjacentMessages {
         adjacent
     }
 
-    /// Return the slot of the message one number before, removed ones included; None where it is not in this segment.
-    pub(super) fn before(&self, slot: u32) -> Option<u32> {
-        self.before.get(slot as usize).copied().filter(|&found| found != NONE)
-    }
-
-    /// Return the slot of the message one number behind, removed ones included; None where it is not in this segment.
-    pub(super) fn behind(&self, slot: u32) -> Option<u32> {
-        self.behind.get(slot as usize).copied().filter(|&found| found != NONE)
+    /// Return the slot of the message beside one, removed ones included; None where it is not in this segment.
+    pub(super) fn beside(&self, slot: u32, side: Side) -> Option<u32> {
+        let slots = match side {
+            Side::Before => &self.before,
+            Side::Behind => &self.behind,
+        };
+        slots.get(slot as usize).copied().filter(|&found| found != NONE)
     }
 
     /// Note which of these messages of one thread are adjacent, and clear the list.
@@ -68,7 +74,7 @@ pub(super) fn numbered(id: &str) -> Option<(&str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::super::documents::Documents;
-    use super::{AdjacentMessages, numbered};
+    use super::{AdjacentMessages, Side, numbered};
 
     /// Every message of every thread knows the two beside it, and none of another thread.
     #[test]
@@ -88,7 +94,8 @@ mod tests {
                 let (thread, number) = numbered(id)?;
                 documents.find(&format!("{thread}/{}", number.checked_add_signed(step)?))
             };
-            assert_eq!((adjacent.before(slot), adjacent.behind(slot)), (beside(-1), beside(1)), "{id}");
+            let found = [Side::Before, Side::Behind].map(|side| adjacent.beside(slot, side));
+            assert_eq!(found, [beside(-1), beside(1)], "{id}");
         }
     }
 }

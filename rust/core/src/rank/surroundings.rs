@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::adjacent_messages::numbered;
+use super::adjacent_messages::{Side, numbered};
 use super::bm25::Bm25;
 use super::documents::Documents;
 use super::filter::Filter;
@@ -77,13 +77,6 @@ impl Candidate {
     fn neighbours(&self) -> impl Iterator<Item = Place> {
         self.before.into_iter().chain(self.behind).flatten()
     }
-}
-
-/// The direction in which a neighbour is looked for.
-#[derive(Clone, Copy)]
-enum Side {
-    Before,
-    Behind,
 }
 
 impl Index {
@@ -159,10 +152,7 @@ impl Index {
     /// Return the message that is beside another one in the same segment.
     fn adjacent(&self, (part, slot): Place, side: Side) -> Option<Place> {
         let segment = self.segments.get(part)?;
-        let found = match side {
-            Side::Before => segment.adjacent().before(slot),
-            Side::Behind => segment.adjacent().behind(slot),
-        };
+        let found = segment.adjacent().beside(slot, side);
         found.filter(|&found| segment.documents.live().contains(found)).map(|found| (part, found))
     }
 

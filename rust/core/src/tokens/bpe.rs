@@ -18,11 +18,6 @@ pub(crate) fn count(piece: &[u8], vocabulary: &Vocabulary) -> usize {
         .unwrap_or_else(|| heap_merge::count(piece, vocabulary))
 }
 
-/// Return the lengths in bytes of a piece's tokens, in order.
-pub(crate) fn token_lengths(piece: &[u8], vocabulary: &Vocabulary) -> Vec<usize> {
-    heap_merge::token_lengths(piece, vocabulary)
-}
-
 /// Count the tokens of a long piece by windows that overlap, or return None if two of them have no token in common.
 ///
 /// This is exact. A list of tokens is what merging makes of their bytes if that holds for each two neighbours: the

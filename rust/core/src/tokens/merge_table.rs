@@ -3,60 +3,86 @@
 use crate::tokens::piece_key::{PieceKey, slot};
 use crate::tokens::prefetch;
 
-/// Entries of a bucket, which fills one cache line.
-const BUCKET_KEYS: usize = 4;
-const BUCKET_PAIRS: usize = 8;
-
 /// A bucket, aligned to a cache line.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Bucket<T>(T);
 
-/// The set of tokens that have a [`PieceKey`], a hash table.
-///
-/// Buckets of four, empty slots 0; a full bucket overflows into the next.
-pub(crate) struct TokenSet {
-    buckets: Vec<Bucket<[PieceKey; BUCKET_KEYS]>>,
+/// A hash table of entries that fill a cache line by `N`; an empty slot has the default. A full bucket overflows into
+/// the next.
+struct Table<T, const N: usize> {
+    buckets: Vec<Bucket<[T; N]>>,
 }
+
+impl<T: Copy + Default + PartialEq, const N: usize> Table<T, N> {
+    /// An empty table of so many buckets.
+    fn new(buckets: usize) -> Self {
+        Self { buckets: vec![Bucket([T::default(); N]); buckets] }
+    }
+
+    /// Insert an entry.
+    fn insert(&mut self, hash: u64, entry: T) {
+        let mut bucket = slot(hash, self.buckets.len());
+        loop {
+            if let Some(free) = self.buckets[bucket].0.iter_mut().find(|entry| **entry == T::default()) {
+                *free = entry;
+                return;
+            }
+            bucket = self.next(bucket);
+        }
+    }
+
+    /// Prefetch the bucket of a hash.
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        prefetch(&self.buckets[slot(hash, self.buckets.len())]);
+    }
+
+    /// Return what `find` finds in a bucket where an entry of this hash may be.
+    #[inline]
+    fn find<R>(&self, hash: u64, find: impl Fn(&[T; N]) -> Option<R>) -> Option<R> {
+        let mut bucket = slot(hash, self.buckets.len());
+        loop {
+            let Bucket(entries) = &self.buckets[bucket];
+            let found = find(entries);
+            if found.is_some() || entries[N - 1] == T::default() {
+                return found;
+            }
+            bucket = self.next(bucket);
+        }
+    }
+
+    /// The bucket after one, wrapping around.
+    #[inline]
+    fn next(&self, bucket: usize) -> usize {
+        if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
+    }
+}
+
+/// The set of tokens that have a [`PieceKey`].
+pub(crate) struct TokenSet(Table<PieceKey, 4>);
 
 impl TokenSet {
     /// An empty set with room for `count` tokens, half full at most.
     pub(crate) fn with_capacity(count: usize) -> Self {
-        Self { buckets: vec![Bucket([PieceKey::default(); BUCKET_KEYS]); count.div_ceil(2)] }
+        Self(Table::new(count.div_ceil(2)))
     }
 
     /// Insert a key.
     pub(crate) fn insert(&mut self, key: PieceKey) {
-        let mut bucket = slot(key.hash(), self.buckets.len());
-        loop {
-            if let Some(free) = self.buckets[bucket].0.iter_mut().find(|entry| entry.is_empty()) {
-                *free = key;
-                return;
-            }
-            bucket = next_bucket(bucket, self.buckets.len());
-        }
+        self.0.insert(key.hash(), key);
     }
 
     /// Prefetch the bucket of a key.
     #[inline]
     pub(crate) fn prefetch(&self, key: PieceKey) {
-        prefetch(&self.buckets[slot(key.hash(), self.buckets.len())]);
+        self.0.prefetch(key.hash());
     }
 
     /// Return true if the piece of this key is a token.
     #[inline]
     pub(crate) fn contains(&self, key: PieceKey) -> bool {
-        let mut bucket = slot(key.hash(), self.buckets.len());
-        loop {
-            let Bucket(entries) = &self.buckets[bucket];
-            if entries.contains(&key) {
-                return true;
-            }
-            if entries[BUCKET_KEYS - 1].is_empty() {
-                return false;
-            }
-            bucket = next_bucket(bucket, self.buckets.len());
-        }
+        self.0.find(key.hash(), |entries| entries.contains(&key).then_some(())).is_some()
     }
 }
 
@@ -117,9 +143,9 @@ impl MergeTable {
             return;
         }
         let hash = hash(pack_pair(left, right));
-        self.common.prefetch(hash);
+        self.common.0.prefetch(hash);
         prefetch(&self.filter[filter_bit(hash).0]);
-        self.rare.prefetch(hash);
+        self.rare.0.prefetch(hash);
     }
 
     /// Return the rank that two adjacent tokens merge into, or [`NONE`].
@@ -164,60 +190,28 @@ fn filter_bit(hash: u64) -> (usize, u64) {
     (slot(hash << 24, FILTER_BITS / 64), 1 << (hash & 63))
 }
 
-/// A hash table from pairs of ranks to the rank that they merge into.
-///
-/// One word an entry, in buckets of eight; a full bucket overflows into the next.
-struct PairTable {
-    buckets: Vec<Bucket<[u64; BUCKET_PAIRS]>>,
-}
+/// Which rank pairs of ranks merge into: one word an entry.
+struct PairTable(Table<u64, 8>);
 
 impl PairTable {
     /// An empty table for `count` pairs.
     fn with_capacity(count: usize) -> Self {
-        Self { buckets: vec![Bucket([0; BUCKET_PAIRS]); (count / BUCKET_PAIRS).next_power_of_two()] }
+        Self(Table::new((count / 8).next_power_of_two()))
     }
 
     /// Insert a pair and the rank that it merges into.
     fn insert(&mut self, pair: u64, merged: u32) {
-        let mut bucket = slot(hash(pair), self.buckets.len());
-        loop {
-            if let Some(free) = self.buckets[bucket].0.iter_mut().find(|entry| **entry == 0) {
-                *free = pair << RANK_BITS | u64::from(merged);
-                return;
-            }
-            bucket = next_bucket(bucket, self.buckets.len());
-        }
-    }
-
-    /// Prefetch the bucket of a hash.
-    #[inline]
-    fn prefetch(&self, hash: u64) {
-        prefetch(&self.buckets[slot(hash, self.buckets.len())]);
+        self.0.insert(hash(pair), pair << RANK_BITS | u64::from(merged));
     }
 
     /// Return the rank that a pair merges into, or [`NONE`].
     #[inline]
     fn get(&self, pair: u64, hash: u64) -> u32 {
-        let mut bucket = slot(hash, self.buckets.len());
-        loop {
-            let Bucket(entries) = &self.buckets[bucket];
-            let mut found = 0;
-            for entry in entries {
-                found |= if entry >> RANK_BITS == pair { *entry } else { 0 };
-            }
-            if found != 0 {
-                return u32::try_from(found & RANK_MASK).unwrap_or(NONE);
-            }
-            if entries[BUCKET_PAIRS - 1] == 0 {
-                return NONE;
-            }
-            bucket = next_bucket(bucket, self.buckets.len());
-        }
+        let found = self.0.find(hash, |entries| {
+            let matching =
+                entries.iter().fold(0, |all, entry| all | if entry >> RANK_BITS == pair { *entry } else { 0 });
+            (matching != 0).then_some(matching)
+        });
+        found.and_then(|entry| u32::try_from(entry & RANK_MASK).ok()).unwrap_or(NONE)
     }
-}
-
-/// The bucket after one, wrapping around.
-#[inline]
-fn next_bucket(bucket: usize, buckets: usize) -> usize {
-    if bucket + 1 == buckets { 0 } else { bucket + 1 }
 }

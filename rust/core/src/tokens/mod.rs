@@ -120,7 +120,7 @@ impl Encoding {
     #[must_use]
     pub fn truncate<'t>(&self, text: &'t str, limit: usize) -> &'t str {
         let Err(LimitExceeded { start, end, before }) = self.count_up_to(text, limit) else { return text };
-        let mut lengths = bpe::token_lengths(&text.as_bytes()[start..end], self.vocabulary);
+        let mut lengths = heap_merge::token_lengths(&text.as_bytes()[start..end], self.vocabulary);
         lengths.truncate(limit - before);
         let mut cut = text.floor_char_boundary(start + lengths.iter().sum::<usize>());
         let mut step = 1;

@@ -63,12 +63,6 @@ impl PieceKey {
         select_unpredictable(same, (rest >> COUNT_SHIFT) as usize, 0)
     }
 
-    /// Return true if this is the key of an empty slot.
-    #[inline]
-    pub(crate) fn is_empty(self) -> bool {
-        self.high == 0
-    }
-
     /// Return a hash of the key; its upper bits are the best.
     #[inline]
     pub(crate) fn hash(self) -> u64 {
