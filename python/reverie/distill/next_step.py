@@ -122,7 +122,6 @@ def _unanswered(said: Utterance) -> str:
 
 
 def _in_hand(facts: Facts) -> list[StateItem]:
-    """Return the next step in the middle of a turn."""
     asked = asking(facts.requests)
     since = asked[-1].seq if asked else 0
     failing = [run for run in facts.failing if run.purpose in CHECKS and run.seq > since]
