@@ -72,7 +72,6 @@ def _changeable(after: dict[str, Memory], identity: str) -> Memory:
 
 
 def _updated(memory: Memory, change: Update, candidates: Sequence[Candidate], at: str) -> Memory:
-    """Return the memory with the content and tags of an UPDATE, its source added to the provenance."""
     provenance = dict(memory.provenance)
     if change.candidate_index is not None and change.candidate_index < len(candidates):
         source = _provenance(candidates[change.candidate_index])
@@ -109,12 +108,10 @@ def _added(candidate: Candidate, identity: str, at: str, orders: dict[str, int])
 
 
 def _provenance(candidate: Candidate) -> dict[str, Any]:
-    """Return the candidate's provenance, with the time at which its content was stated."""
     return candidate.provenance if candidate.at is None else {**candidate.provenance, "at": candidate.at}
 
 
 def _next_orders(memories: Iterable[Memory]) -> dict[str, int]:
-    """Return the next free position in each document."""
     orders: dict[str, int] = {}
     for memory in memories:
         orders[memory.document] = max(orders.get(memory.document, 0), memory.order + 1)

@@ -116,7 +116,6 @@ def _both(kept: Item, dropped: Item) -> Statement | None:
 
 
 def _drop_generic(working: WorkingSet, positions: Sequence[int], tier: Tier, room: int) -> None:
-    """Drop at most `room` generic items that are rarely recalled, the least recalled first."""
     unread = [
         (item.memory.access_count, item.statement.normalized, position)
         for position, item in ((position, working.items[position]) for position in positions)
@@ -165,5 +164,4 @@ def _pairs(working: WorkingSet, positions: Sequence[int], overlap_min: float) ->
 
 
 def _may_change(item: Item) -> bool:
-    """Return True for a stored item that is neither a person's nor touched by this run."""
     return item.memory is not None and not item.is_persons and not item.is_touched

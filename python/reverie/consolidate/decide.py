@@ -141,7 +141,6 @@ class _Consolidation:
         return scope_of(candidate.type, user=candidate.subject == "user", project=candidate.project)
 
     def _related(self, index: int, working: WorkingSet, positions: Iterable[int]) -> list[tuple[Relation, int]]:
-        """Return the relations of a candidate to those of the items that it is related to."""
         keyed = self.candidates[index].type in _KEYED
         new = self.statements[index]
         pairs = [(relate(new, working.items[at].statement, keyed=keyed), at) for at in positions]

@@ -238,7 +238,6 @@ def _source(memory: Memory, redact: Callable[[str], str]) -> Source:
 
 
 def _line(memory: Memory) -> str:
-    """Return a memory as it is read, on one line: type, title, content and tags."""
     return " ".join(" ".join((memory.type.value, memory.title or "", memory.content, *memory.tags)).split())
 
 
@@ -285,7 +284,6 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source], di
 
 
 def _entry(memory: Memory) -> dict[str, Any]:
-    """Return a memory as the archive lists it."""
     entry: dict[str, Any] = {
         "type": memory.type.value,
         "content": memory.content,

@@ -228,7 +228,6 @@ def _says(line: frozenset[str], stems: frozenset[str]) -> bool:
 
 
 def _own_stems(statement: str) -> frozenset[str]:
-    """Return the stems of a statement without the words that an engine put there."""
     return frozenset(stems_in_order(_ENGINE_WORDS.sub(" ", statement)))
 
 

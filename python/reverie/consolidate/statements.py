@@ -201,7 +201,6 @@ def _answers_otherwise(new: Statement, old: Statement) -> bool:
 
 
 def _same_but_quantity(new: Statement, old: Statement) -> bool:
-    """Return True if two statements have as many quantities, and differ in nothing else."""
     if len(new.words) < _QUANTITY_WORDS_MIN or new.affirms != old.affirms:
         return False
     one, ones = _without_quantities(new.normalized)

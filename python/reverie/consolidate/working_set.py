@@ -93,7 +93,6 @@ class WorkingSet:
             self._sets[key][position] = None
 
     def _keys(self, item: Item) -> Iterator[tuple[str, str, str]]:
-        """Yield the keys of the indexes under which an item is found: its text, its subject and its words."""
         statement = item.statement
         yield "text", "", statement.normalized
         if statement.subject is not None:

@@ -94,7 +94,6 @@ def _is_typed(step: Step) -> bool:
 
 
 def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
-    """Yield the sentences that the person typed, each with the weight of its words and its place."""
     found: list[BriefLine] = []
     before: Step | None = None
     for step in steps:

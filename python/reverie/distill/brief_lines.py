@@ -41,6 +41,7 @@ _TERM: Final = 0.5  # of a term that the person used in two sessions
 _NAME_AGEING: Final = 0.3
 _OF_PERSON: Final = 3.0  # of a memory that a person wrote or kept: above everything that was found
 _OF_ENGINE: Final = 1.2  # of another memory
+_PROGRAM: Final = 0.8  # of what a command is worth goes to the first of its program: `go build` of three folders
 _WORDS_MIN: Final = 2  # of a quote beside stop words: "I'd prefer that" says nothing alone
 _TIMES_MIN: Final = 3  # of a command in one session; one that passed after it failed was learnt, and counts for two
 _RARE_WORDS: Final = 3.2  # as rare as one that was used once; so many say what a sentence is about
@@ -242,10 +243,19 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
         features |= {("term", term): terms[term] for term in _terms(one.words) if term in terms}
         if section == "wish" and worth + sum(terms.get(term, 0.0) for term in _terms(one.words)) < _WISH_LEAST:
             continue  # a question on the code, a remark, an order of the moment
+        if section == "command":
+            features["program", _program(one.line.text)] = worth * _PROGRAM
+            worth *= 1 - _PROGRAM
         line = one.line
         chosen = ChosenLine(section, line.kind, one.text, line.at or "", name, line.seq, "", sessions)
         offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING * age), one.tokens, features))
     return offers
+
+
+def _program(command: str) -> str:
+    """Return what a command calls, without options and paths: "go build" of "`go build -v ./...`"."""
+    words = command.strip("`").split()
+    return " ".join(word for word in words if word[0].isalpha() and not set(word) & set("/.=:"))
 
 
 def _worth(one: _Prepared, sessions: int, times: int) -> float | None:

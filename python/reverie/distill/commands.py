@@ -298,7 +298,6 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
 
 
 def _error_line(result: str) -> str:
-    """Return the first line of an output that names an error, else its first line."""
     lines = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
     lines = [line for line in lines if not _WRAPPER.search(line)] or lines
     telling = [line for line in lines if _TELLING.search(line)]

@@ -43,16 +43,10 @@ class Extractive:
     def __init__(self) -> None:
         self._messages: tuple[Message, ...] | None = None
         self._facts: ThreadFacts | None = None
-        self._states: dict[WorkingState | None, WorkingState] = {}
 
     def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
         """Return the working state (tier 1), at most 500 tokens when rendered."""
-        facts = self.facts(messages)
-        if facts is not self._facts:
-            return working_state(facts, previous)
-        if previous not in self._states:
-            self._states[previous] = working_state(facts, previous)
-        return self._states[previous]
+        return working_state(self.facts(messages), previous)
 
     def distill(
         self,
@@ -122,7 +116,7 @@ class Extractive:
             return self._facts
         facts = gather_facts(read_trace(messages))
         if isinstance(messages, tuple):  # a list could be another one the next time
-            self._messages, self._facts, self._states = messages, facts, {}
+            self._messages, self._facts = messages, facts
         return facts
 
     def digest(self, messages: Sequence[Message], previous: str = "") -> str:

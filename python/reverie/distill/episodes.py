@@ -140,7 +140,6 @@ def _is_same(word: str, sha: str) -> bool:
 
 
 def _edited(facts: ThreadFacts, after: int, until: int, roots: Sequence[str]) -> list[str]:
-    """Return the project's files that were edited between two entries, in their order."""
     calls = (call for call in facts.trace.calls if after < call.seq <= until and call.tool in EDITS and call.path)
     paths = dict.fromkeys(call.path for call in calls if not call.failed)
     of_root = {path: next((root for root in roots if path.startswith(f"{root}/")), "") for path in paths}
@@ -261,7 +260,6 @@ def _parts(commit: Commit) -> list[tuple[str, bool]]:
 
 
 def _body(commit: Commit) -> str:
-    """Return a commit's message behind its subject."""
     texts = message_texts(commit.body)
     first = next((number for number, text in enumerate(texts) if commit.subject in text), len(texts))
     # A second `-m` is the message's next paragraph; what opens a pull request in the same line is another text.

@@ -129,7 +129,6 @@ def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]
 
 
 def _origin(call: ToolCall, trace: Trace) -> str:
-    """Return the label of a tool call: its file, else its description, else the tool and its input."""
     if call.path:
         return trace.relative(call.path)
     if call.tool in {"Grep", "Glob"}:
@@ -145,7 +144,6 @@ def _search(call: ToolCall, trace: Trace) -> str:
 
 
 def _input_texts(call: ToolCall, trace: Trace) -> Iterator[str]:
-    """Yield the texts that the agent wrote into a tool call's input, as readable lines."""
     match call.tool:
         case "Bash":
             yield "$ " + _shortened(call.word("command"), trace)

@@ -66,7 +66,6 @@ class KeySentence:
     text: str
     seq: int
     at: str | None
-    by_user: bool = False
     place: int = 0  # among all sentences of the agent; neighbours in one message differ by one
     kind: str = ""
     speaker: str = ""  # who reported it, where the agent did not say it itself
@@ -183,7 +182,6 @@ class Facts:
             self.requests[-1] = replace(last, via="talk")
 
     def _via(self, said: Utterance) -> str:
-        """Return how the person spoke; an aside where the agent was at work."""
         return said.via or ("" if self.stopped or self.is_speech or self.words is None else "aside")
 
     def _proposal(self) -> str:
@@ -211,7 +209,7 @@ class Facts:
         What was found out is no proposal and stays: "The cause is the cache. I suggest to drop it." - "no, keep it".
         """
         text = clip(said.text, MAX_SENTENCE)
-        self.corrections.append(KeySentence(text, said.seq, said.at, by_user=True))
+        self.corrections.append(KeySentence(text, said.seq, said.at))
         since = self.place - _OBJECTED
         self.said = [
             mark
@@ -222,7 +220,7 @@ class Facts:
         ]
 
     def _decide(self, said: Utterance, text: str) -> None:
-        self.decisions.append(KeySentence(text, said.seq, said.at, by_user=True))
+        self.decisions.append(KeySentence(text, said.seq, said.at))
 
     def _add_agent(self, said: Utterance) -> None:
         self.words, self.reply, self.reply_seq, self.calls, self.stopped = said, said.text, said.seq, 0, False
@@ -343,7 +341,6 @@ def _prose_in(call: ToolCall) -> Iterator[str]:
 
 
 def _key(run: Run) -> str:
-    """Return the key by which runs are compared: the purpose for checks, else the program."""
     return " ".join(run.command.split()[:2]) if run.purpose is Purpose.OTHER else run.purpose.value
 
 
@@ -353,8 +350,4 @@ def _renew(paths: dict[str, int], path: str, seq: int) -> None:
 
 
 def _relative(paths: dict[str, int], root: str) -> dict[str, int]:
-    """Return paths relative to the root; a file that was called by two spellings stands where it was used last."""
-    found: dict[str, int] = {}
-    for path, seq in paths.items():
-        _renew(found, path.removeprefix(f"{root}/") if root else path, seq)
-    return found
+    return {path.removeprefix(f"{root}/") if root else path: seq for path, seq in paths.items()}

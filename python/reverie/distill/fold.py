@@ -41,7 +41,6 @@ class ThreadFold(Facts):
         return working_state(self, previous)
 
     def _forget(self) -> None:
-        """Drop what no state can show any more."""
         self.requests = self._requests()
         self.orders = self.orders[-1:]
         self.runs = tuple({run.purpose: _bare(run) for run in self.runs}.values())
@@ -55,7 +54,6 @@ class ThreadFold(Facts):
         self.said = [mark for mark in self.said if id(mark) in newest]
 
     def _requests(self) -> list[Utterance]:
-        """Return the requests that a state can need: the first, the newest tasks, the very last ones."""
         asked = asking(self.requests)
         tasks: dict[str, Utterance] = {}
         for said in filter(is_task, reversed(asked)):

@@ -85,6 +85,16 @@ def current_plan(facts: Facts) -> list[TodoItem]:
     return [item for item in items if is_current or item.status not in OPEN]
 
 
+def _is_newer(asked: Utterance, facts: Facts) -> bool:
+    """Return True for a message that is in hand before the to-do list, which did not change since.
+
+    A short one in the middle of an item steers it, and the item stays in hand.
+    """
+    items = facts.todo
+    is_begun = any(item.status == "in_progress" for item in items)
+    return all(item.seq < asked.seq for item in items) and (is_task(asked) or not is_begun)
+
+
 def steps_ahead(facts: Facts) -> list[StateItem]:
     """Return the next steps, nearest first; empty if the agent reported the end of its work.
 
@@ -105,7 +115,10 @@ def steps_ahead(facts: Facts) -> list[StateItem]:
         return planned or [(clip(mark.text, 2 * ITEM_CHARS), mark.seq) for mark in left[-2:]]
     if facts.is_speech and (order := _unanswered(words)):
         return [(order, words.seq), *planned]
-    return planned or _in_hand(facts)
+    asked = asking(facts.requests)[-1:]
+    if planned and not (asked and _is_newer(asked[0], facts)):
+        return planned
+    return [*_in_hand(facts), *planned]
 
 
 def _unanswered(said: Utterance) -> str:

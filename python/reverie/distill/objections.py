@@ -21,7 +21,7 @@ def objections(facts: ThreadFacts) -> Iterator[Objection]:
     """Yield the person's corrections with specific names, and the commits that were reverted."""
     for said in facts.corrections:
         names = specific_names(said.text)
-        if said.by_user and names:
+        if names:
             yield Objection(said.text, said.at, said.seq, names=names)
     reverted = [(run.command, run.seq) for run in facts.runs if not run.failed]
     reverted += [(commit.body, commit.seq) for commit in facts.commits]

@@ -58,7 +58,6 @@ def own_words(text: str) -> tuple[str, str]:
 
 
 def _without_quotes(lines: list[str]) -> tuple[str, str]:
-    """Return lines without what stands in quotes or behind a colon, and that."""
     own, foreign = [], []
     for line in lines:
         unquoted = _QUOTE.sub(" ", line)

@@ -174,7 +174,6 @@ def _is_plain(command: str) -> bool:
 
 
 def _passed(facts: ThreadFacts) -> tuple[tuple[Run, list[tuple[str, str]]], ...]:
-    """Return the thread's command runs of which at least one part passed, each with the parts that passed."""
     return _with_parts(facts.runs, facts.trace.root)
 
 
@@ -201,7 +200,6 @@ def _parts(run: Run, root: str) -> list[tuple[str, str]]:
 
 
 def _is_reusable(command: str) -> bool:
-    """True if a command is complete, more than plain shell, and names nothing specific to one occasion."""
     bare = _QUOTED.sub("", command)
     return (
         0 < len(command) <= _MAX_COMMAND

@@ -153,7 +153,6 @@ def _is_overruled(answer: AnsweredQuestion, facts: Facts) -> bool:
 
 
 def _decisions(facts: Facts) -> list[StateItem]:
-    """Return the person's decisions, and where these are few the agent's."""
     made = decided(facts, 2 * ITEM_CHARS)
     if len(made) < 3:
         own = [mark for mark in facts.said if mark.kind == "decision"]
@@ -173,7 +172,6 @@ def _next_steps(facts: Facts, before: WorkingState) -> list[StateItem]:
 
 
 def _open_files(facts: Facts) -> list[StateItem]:
-    """Return files read lately, then files edited lately (edited files age out last)."""
     used = facts.used()
     edited = facts.edited
     read = [path for path in list(used)[-_MAX_FILES:] if path not in edited]
@@ -189,7 +187,6 @@ def _blockers(facts: Facts) -> list[StateItem]:
 
 
 def _still_failing(facts: Facts, before: WorkingState) -> list[StateItem]:
-    """Return the blockers of `before`, without checks that ran again."""
     return [
         (text, seq) for text, seq in state_items(before, "blockers") if text.partition(_FAILS)[0] not in facts.checked
     ]

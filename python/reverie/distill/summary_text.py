@@ -147,7 +147,6 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
 
 
 def _by_worth(given: Mapping[Section, Sequence[str]]) -> Iterator[tuple[Section, int]]:
-    """Yield (section, position of the line) pairs in the order in which `pack` takes lines."""
     firm = {
         section: [position for position, line in enumerate(section_lines) if position == 0 or line.startswith(FIRM)]
         for section, section_lines in given.items()

@@ -131,7 +131,6 @@ def _several_paths(given: Mapping[str, Any]) -> list[str]:
 
 
 def _of_file(kind: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return name and input of the Claude Code call equal to one that reads, writes or edits one file."""
     path = _text(given, *_PATH_KEYS)
     if kind == "Read":
         return kind, _without_empty(file_path=path)
@@ -233,7 +232,6 @@ def _todos(given: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _text(given: Mapping[str, Any], *keys: str) -> str:
-    """Return the first of some inputs that is text, or the empty string."""
     return next((given[key] for key in keys if isinstance(given.get(key), str)), "")
 
 

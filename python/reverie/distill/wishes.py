@@ -53,7 +53,6 @@ def wishes(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 
 def _said(facts: ThreadFacts) -> list[Utterance]:
-    """Return what the person says: messages, and answers in their own words to questions asked by a tool."""
     answers = [Utterance("user", one.answer, one.seq, one.at) for one in facts.answers if one.own_words]
     return sorted([*facts.requests, *answers], key=lambda one: one.seq)
 

@@ -237,7 +237,6 @@ class BriefCache:
         return [(one, space.heads.load(reader, (one.id,))) for one in found]
 
     def _of_thread(self, reader: Reader, thread: str) -> _Lines | None:
-        """Return the lines of a thread, None where there are none."""
         checksum = reader.record_checksum(Kind.BRIEF, (thread,))
         known = self._lines.get((reader.space, thread))
         record = None if known is not None and known[0] == checksum else reader.load(BriefRecord, (thread,))
@@ -250,7 +249,6 @@ class BriefCache:
 
 
 def _put(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
-    """Put a value into an LRU cache of at most so many."""
     cache[key] = value
     cache.move_to_end(key)
     if len(cache) > most:
@@ -294,7 +292,6 @@ def _chosen(reader: Reader, project: str, found: Sequence[_Lines], max_tokens: i
 
 
 def _shortened(brief: Brief) -> Brief:
-    """Return a brief with fewer names, or else without the line that was chosen last."""
     *kept, least = brief.lines or brief.last
     names = least.line.text.split() if least.line.kind == _NAMES else []
     if len(names) > _NAMES_LESS:
@@ -304,7 +301,6 @@ def _shortened(brief: Brief) -> Brief:
 
 
 def _admits(reader: Reader, project: str) -> Callable[[str], bool]:
-    """Return the test for lines that the person neither dropped nor forgot."""
     dropped = {str(key[0]) for key in reader.keys(Kind.DROPPED_LINE)}
     forgotten = [
         record.content

@@ -126,7 +126,6 @@ class _ForgottenByPersons:
 
 
 def _fit(one: str, other: str) -> bool:
-    """Return True unless these are two different projects."""
     return one == other or PERSON in {one, other}
 
 

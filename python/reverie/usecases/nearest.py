@@ -136,7 +136,6 @@ def _next_page(known: _Space, reader: Reader) -> list[MemoryRecord] | None:
 def _partners(
     index: MemoryIndex, reader: Reader, seeds: Iterable[MemoryRecord], tier: Tier
 ) -> Iterator[tuple[str, float, str]]:
-    """Yield id, similarity and document of the memories that can be merged with one of `seeds`."""
     for seed in seeds:
         if seed.type is MemoryType.EPISODE or seed.trust == "person":
             continue

@@ -121,7 +121,6 @@ class Origins:
         return WHY[max(sizes, key=lambda origin: sizes[origin])]
 
     def _first_with(self, part: str) -> Origin | None:
-        """Return the origin of the first text that has these words in a row, else None."""
         if self._heard is None:
             segments = (pair for message in self._messages for pair in _segments(message, self._tools, self._words))
             self._heard = [(origin, text.casefold()) for origin, text in segments]
@@ -148,7 +147,6 @@ class Origins:
 def _segments(
     message: Message, tools: dict[str, str], words: Callable[[str], tuple[str, str]]
 ) -> Iterator[tuple[Origin, str]]:
-    """Yield the texts of a message with the origin of each."""
     blocks = message.content if isinstance(message.content, list) else [{"type": "text", "text": message.content}]
     for block in blocks:
         if not isinstance(block, dict):

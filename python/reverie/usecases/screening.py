@@ -273,7 +273,6 @@ def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:
 
 
 def _proposal_answer(change: Update | Delete, why: str) -> wire.Proposal:
-    """Return a change that only a person may make, as the API answers it."""
     if isinstance(change, Update):
         return wire.Proposal(
             change=wire.UpdateChange(id=change.id, content=change.content, tags=list(change.tags)), why=why
@@ -358,6 +357,5 @@ def _text(documents: Mapping[str, DocumentText], path: str, changes: Sequence[It
 
 
 def _wording(memory: Memory) -> Wording:
-    """Return content, tags, title, fields and day of a memory for its document; the day is when it was learnt."""
     day = str(memory.provenance.get("at") or memory.created_at)[:DATE_CHARS]
     return Wording(memory.content, memory.tags, memory.title, memory.fields, day)

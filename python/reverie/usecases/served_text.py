@@ -60,7 +60,6 @@ def _unserved_block(block: dict[str, Any], tools: dict[str, str]) -> dict[str, A
 
 
 def _without_frames(text: str) -> str:
-    """Return a text up to the first frame that marks text served by Reverie, without a listing of memory files."""
     begins = [at for frame in _SERVED if (at := text.find(frame)) >= 0]
     kept = text[: min(begins)] if begins else text
     return _INDEX.sub("", kept) if "Available memory:" in kept else kept
