@@ -251,8 +251,7 @@ class ThreadBrief:
     at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A proposed memory, before consolidation.
 
     `title` and `fields` are for episodes only: the `##` line and its `- Key: value` lines. `subject` says what a fact
@@ -268,7 +267,7 @@ class Candidate:
     title: str | None = None
     fields: tuple[tuple[str, str], ...] = ()
     at: str | None = None
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     project: str = ""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from reverie.consolidate import Decision
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier, Update

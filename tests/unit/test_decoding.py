@@ -8,11 +8,11 @@ import sys
 import msgspec
 import pytest
 
-from reverie.decode import convert, from_json, from_msgpack
+from reverie.decode import convert, from_json, from_msgpack, mapped
 
 FIRST_USES = """
 import sys, threading, msgspec
-from reverie.decode import convert, from_json, from_msgpack
+from reverie.decode import convert, from_json, from_msgpack, mapped
 
 def nested(number):
     inner = [msgspec.defstruct(f"Inner{number}x{field}", [("a", int), ("b", str)]) for field in range(6)]
@@ -65,3 +65,20 @@ def test_types_are_first_used_in_several_threads() -> None:
     """300 types are each first used by four threads at once without crashing the process."""
     ended = subprocess.run([sys.executable, "-c", FIRST_USES], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_struct_has_the_fields_of_its_source() -> None:
+    """Fields are those given, else the source's of the same names, else defaults; one that is nowhere is an error."""
+
+    class Place(msgspec.Struct):
+        """A value with the fields of a point and others."""
+
+        x: int
+        y: int
+        name: str
+        kind: str = "corner"
+
+    assert mapped(Point(1, 2), Place, name="north") == Place(1, 2, "north")
+    assert mapped(Point(1, 2), Place, name="north", y=3, kind="edge") == Place(1, 3, "north", "edge")
+    with pytest.raises(TypeError, match="name"):
+        mapped(Point(1, 2), Place)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from msgspec.structs import replace
 
+from reverie.decode import mapped
 from reverie.documents.project_paths import in_project
 from reverie.doubts import KEY
 from reverie.errors import Conflict
@@ -91,19 +92,15 @@ def _added(candidate: Candidate, identity: str, at: str, orders: dict[str, int])
     document = document_of(candidate, at=at)
     order = orders.get(document, 0)
     orders[document] = order + 1
-    return Memory(
+    return mapped(
+        candidate,
+        Memory,
         id=identity,
-        type=candidate.type,
-        content=candidate.content,
-        tags=candidate.tags,
         document=document,
         created_at=at,
         updated_at=at,
         provenance=_provenance(candidate),
-        title=candidate.title,
-        fields=candidate.fields,
         order=order,
-        project=candidate.project,
     )
 
 

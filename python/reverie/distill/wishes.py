@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from reverie.distill.build import build_candidate
 from reverie.distill.cues import CHAT_WISH, LASTING, PASSING, WISH

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import asdict
-
 from reverie import wire
 from reverie.decode import mapped
 from reverie.documents.edit import append_entry
@@ -183,7 +181,7 @@ def patch(
             field="patches",
             reason="generated",
         )
-    return PatchedDocument(**asdict(record), applied_count=count)
+    return mapped(record, PatchedDocument, applied_count=count)
 
 
 @writes("document.append", answers=DocumentRecord, texts=("entry", "summary"), files=_at_named_path, found=place)

@@ -14,6 +14,7 @@ from reverie.consolidate.forgotten import (
     statements_in,
     stems_in_order,
 )
+from reverie.decode import mapped
 from reverie.documents.layout import type_of_blocks
 from reverie.documents.project_paths import PERSON, memory_project
 from reverie.errors import Conflict
@@ -60,16 +61,7 @@ def _as_words(name: str) -> str:
 
 
 def _candidate(memory: MemoryRecord) -> Candidate:
-    return Candidate(
-        type=memory.type,
-        content=memory.content,
-        tags=memory.tags,
-        title=memory.title,
-        fields=memory.fields,
-        at=memory.updated_at,
-        provenance=memory.provenance,
-        project=memory_project(memory),
-    )
+    return mapped(memory, Candidate, at=memory.updated_at, project=memory_project(memory))
 
 
 def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from reverie import tokenizer, wire
 from reverie.consolidate.apply import document_of
 from reverie.decode import mapped
@@ -181,13 +179,13 @@ def remember(to: Writer, by: By, candidate: Candidate, document: str | None = No
     for part in similar:
         existing = _same_memory(to, part, words, day)
         if existing is not None:
-            return RememberedMemory(**msgspec.structs.asdict(_with_tags(to, by, *existing)), existed=True)
+            return mapped(_with_tags(to, by, *existing), RememberedMemory, existed=True)
     memory_id = by.new_id("mem")
     edit_block(to, replace(by, project=candidate.project), room, Add(memory_id, words))
     record = get(to, memory_id)
     hold_if_forgotten(to, record, who=by.who)
     recall_to_mind(to, record, who=by.who)
-    return RememberedMemory(**msgspec.structs.asdict(record))
+    return mapped(record, RememberedMemory)
 
 
 def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from reverie.usecases.origins import FoundOrigins, Origins
 
 _ID_CHARS = 26  # hex digits of the hash in a candidate's id
-_CANDIDATE_FIELDS = tuple(field.name for field in dataclasses.fields(Candidate))
 _SHOWN_CHARS = 160  # of a forgotten statement that a candidate's `why` quotes
 
 
@@ -85,8 +84,7 @@ def screen(
 
 def quarantined(candidate: Candidate, why: str, *, at: str, reason: Any = "quarantined") -> CandidateRecord:
     """Return the waiting record of a candidate whose words come from outside; `why` names where from."""
-    fields = {name: getattr(candidate, name) for name in _CANDIDATE_FIELDS}
-    return _record(reason, why, [PendingChange(action="ADD", **fields)], at=at)
+    return _record(reason, why, [mapped(candidate, PendingChange, action="ADD")], at=at)
 
 
 def refused(reader: Reader, held: HeldForPerson, *, at: str) -> CandidateRecord:
@@ -359,5 +357,4 @@ def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[st
 
 
 def _candidate(change: PendingChange) -> Candidate:
-    fields = {name: getattr(change, name) for name in _CANDIDATE_FIELDS}
-    return Candidate(**{**fields, "type": change.type or MemoryType.FACT})
+    return mapped(change, Candidate, type=change.type or MemoryType.FACT)

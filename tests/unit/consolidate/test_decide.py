@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reverie.consolidate import apply, capacity, decide
 from reverie.models import Candidate, Memory, MemoryType, Tier

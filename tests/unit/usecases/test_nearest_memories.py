@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier
