@@ -50,10 +50,10 @@ async def execute(
 
     Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
     meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
-    answer where the plan writes nothing, and may be a coroutine where it has to look something up. `complete` adds to
-    the snapshot what its reader does not give. With `outcomes` the model, if one is configured, is asked what the plan
-    needs: they keep its answers over several attempts, and what those have used is written in the transaction of the
-    result. Use cases that write the same records share the name of a `lock`.
+    answer where the plan writes nothing, and may be a coroutine where it has to look something up. The key keeps these
+    answers too. `complete` adds to the snapshot what its reader does not give. With `outcomes` the model, if one is
+    configured, is asked what the plan needs: they keep its answers over several attempts, and what those have used is
+    written in the transaction of the result. Use cases that write the same records share the name of a `lock`.
 
     Raises:
         Conflict: other writers were faster in every try, or the key was used for another request.
@@ -66,7 +66,7 @@ async def execute(
             return replay
         state = await read(services, by.space, snapshot)
         if (answer := skip(state)) is not None:
-            return answer
+            return await _keep(services, by.space, by.key, answer, answers)
         if complete is not None:
             state = await complete(state)
         if outcomes is None or services.models is None:
@@ -81,7 +81,7 @@ async def execute(
             result: A = (await services.submit(write, bulk=bulk_commit)).value
             opened.written(settled)
             return result
-        return outcome
+        return await _keep(services, by.space, by.key, outcome, answers)
 
     async with settlements() as opened:
         return await retry_while_stale(attempt, keyed_lock(lock, by.space))
@@ -180,12 +180,17 @@ async def answer_once(
     replay = await stored_answer(services, space, idempotency, answers)
     if replay is not None:
         return replay
-    answer = await work()
+    return await _keep(services, space, idempotency, await work(), answers)
+
+
+async def _keep(
+    services: Services, space: str, idempotency: tuple[str, str] | None, answer: A, answers: type[A] | None
+) -> A:
+    """Store an answer that no write has stored, and return it, or the one that is there already."""
     if idempotency is None:
         return answer
-    return (
-        await services.submit(Write(space, "", "", lambda _: answer, idempotency=idempotency, answers=answers))
-    ).value
+    kept = Write(space, "", "", lambda _: answer, idempotency=idempotency, answers=answers)
+    return (await services.submit(kept)).value
 
 
 class _UnusedKeyError(ReverieError):

@@ -8,12 +8,11 @@ from reverie import wire
 from reverie.usecases import dream as dream_case
 from reveried.actions.accesses import write_accesses
 from reveried.actions.learn import terms
-from reveried.execute import answer_once, execute
+from reveried.execute import execute
 from reveried.locks import keyed_lock
 from reveried.models.ask import one_at_a_time
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
     from reverie.store import Reader, Write
     from reverie.usecases.by import By
     from reveried.services import Services
@@ -40,25 +39,19 @@ async def dream(
             return dream_case.unwritten_answer(plan, dry_run=dry_run)
         return dream_case.commit.write(by, plan, trigger=trigger)
 
-    outcomes: dict[str, Outcome] = {}
-
-    async def run() -> wire.DreamAnswer:
-        async with keyed_lock("dream", by.space), one_at_a_time(services, by.space):
-            await write_accesses(services)
-            return await execute(
-                services,
-                by,
-                snapshot=lambda reader: dream_snapshot(services, reader, token_budget),
-                outcomes=outcomes,
-                job="dream",
-                plan=dream_case.DreamPlan,
-                commit=commit,
-                answers=wire.DreamAnswer,
-                lock="memories",
-            )
-
-    # A dream that writes nothing has no commit that could store its answer under the key.
-    answer = await answer_once(services, by.space, by.key, run, wire.DreamAnswer)
+    async with keyed_lock("dream", by.space), one_at_a_time(services, by.space):
+        await write_accesses(services)
+        answer = await execute(
+            services,
+            by,
+            snapshot=lambda reader: dream_snapshot(services, reader, token_budget),
+            outcomes={},
+            job="dream",
+            plan=dream_case.DreamPlan,
+            commit=commit,
+            answers=wire.DreamAnswer,
+            lock="memories",
+        )
     if answer.archive is not None and not dry_run:
         await services.sync_service.write_all(by.space)
     return answer

@@ -16,7 +16,7 @@ from reveried.actions import briefs, trust
 from reveried.actions.projects import has_no_remote, known_project, registered
 from reveried.actions.threads import opened_with
 from reveried.drive import write
-from reveried.execute import answer_once, execute, read
+from reveried.execute import execute, read
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
@@ -36,20 +36,14 @@ async def begin(
     source: str | None,
     *,
     again: bool = False,
-    key: tuple[str, str] | None = None,
 ) -> wire.ImportPlace:
     """Open the import of a session, and return its position: 0, or as far as it was imported before.
 
     Raises:
         Conflict: a person deleted the thread of this session, and does not want it `again`.
     """
-
-    async def work() -> wire.ImportPlace:
-        by = By(space, f"import:{client}")
-        opened = await write(services, imports.begin, by, client, session, source, again=again)
-        return mapped(await read(services, space, partial(imports.position, import_id=opened.id)), wire.ImportPlace)
-
-    return await answer_once(services, space, key, work, wire.ImportPlace)
+    opened = await write(services, imports.begin, By(space, f"import:{client}"), client, session, source, again=again)
+    return mapped(await read(services, space, partial(imports.position, import_id=opened.id)), wire.ImportPlace)
 
 
 async def take_chunk(

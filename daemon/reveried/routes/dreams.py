@@ -10,7 +10,6 @@ from reverie.errors import Forbidden
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import dream as action_dream
-from reveried.execute import answer_once
 from reveried.http.route import serves
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
@@ -56,27 +55,17 @@ async def list_schedules(call: Call) -> wire.Page[wire.Schedule]:
     return wire.Page(items=call.services.scheduler.list(call.space))
 
 
-@serves(Dreams.add_schedule)
+@serves(Dreams.add_schedule, once=True)
 async def add_schedule(call: Call) -> wire.Schedule:
     """Add a schedule, or replace the one of the same id."""
     request = call.into(wire.CreateSchedule)
-    services = call.services
-    schedule_id = request.id or services.new_id("sch")
+    schedule_id = request.id or call.services.new_id("sch")
     if call.agent is not None:
         _require_hourly(call, request.cron, schedule_id)
     options = {} if request.options.token_budget is None else {"tokenBudget": request.options.token_budget}
-
-    async def add() -> wire.Schedule:
-        return await services.scheduler.add(
-            call.space,
-            schedule_id,
-            cron=request.cron,
-            timezone=request.timezone,
-            job=request.job,
-            options=options,
-        )
-
-    return await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
+    return await call.services.scheduler.add(
+        call.space, schedule_id, cron=request.cron, timezone=request.timezone, job=request.job, options=options
+    )
 
 
 def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:

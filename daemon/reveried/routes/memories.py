@@ -23,7 +23,7 @@ from reverie.usecases.authors import ANY_AGENT
 from reveried.actions import memories, projects
 from reveried.actions.search import search_space
 from reveried.drive import write
-from reveried.execute import answer_once, read
+from reveried.execute import read
 from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.routes.pagination import record_page
@@ -134,18 +134,13 @@ async def history(call: Call) -> wire.Page[wire.MemoryVersion]:
         return usecase.history(reader, call.params["id"])
 
 
-@serves(Memories.recall)
+@serves(Memories.recall, once=True)
 async def recall(call: Call) -> wire.RecallAnswer:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
-
     selection = await projects.selected(call.services, call.space, body)
-
-    async def search() -> wire.RecallAnswer:
-        answer = await memories.recall(call.services, call.space, body, selection.visible)
-        return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
-
-    return await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer)
+    answer = await memories.recall(call.services, call.space, body, selection.visible)
+    return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
 
 
 def _current(call: Call, memory_id: str) -> wire.Memory:
@@ -153,15 +148,10 @@ def _current(call: Call, memory_id: str) -> wire.Memory:
         return usecase.memory_answer(call.services.accesses.with_access(reader, usecase.get(reader, memory_id)))
 
 
-@serves(Search.search)
+@serves(Search.search, once=True)
 async def search(call: Call) -> wire.SearchAnswer:
     """Return the messages, memories or sections that answer a question, best first; nothing is counted or written."""
-    body = call.into(wire.SearchRequest)
-
-    async def found() -> wire.SearchAnswer:
-        return await search_space(call.services, call.space, body)
-
-    return await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer)
+    return await search_space(call.services, call.space, call.into(wire.SearchRequest))
 
 
 @serves(Memories.candidates)

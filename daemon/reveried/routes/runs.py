@@ -15,7 +15,7 @@ from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import runs
 from reveried.drive import write
-from reveried.execute import answer_once, read
+from reveried.execute import read
 from reveried.http.route import serves
 
 if TYPE_CHECKING:
@@ -104,11 +104,7 @@ async def put_working_memory(call: Call) -> wire.Run:
 @serves(Runs.complete_run)
 async def complete(call: Call) -> wire.RunResult:
     """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
-
-    async def work() -> wire.RunResult:
-        return await runs.complete(call.services, call.by, call.params["id"], ended_by="call")
-
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult)
+    return await runs.complete(call.services, call.by, call.params["id"], ended_by="call")
 
 
 @serves(Runs.run_context)

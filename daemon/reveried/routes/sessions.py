@@ -16,7 +16,7 @@ from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, Validati
 from reverie.usecases import imported, privacy, resume_text
 from reveried.actions import contexts, hooks
 from reveried.actions import sessions as actions
-from reveried.execute import answer_once, decide, read
+from reveried.execute import decide, read
 from reveried.http.route import serves
 from reveried.http.types import Reply
 from reveried.log import logger
@@ -62,19 +62,16 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
         return None
 
 
-@serves(Sessions.start_session)
+@serves(Sessions.start_session, once=True)
 async def begin(call: Call) -> wire.Session:
     """Record a session that begins or continues, and import its transcript from now on."""
-    request = call.into(wire.StartSession)
-    work = partial(actions.begin, call.services, call.space, request, agent=call.agent)
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.Session)
+    return await actions.begin(call.services, call.space, call.into(wire.StartSession), agent=call.agent)
 
 
-@serves(Sessions.end_session)
+@serves(Sessions.end_session, once=True)
 async def end(call: Call) -> wire.Session:
     """Record the end of a session."""
-    work = partial(actions.end, call.services, call.space, call.params["client"], call.params["session"])
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.Session)
+    return await actions.end(call.services, call.space, call.params["client"], call.params["session"])
 
 
 @serves(Sessions.sessions)

@@ -154,14 +154,14 @@ async def rewind(call: Call) -> wire.Rewound:
     return answer
 
 
-@serves(Threads.start_import)
+@serves(Threads.start_import, once=True)
 async def begin_import(call: Call) -> wire.ImportPlace:
     """Open the import of a session's file, and return the position from which to send it."""
     request = call.into(wire.StartImport)
     if request.again and call.agent is not None:
         raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
     of = request.client, request.session, request.source
-    return await imports.begin(call.services, call.space, *of, again=request.again, key=call.idempotency)
+    return await imports.begin(call.services, call.space, *of, again=request.again)
 
 
 @serves(Threads.send_chunk)
