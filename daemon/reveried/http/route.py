@@ -22,7 +22,7 @@ from reverie.errors import (
 from reverie.lazy_regex import lazy_regex
 from reverie.redact import logged
 from reveried import PROTOCOL
-from reveried.execute import answer_once
+from reveried.execute import answer_once, read
 from reveried.http.auth import caller_of
 from reveried.http.message import MethodNotAllowed, send_error
 from reveried.http.types import Call, Reply, Stream
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from reverie.api.endpoint import Endpoint
+    from reverie.store import Reader
     from reveried.http.message import Request, Response
     from reveried.services import Services
 
@@ -74,11 +75,25 @@ class Table(dict["Endpoint[..., Any]", "Handler[Any]"]):
 
         return served
 
+    def reads(
+        self, endpoint: Endpoint[..., T]
+    ) -> Callable[[Callable[[Reader, Call], T | Reply]], Callable[[Reader, Call], T | Reply]]:
+        """Return the decorator of a function of a reader of the caller's space, which runs in a thread."""
+
+        def served(answer: Callable[[Reader, Call], T | Reply]) -> Callable[[Reader, Call], T | Reply]:
+            async def run(call: Call) -> T | Reply:
+                return await read(call.services, call.space, lambda reader: answer(reader, call))
+
+            self[endpoint] = run
+            return answer
+
+        return served
+
 
 API = Table()
 """The routes of the daemon, whose modules enter them by `serves`."""
 
-serves = API.serves
+serves, reads = API.serves, API.reads
 
 
 class _Path:

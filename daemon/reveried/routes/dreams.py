@@ -10,11 +10,12 @@ from reverie.errors import Forbidden
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import dream as action_dream
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reveried.http.types import Call, Reply
     from reveried.jobs import Progress
 
@@ -36,17 +37,13 @@ async def start(call: Call) -> Reply:
     return await jobs.start_job(call, "dream", work)
 
 
-@serves(Dreams.dreams)
-async def list_dreams(call: Call) -> wire.Page[wire.DreamRecord]:
+@reads(Dreams.dreams)
+def list_dreams(reader: Reader, call: Call) -> wire.Page[wire.DreamRecord]:
     """List past dreams, newest first."""
-    return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
+    return record_page(reader, call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
 
 
-@serves(Dreams.dream_record)
-async def get_dream(call: Call) -> wire.DreamRecord:
-    """Return one past dream."""
-    with call.services.store.reader(call.space) as reader:
-        return dream.get(reader, call.params["id"])
+reads(Dreams.dream_record)(lambda reader, call: dream.get(reader, call.params["id"]))
 
 
 @serves(Dreams.schedules)

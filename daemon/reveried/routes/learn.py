@@ -18,7 +18,7 @@ from reverie.store import DistillationRecord
 from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 from reveried.models.ask import prepared
 from reveried.models.transport import request_tokens
 from reveried.routes import jobs
@@ -26,6 +26,7 @@ from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Role
+    from reverie.store import Reader
     from reveried.http.types import Call, Reply
     from reveried.jobs import Progress
 
@@ -33,15 +34,16 @@ OUTPUT_TOKENS = 256  # room for a model that thinks before it answers
 SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object {"ok": true} and nothing else.'
 
 
-@serves(Threads.summaries)
-async def summaries(call: Call) -> wire.Page[wire.PastDistillation]:
+@reads(Threads.summaries)
+def summaries(reader: Reader, call: Call) -> wire.Page[wire.PastDistillation]:
     """List the structured summaries of the thread, imported ones among them, oldest first."""
-    require_thread(call)
-    return await record_page(
+    thread = threads.get(reader, call.params["id"])
+    return record_page(
+        reader,
         call,
         DistillationRecord,
         lambda _, distillation: distill.past_answer(distillation),
-        prefix=(call.params["id"],),
+        prefix=(thread.id,),
         numbered=True,
     )
 

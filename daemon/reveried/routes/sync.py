@@ -12,9 +12,10 @@ from reverie.decode import mapped
 from reverie.errors import ValidationError
 from reverie.usecases import conflicts
 from reveried.drive import write
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reverie.sync.inputs import Answer
     from reveried.http.types import Call
 
@@ -39,19 +40,14 @@ def _answer_of(body: wire.SyncNow) -> Answer | None:
     return given[0] if given else None
 
 
-@serves(Documents.conflicts)
-async def list_conflicts(call: Call) -> wire.Page[wire.Conflict]:
+@reads(Documents.conflicts)
+def list_conflicts(reader: Reader, call: Call) -> wire.Page[wire.Conflict]:
     """Return the open conflicts, oldest first."""
     query = call.query_as(wire.ListQuery)
-    with call.services.store.reader(call.space) as reader:
-        return conflicts.conflict_page(reader, after=query.after or "", limit=query.limit)
+    return conflicts.conflict_page(reader, after=query.after or "", limit=query.limit)
 
 
-@serves(Documents.conflict)
-async def get_conflict(call: Call) -> wire.ConflictText:
-    """Return one conflict with both texts."""
-    with call.services.store.reader(call.space) as reader:
-        return conflicts.conflict_answer(reader, call.params["id"])
+reads(Documents.conflict)(lambda reader, call: conflicts.conflict_answer(reader, call.params["id"]))
 
 
 @serves(Documents.resolve)
