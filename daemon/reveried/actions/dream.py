@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie import wire
 from reverie.usecases import dream as dream_case
-from reveried.actions.accesses import write_accesses
 from reveried.actions.learn import terms
 from reveried.execute import execute
 from reveried.locks import keyed_lock
-from reveried.models.ask import one_at_a_time
 
 if TYPE_CHECKING:
-    from reverie.store import Reader, Write
+    from reverie import wire
+    from reverie.store import Reader
     from reverie.usecases.by import By
     from reveried.services import Services
 
@@ -34,27 +32,18 @@ async def dream(
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
 
-    def commit(plan: dream_case.DreamPlan) -> Write[wire.DreamAnswer] | wire.DreamAnswer:
-        if dry_run or plan.archive is None:
-            return dream_case.unwritten_answer(plan, dry_run=dry_run)
-        return dream_case.commit.write(by, plan, trigger=trigger)
+    def unwritten(plan: dream_case.DreamPlan) -> wire.DreamAnswer | None:
+        return dream_case.unwritten_answer(plan, dry_run=dry_run) if dry_run or plan.archive is None else None
 
-    async with keyed_lock("dream", by.space), one_at_a_time(services, by.space):
-        await write_accesses(services)
-        answer = await execute(
+    async with keyed_lock("dream", by.space):
+        return await execute(
             services,
             by,
-            snapshot=lambda reader: dream_snapshot(services, reader, token_budget),
-            outcomes={},
-            job="dream",
-            plan=dream_case.DreamPlan,
-            commit=commit,
-            answers=wire.DreamAnswer,
-            lock="memories",
+            dream_case.DECIDED,
+            lambda reader: dream_snapshot(services, reader, token_budget),
+            unwritten=unwritten,
+            trigger=trigger,
         )
-    if answer.archive is not None and not dry_run:
-        await services.sync_service.write_all(by.space)
-    return answer
 
 
 def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from reveried.execute import execute, read
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
-    from reverie.store import Reader, ThreadRecord, Write
+    from reverie.store import Reader, ThreadRecord
     from reveried.services import Services
 
 WHO = "import:import"
@@ -102,7 +102,8 @@ async def _take(
     return await execute(
         services,
         By(space, WHO),
-        snapshot=partial(
+        imports.DECIDED,
+        partial(
             imports.snapshot,
             import_id=import_id,
             offset=offset,
@@ -114,20 +115,15 @@ async def _take(
             allow=services.keeper.allow,
             at=services.clock(),
         ),
-        job="import",
-        plan=imports.ChunkPlan,
-        commit=partial(_commit, services, space, import_id, offset),
-        answers=wire.ChunkAnswer,
         lock=import_id,
-        bulk_decide=True,
-        bulk_commit=True,
+        prepare=partial(_opening, services, space, import_id),
+        import_id=import_id,
+        offset=offset,
     )
 
 
-async def _commit(
-    services: Services, space: str, import_id: str, offset: int, plan: imports.ChunkPlan
-) -> Write[wire.ChunkAnswer]:
-    """Return the write that appends a decided piece; a thread's first one also sets its memory index, notes and digest.
+async def _opening(services: Services, space: str, import_id: str, plan: imports.ChunkPlan) -> dict[str, Any]:
+    """Return the `opening` of a decided piece: a thread's first one also sets its memory index, notes and digest.
 
     What was redacted in the compute process is known from here on: its fingerprints are written with the next commit.
     """
@@ -158,7 +154,7 @@ async def _commit(
             opening = imports.Opening(project, index=index, seed=seed)
         else:
             opening = imports.Opening(project, moves)
-    return imports.commit.write(By(space, WHO), import_id, offset, plan, opening=opening)
+    return {"opening": opening}
 
 
 def _piece_end(data: bytes, begin: int, size: int) -> int:
