@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from reverie.language_model.requests import ModelRequest
     from reverie.store import Reader
     from reverie.usecases.by import By
-    from reveried.jobs import Progress
     from reveried.services import Services
 
 
@@ -46,7 +45,7 @@ def start_distilling(services: Services, by: By, thread_id: str) -> wire.Distill
     if lock.locked():
         return None
 
-    async def work(_: Progress) -> wire.DistillAnswer:
+    async def work() -> wire.DistillAnswer:
         async with lock:
             return await distill(services, by, thread_id)
 

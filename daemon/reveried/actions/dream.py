@@ -32,6 +32,10 @@ async def dream(
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
 
+    def snapshot(reader: Reader) -> dream_case.DreamJob:
+        most = services.config.dream.max_token_budget
+        return dream_case.snapshot(reader, terms(services), token_budget=token_budget, max_token_budget=most)
+
     def unwritten(plan: dream_case.DreamPlan) -> wire.DreamAnswer | None:
         return dream_case.unwritten_answer(plan, dry_run=dry_run) if dry_run or plan.archive is None else None
 
@@ -40,13 +44,7 @@ async def dream(
             services,
             by,
             dream_case.DECIDED,
-            lambda reader: dream_snapshot(services, reader, token_budget),
+            snapshot,
             unwritten=unwritten,
             trigger=trigger,
         )
-
-
-def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:
-    """Return a DreamJob: the memories, token budget, settings and time that a dream is decided from."""
-    most = services.config.dream.max_token_budget
-    return dream_case.snapshot(reader, terms(services), token_budget=token_budget, max_token_budget=most)

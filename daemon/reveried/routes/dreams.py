@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import cron_expression, wire
@@ -17,23 +18,20 @@ from reveried.routes.pagination import record_page
 if TYPE_CHECKING:
     from reverie.store import Reader
     from reveried.http.types import Call, Reply
-    from reveried.jobs import Progress
 
 
 @serves(Dreams.dream)
 async def start(call: Call) -> Reply:
     """Dream about what changed since the last dream; a dry run decides and writes nothing."""
-    request, by = call.into(wire.StartDream), call.by
-
-    async def work(_: Progress) -> wire.DreamAnswer:
-        return await action_dream.dream(
-            call.services,
-            by,
-            trigger="manual",
-            token_budget=request.token_budget,
-            dry_run=request.dry_run,
-        )
-
+    request = call.into(wire.StartDream)
+    work = partial(
+        action_dream.dream,
+        call.services,
+        call.by,
+        trigger="manual",
+        token_budget=request.token_budget,
+        dry_run=request.dry_run,
+    )
     return await jobs.start_job(call, "dream", work)
 
 

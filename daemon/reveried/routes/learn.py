@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from reverie.language_model.requests import Role
     from reverie.store import Reader
     from reveried.http.types import Call, Reply
-    from reveried.jobs import Progress
 
 OUTPUT_TOKENS = 256  # room for a model that thinks before it answers
 SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object {"ok": true} and nothing else.'
@@ -51,12 +51,9 @@ def summaries(reader: Reader, call: Call) -> wire.Page[wire.PastDistillation]:
 @serves(Threads.distill)
 async def distill_thread(call: Call) -> Reply:
     """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
-    request, by = call.into(wire.DistillRequest), call.by
+    budget = call.into(wire.DistillRequest).token_budget
     require_thread(call)
-
-    async def work(_: Progress) -> wire.DistillAnswer:
-        return await distill_actions.distill(call.services, by, call.params["id"], token_budget=request.token_budget)
-
+    work = partial(distill_actions.distill, call.services, call.by, call.params["id"], token_budget=budget)
     return await jobs.start_job(call, "distill", work)
 
 
@@ -83,14 +80,11 @@ async def model_requests(call: Call) -> wire.ModelRequests:
 @serves(Threads.reflect)
 async def learn(call: Call) -> Reply:
     """Learn memories from the thread's messages since the last time; to reflect, a model changes the memory files."""
-    reflects, by = call.path.endswith("/reflect"), call.by
+    reflects = call.path.endswith("/reflect")
     require_thread(call)
     if reflects:
         learn_actions.require_tools(call.services)
-
-    async def work(_: Progress) -> wire.MemoryChanges:
-        return await learn_actions.learn(call.services, by, call.params["id"], reflect=reflects)
-
+    work = partial(learn_actions.learn, call.services, call.by, call.params["id"], reflect=reflects)
     return await jobs.start_job(call, "reflect" if reflects else "learn", work)
 
 
