@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -140,19 +140,9 @@ async def retry_while_stale(attempt: Callable[[], Awaitable[T]], lock: asyncio.L
         return await attempt()
 
 
-@overload
-async def stored_answer(services: Services, space: str, idempotency: tuple[str, str] | None) -> Any | None: ...
-
-
-@overload
 async def stored_answer(
-    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[A] | None
-) -> A | None: ...
-
-
-async def stored_answer(
-    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[Any] | None = None
-) -> Any | None:
+    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[A] | None = None
+) -> A | None:
     """Return the stored answer of an idempotency key; None without a key, or where the key is new.
 
     The answer comes as type `answers`, or as plain JSON without one. The lookup is a write of the single writer, so it
@@ -163,7 +153,7 @@ async def stored_answer(
     """
     if idempotency is None:
         return None
-    lookup: Write[Any] = Write(space, "", "", _raise_unused, idempotency=idempotency, answers=answers)
+    lookup: Write[A] = Write(space, "", "", _raise_unused, idempotency=idempotency, answers=answers)
     try:
         return (await services.submit(lookup)).value
     except _UnusedKeyError:
