@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 
 from reverie.decode import from_msgpack
 from reverie.errors import Conflict, ReverieError
 from reverie.store import Write
+from reveried.actions.accesses import write_accesses
 from reveried.locks import keyed_lock
 from reveried.models.settle import settlements
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests import Outcome
     from reverie.store import Reader, Writer
-    from reverie.usecases.by import By
+    from reverie.usecases.by import By, Decided
     from reveried.services import Services
 
 T = TypeVar("T")
@@ -33,58 +34,66 @@ TRIES = 5  # while holding the lock, after a first one without it
 async def execute(
     services: Services,
     by: By,
-    *,
+    do: Decided[P, A],
     snapshot: Callable[[Reader], S],
-    job: str,
-    plan: type[P],
-    commit: Callable[[P], Write[A] | A | Awaitable[Write[A]]],
-    answers: type[A],
-    lock: str,
+    *,
+    lock: str = "memories",
     skip: Callable[[S], A | None] = lambda _: None,
     complete: Callable[[S], Awaitable[S]] | None = None,
-    outcomes: dict[str, Outcome] | None = None,
-    bulk_decide: bool = False,
-    bulk_commit: bool = False,
+    unwritten: Callable[[P], A | None] = lambda _: None,
+    prepare: Callable[[P], Awaitable[dict[str, Any]]] | None = None,
+    **given: Any,
 ) -> A:
-    """Return the answer of a use case: `snapshot` in a thread, `job` in the compute process, then `commit`'s write.
+    """Return the answer of a use case: `snapshot` in a thread, its job in the compute process, then its commit.
 
     Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
-    meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
-    answer where the plan writes nothing, and may be a coroutine where it has to look something up. `complete` adds to
-    the snapshot what its reader does not give. With `outcomes` the model, if one is configured, is asked what the plan
-    needs: they keep its answers over several attempts, and what those have used is written in the transaction of the
-    result. Use cases that write the same records share the name of a `lock`.
+    meanwhile. `complete` adds to the snapshot what its reader does not give. `skip` returns an answer where the
+    snapshot shows that there is nothing to decide, and `unwritten` where the plan writes nothing; the key keeps these
+    answers too. `given` is for the commit, as is what `prepare` looks up for a plan. Use cases that write the same
+    records share the name of a `lock`.
+
+    One that learns reads the access counts. The model, if one is configured, is asked what the plan needs, by one
+    caller of a space at a time: two would ask, and pay for, the same questions. Its answers are kept over several
+    attempts, and what those have used is written in the transaction of the result. The files are written at the end.
 
     Raises:
         Conflict: other writers were faster in every try, or the key was used for another request.
         ReverieError: what the snapshot, the decision or the commit raises.
     """
+    answers = do.commit.answers
+    assert answers is not None
+    models = services.models if do.learns else None
+    outcomes: dict[str, Outcome] = {}
 
-    async def attempt() -> A:
+    async def attempt() -> tuple[A, bool]:
+        """Return the answer, and whether it is of a commit."""
         replay = await stored_answer(services, by.space, by.key, answers)
         if replay is not None:
-            return replay
+            return replay, True
         state = await read(services, by.space, snapshot)
         if (answer := skip(state)) is not None:
-            return answer
+            return await _keep(services, by.space, by.key, answer, answers), False
         if complete is not None:
             state = await complete(state)
-        if outcomes is None or services.models is None:
-            decided = await decide(services, job, state, plan, bulk=bulk_decide)
+        if models is None:
+            plan = await decide(services, do.job, state, do.plan, bulk=do.bulk)
         else:
-            decided = await services.models.decided(services, job, state, plan, outcomes, bulk=bulk_decide)
-        outcome = commit(decided)
-        if inspect.isawaitable(outcome):
-            outcome = await outcome
-        if isinstance(outcome, Write):
-            write, settled = opened.with_result(outcome)
-            result: A = (await services.submit(write, bulk=bulk_commit)).value
-            opened.written(settled)
-            return result
-        return outcome
+            plan = await models.decided(services, do.job, state, do.plan, outcomes, bulk=do.bulk)
+        if (answer := unwritten(plan)) is not None:
+            return await _keep(services, by.space, by.key, answer, answers), False
+        found = {} if prepare is None else await prepare(plan)
+        write, settled = opened.with_result(do.commit.write(by, plan, **given, **found))
+        result = (await services.submit(write, bulk=do.commit.bulk)).value
+        opened.written(settled)
+        return result, True
 
-    async with settlements() as opened:
-        return await retry_while_stale(attempt, keyed_lock(lock, by.space))
+    if do.learns:
+        await write_accesses(services)
+    async with nullcontext() if models is None else keyed_lock("model", by.space), settlements() as opened:
+        answer, is_written = await retry_while_stale(attempt, keyed_lock(lock, by.space))
+    if do.learns and is_written:
+        await services.sync_service.write_all(by.space)
+    return answer
 
 
 async def read(services: Services, space: str, snapshot: Callable[[Reader], T]) -> T:
@@ -131,19 +140,9 @@ async def retry_while_stale(attempt: Callable[[], Awaitable[T]], lock: asyncio.L
         return await attempt()
 
 
-@overload
-async def stored_answer(services: Services, space: str, idempotency: tuple[str, str] | None) -> Any | None: ...
-
-
-@overload
 async def stored_answer(
-    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[A] | None
-) -> A | None: ...
-
-
-async def stored_answer(
-    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[Any] | None = None
-) -> Any | None:
+    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[A] | None = None
+) -> A | None:
     """Return the stored answer of an idempotency key; None without a key, or where the key is new.
 
     The answer comes as type `answers`, or as plain JSON without one. The lookup is a write of the single writer, so it
@@ -154,7 +153,7 @@ async def stored_answer(
     """
     if idempotency is None:
         return None
-    lookup: Write[Any] = Write(space, "", "", _raise_unused, idempotency=idempotency, answers=answers)
+    lookup: Write[A] = Write(space, "", "", _raise_unused, idempotency=idempotency, answers=answers)
     try:
         return (await services.submit(lookup)).value
     except _UnusedKeyError:
@@ -180,12 +179,17 @@ async def answer_once(
     replay = await stored_answer(services, space, idempotency, answers)
     if replay is not None:
         return replay
-    answer = await work()
+    return await _keep(services, space, idempotency, await work(), answers)
+
+
+async def _keep(
+    services: Services, space: str, idempotency: tuple[str, str] | None, answer: A, answers: type[A] | None
+) -> A:
+    """Store an answer that no write has stored, and return it, or the one that is there already."""
     if idempotency is None:
         return answer
-    return (
-        await services.submit(Write(space, "", "", lambda _: answer, idempotency=idempotency, answers=answers))
-    ).value
+    kept = Write(space, "", "", lambda _: answer, idempotency=idempotency, answers=answers)
+    return (await services.submit(kept)).value
 
 
 class _UnusedKeyError(ReverieError):

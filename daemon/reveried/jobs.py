@@ -27,14 +27,13 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 @dataclass(slots=True)
 class Job:
-    """The state of one job; `progress` is 0 to 1."""
+    """The state of one job."""
 
     id: str
     space: str
     kind: str
     created_at: str
     state: State = "running"
-    progress: float = 0.0
     result: Json = None
     failure: ReverieError | None = None
     finished_at: str | None = None
@@ -44,20 +43,9 @@ class Job:
         return mapped(
             self,
             wire.Job,
-            progress=round(self.progress, 4),
+            progress=float(self.state == "done"),
             error=envelope_of(self.failure) if self.failure is not None else None,
         )
-
-
-class Progress:
-    """The handle by which a job's work reports its progress."""
-
-    def __init__(self, job: Job) -> None:
-        self._job = job
-
-    def at(self, share: float) -> None:
-        """Report that `share` (0 to 1) of the work is done; progress never decreases."""
-        self._job.progress = min(1.0, max(self._job.progress, share))
 
 
 class Jobs:
@@ -79,7 +67,7 @@ class Jobs:
         self,
         space: str,
         kind: str,
-        work: Callable[[Progress], Awaitable[Json]],
+        work: Callable[[], Awaitable[Json]],
         idempotency: tuple[str, str] | None = None,
     ) -> Job:
         """Start `work` and return its job; a repeated request gets the job of the first one, unless that failed.
@@ -212,11 +200,11 @@ def _without_frames(error: ReverieError) -> ReverieError:
     return same
 
 
-async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
+async def _run(job: Job, work: Callable[[], Awaitable[Json]]) -> None:
     """Run the work of a job and record its result or failure."""
     try:
-        job.result = await work(Progress(job))
-        job.state, job.progress = "done", 1.0
+        job.result = await work()
+        job.state = "done"
     except ReverieError as error:
         job.state, job.failure = "failed", _without_frames(error)
     except BaseException as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.tokenizer import count
 from reverie.usecases import briefs
@@ -17,11 +16,12 @@ from reverie.usecases.by import By
 from reverie.usecases.usage import session_cost
 from reveried.actions.projects import known_project
 from reveried.drive import write
-from reveried.execute import decide, read, stored_answer
+from reveried.execute import decide, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
 
 if TYPE_CHECKING:
+    from reverie import wire
     from reveried.services import Services
 
 _LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
@@ -73,9 +73,6 @@ async def change_line(
     services: Services, by: By, project: str, line: str, request: wire.ChangeBriefLine
 ) -> wire.BriefLineChanged:
     """Drop a line of a project's brief, keep it as a memory, or correct it. Raises NotFound."""
-    # What a repeated request asks for is done: the line is a memory now, or gone.
-    if (replay := await stored_answer(services, by.space, by.key, wire.BriefLineChanged)) is not None:
-        return replay
     found = await _line(services, by.space, project, line)
     text = None if request.text is None else request.text.strip()
     return await write(services, briefs.change_line, by, project, found, request.action, text=text)

@@ -6,24 +6,21 @@ Distilling, learning and dreaming all write memories, so they share the lock "me
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import Busy, Conflict
 from reverie.usecases import distill as distill_case
 from reverie.usecases import learn as learn_case
-from reveried.actions.accesses import write_accesses
 from reveried.actions.learn import learn_snapshot, terms
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
-from reveried.models.ask import asked, one_at_a_time, prepared
+from reveried.models.ask import asked, prepared
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import ModelRequest
     from reverie.store import Reader
     from reverie.usecases.by import By
-    from reveried.jobs import Progress
     from reveried.services import Services
 
 
@@ -37,21 +34,9 @@ async def distill(services: Services, by: By, thread: str, *, token_budget: int 
         Conflict: nothing is old enough to distill.
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
-    await write_accesses(services)
-    async with one_at_a_time(services, by.space):
-        answer = await execute(
-            services,
-            by,
-            snapshot=lambda reader: _distill_snapshot(services, reader, thread, token_budget),
-            outcomes={},
-            job="distill",
-            plan=distill_case.DistillPlan,
-            commit=partial(distill_case.commit.write, by),
-            answers=wire.DistillAnswer,
-            lock="memories",
-        )
-    await services.sync_service.write_all(by.space)
-    return answer
+    return await execute(
+        services, by, distill_case.DECIDED, lambda reader: _distill_snapshot(services, reader, thread, token_budget)
+    )
 
 
 def start_distilling(services: Services, by: By, thread_id: str) -> wire.DistilledNow | None:
@@ -60,7 +45,7 @@ def start_distilling(services: Services, by: By, thread_id: str) -> wire.Distill
     if lock.locked():
         return None
 
-    async def work(_: Progress) -> wire.DistillAnswer:
+    async def work() -> wire.DistillAnswer:
         async with lock:
             return await distill(services, by, thread_id)
 

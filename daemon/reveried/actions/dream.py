@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie import wire
 from reverie.usecases import dream as dream_case
-from reveried.actions.accesses import write_accesses
 from reveried.actions.learn import terms
-from reveried.execute import answer_once, execute
+from reveried.execute import execute
 from reveried.locks import keyed_lock
-from reveried.models.ask import one_at_a_time
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
-    from reverie.store import Reader, Write
+    from reverie import wire
+    from reverie.store import Reader
     from reverie.usecases.by import By
     from reveried.services import Services
 
@@ -35,36 +32,19 @@ async def dream(
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
 
-    def commit(plan: dream_case.DreamPlan) -> Write[wire.DreamAnswer] | wire.DreamAnswer:
-        if dry_run or plan.archive is None:
-            return dream_case.unwritten_answer(plan, dry_run=dry_run)
-        return dream_case.commit.write(by, plan, trigger=trigger)
+    def snapshot(reader: Reader) -> dream_case.DreamJob:
+        most = services.config.dream.max_token_budget
+        return dream_case.snapshot(reader, terms(services), token_budget=token_budget, max_token_budget=most)
 
-    outcomes: dict[str, Outcome] = {}
+    def unwritten(plan: dream_case.DreamPlan) -> wire.DreamAnswer | None:
+        return dream_case.unwritten_answer(plan, dry_run=dry_run) if dry_run or plan.archive is None else None
 
-    async def run() -> wire.DreamAnswer:
-        async with keyed_lock("dream", by.space), one_at_a_time(services, by.space):
-            await write_accesses(services)
-            return await execute(
-                services,
-                by,
-                snapshot=lambda reader: dream_snapshot(services, reader, token_budget),
-                outcomes=outcomes,
-                job="dream",
-                plan=dream_case.DreamPlan,
-                commit=commit,
-                answers=wire.DreamAnswer,
-                lock="memories",
-            )
-
-    # A dream that writes nothing has no commit that could store its answer under the key.
-    answer = await answer_once(services, by.space, by.key, run, wire.DreamAnswer)
-    if answer.archive is not None and not dry_run:
-        await services.sync_service.write_all(by.space)
-    return answer
-
-
-def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:
-    """Return a DreamJob: the memories, token budget, settings and time that a dream is decided from."""
-    most = services.config.dream.max_token_budget
-    return dream_case.snapshot(reader, terms(services), token_budget=token_budget, max_token_budget=most)
+    async with keyed_lock("dream", by.space):
+        return await execute(
+            services,
+            by,
+            dream_case.DECIDED,
+            snapshot,
+            unwritten=unwritten,
+            trigger=trigger,
+        )

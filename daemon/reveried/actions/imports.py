@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -16,11 +16,11 @@ from reveried.actions import briefs, trust
 from reveried.actions.projects import has_no_remote, known_project, registered
 from reveried.actions.threads import opened_with
 from reveried.drive import write
-from reveried.execute import answer_once, execute, read
+from reveried.execute import execute, read
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
-    from reverie.store import Reader, ThreadRecord, Write
+    from reverie.store import Reader, ThreadRecord
     from reveried.services import Services
 
 WHO = "import:import"
@@ -36,20 +36,14 @@ async def begin(
     source: str | None,
     *,
     again: bool = False,
-    key: tuple[str, str] | None = None,
 ) -> wire.ImportPlace:
     """Open the import of a session, and return its position: 0, or as far as it was imported before.
 
     Raises:
         Conflict: a person deleted the thread of this session, and does not want it `again`.
     """
-
-    async def work() -> wire.ImportPlace:
-        by = By(space, f"import:{client}")
-        opened = await write(services, imports.begin, by, client, session, source, again=again)
-        return mapped(await read(services, space, partial(imports.position, import_id=opened.id)), wire.ImportPlace)
-
-    return await answer_once(services, space, key, work, wire.ImportPlace)
+    opened = await write(services, imports.begin, By(space, f"import:{client}"), client, session, source, again=again)
+    return mapped(await read(services, space, partial(imports.position, import_id=opened.id)), wire.ImportPlace)
 
 
 async def take_chunk(
@@ -108,7 +102,8 @@ async def _take(
     return await execute(
         services,
         By(space, WHO),
-        snapshot=partial(
+        imports.DECIDED,
+        partial(
             imports.snapshot,
             import_id=import_id,
             offset=offset,
@@ -120,20 +115,15 @@ async def _take(
             allow=services.keeper.allow,
             at=services.clock(),
         ),
-        job="import",
-        plan=imports.ChunkPlan,
-        commit=partial(_commit, services, space, import_id, offset),
-        answers=wire.ChunkAnswer,
         lock=import_id,
-        bulk_decide=True,
-        bulk_commit=True,
+        prepare=partial(_opening, services, space, import_id),
+        import_id=import_id,
+        offset=offset,
     )
 
 
-async def _commit(
-    services: Services, space: str, import_id: str, offset: int, plan: imports.ChunkPlan
-) -> Write[wire.ChunkAnswer]:
-    """Return the write that appends a decided piece; a thread's first one also sets its memory index, notes and digest.
+async def _opening(services: Services, space: str, import_id: str, plan: imports.ChunkPlan) -> dict[str, Any]:
+    """Return the `opening` of a decided piece: a thread's first one also sets its memory index, notes and digest.
 
     What was redacted in the compute process is known from here on: its fingerprints are written with the next commit.
     """
@@ -164,7 +154,7 @@ async def _commit(
             opening = imports.Opening(project, index=index, seed=seed)
         else:
             opening = imports.Opening(project, moves)
-    return imports.commit.write(By(space, WHO), import_id, offset, plan, opening=opening)
+    return {"opening": opening}
 
 
 def _piece_end(data: bytes, begin: int, size: int) -> int:

@@ -12,13 +12,11 @@ from reverie.usecases import consolidation
 from reverie.usecases import learn as learn_case
 from reverie.usecases.consolidation import changes_answer
 from reverie.usecases.terms import Terms
-from reveried.actions.accesses import write_accesses
 from reveried.execute import decide, execute, read
-from reveried.models.ask import one_at_a_time, reflection_bounds
+from reveried.models.ask import reflection_bounds
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
-    from reverie.store import Reader, Write
+    from reverie.store import Reader
     from reverie.usecases.by import By
     from reveried.services import Services
 
@@ -41,7 +39,6 @@ async def learn(
     Raises:
         NotFound: no such thread.
     """
-    outcomes: dict[str, Outcome] = {}
     attempts = itertools.count()
 
     def snapshot(reader: Reader) -> learn_case.LearnJob:
@@ -52,30 +49,18 @@ async def learn(
             return job
         return await _with_memories(services, by.space, job, nearest=next(attempts) < NEAREST_TRIES)
 
-    def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
-        if plan.last_seq == plan.since:
-            return changes_answer(plan.memories, operation=None)
-        return learn_case.commit.write(by, plan)
+    def unwritten(plan: learn_case.LearnPlan) -> wire.MemoryChanges | None:
+        return changes_answer(plan.memories, operation=None) if plan.last_seq == plan.since else None
 
-    await write_accesses(services)
-    async with one_at_a_time(services, by.space):
-        answer = await execute(
-            services,
-            by,
-            snapshot=snapshot,
-            skip=lambda job: None if job.entries else NOTHING_LEARNT,
-            complete=complete,
-            outcomes=outcomes,
-            job="learn",
-            plan=learn_case.LearnPlan,
-            commit=commit,
-            answers=wire.MemoryChanges,
-            lock="memories",
-            bulk_decide=True,
-        )
-    if answer.operation is not None:
-        await services.sync_service.write_all(by.space)
-    return answer
+    return await execute(
+        services,
+        by,
+        learn_case.DECIDED,
+        snapshot,
+        skip=lambda job: None if job.entries else NOTHING_LEARNT,
+        complete=complete,
+        unwritten=unwritten,
+    )
 
 
 async def _with_memories(

@@ -37,13 +37,6 @@ async def message_page(
     return await decide(services, "messages", job, wire.Page[wire.StoredMessage])
 
 
-async def entry_page(
-    services: Services, space: str, thread_id: str, *, after: int, limit: int
-) -> wire.Page[wire.StoredEntry]:
-    """Return one page of the thread's entries as they were imported or appended. Raises NotFound."""
-    return await read(services, space, partial(message_pages.entries, thread_id=thread_id, after=after, limit=limit))
-
-
 async def extend_outline(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> None:
     """Bring a thread's outline up to date; with `bulk` only where EXTEND_AFTER entries are new. Raises NotFound."""
     async with keyed_lock("outline", f"{space}/{thread_id}"):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from reverie import wire
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.git import locate
@@ -18,6 +17,7 @@ from reveried.execute import execute, read
 from reveried.log import logger
 
 if TYPE_CHECKING:
+    from reverie import wire
     from reverie.documents.index import DocumentEntry
     from reverie.git import Checkout
     from reverie.store import ProjectRecord, Reader
@@ -189,17 +189,8 @@ async def _move(services: Services, by: By, joined: dict[str, str], threads: dic
         at = services.clock()
         return project_joins.snapshot(reader, window=window, at=at, threads=threads, joined=joined)
 
-    return await execute(
-        services,
-        by,
-        snapshot=snapshot,
-        job="sort",
-        plan=project_joins.SortPlan,
-        commit=partial(project_joins.commit.write, by, threads=threads),
-        answers=wire.ProjectsSorted,
-        lock="memories",
-        bulk_decide=True,
-    )
+    # Without the key: it is of the whole request, which may join several projects.
+    return await execute(services, replace(by, key=None), project_joins.DECIDED, snapshot, threads=threads)
 
 
 async def _checkout(text: str) -> Checkout | None:

@@ -16,14 +16,12 @@ from reverie.errors import ReverieError
 from reverie.git import locate
 from reverie.usecases import privacy, run_files, run_memories, runs
 from reveried.actions import projects
-from reveried.actions.accesses import write_accesses
 from reveried.actions.learn import terms
 from reveried.clock import text_of
 from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
-from reveried.models.ask import one_at_a_time
 from reveried.stored import spaces_of
 from reveried.supervise import failures_logged
 from reveried.written_files import written_since
@@ -48,24 +46,16 @@ async def complete(services: Services, by: By, run: str, *, ended_by: wire.RunEn
 
     Calls at the same time wait for the first, and then have its result too.
     """
-    await write_accesses(services)
-    async with keyed_lock(f"run {run}", by.space), one_at_a_time(services, by.space):
+    async with keyed_lock(f"run {run}", by.space):
         await _join_watched_files(services, by.space, run)
-        result = await execute(
+        return await execute(
             services,
             by,
-            snapshot=lambda reader: runs.snapshot(reader, run, terms(services)),
+            runs.DECIDED,
+            lambda reader: runs.snapshot(reader, run, terms(services)),
             skip=_stored_result,
-            outcomes={},
-            job="run",
-            plan=runs.RunPlan,
-            commit=partial(runs.commit.write, by, ended_by=ended_by),
-            answers=wire.RunResult,
-            lock="memories",
-            bulk_decide=True,
+            ended_by=ended_by,
         )
-    await services.sync_service.write_all(by.space)
-    return result
 
 
 async def _join_watched_files(services: Services, space: str, run: str) -> None:

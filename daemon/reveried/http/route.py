@@ -10,10 +10,19 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
-from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, failure_of
+from reverie.errors import (
+    Forbidden,
+    NotFound,
+    ProtocolMismatch,
+    ReverieError,
+    UnsupportedMedia,
+    ValidationError,
+    failure_of,
+)
 from reverie.lazy_regex import lazy_regex
 from reverie.redact import logged
 from reveried import PROTOCOL
+from reveried.execute import answer_once, read
 from reveried.http.auth import caller_of
 from reveried.http.message import MethodNotAllowed, send_error
 from reveried.http.types import Call, Reply, Stream
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from reverie.api.endpoint import Endpoint
+    from reverie.store import Reader
     from reveried.http.message import Request, Response
     from reveried.services import Services
 
@@ -41,12 +51,41 @@ Handler = Callable[[Call], Coroutine[Any, Any, T | Reply | Stream]]
 class Table(dict["Endpoint[..., Any]", "Handler[Any]"]):
     """Endpoints with their handlers."""
 
-    def serves(self, endpoint: Endpoint[..., T]) -> Callable[[Handler[T]], Handler[T]]:
-        """Return the decorator of an endpoint's handler, which decodes the body by `call.into(Struct)`."""
+    def serves(
+        self, endpoint: Endpoint[..., T], *, once: bool = False, owner: str = "", hint: str = ""
+    ) -> Callable[[Handler[T]], Handler[T]]:
+        """Return the decorator of an endpoint's handler, which decodes the body by `call.into(Struct)`.
+
+        With `once` its answer is stored under the idempotency key, and a repeated call gets that. `owner` says what
+        only the owner may do, who types `hint` for it.
+        """
 
         def served(handler: Handler[T]) -> Handler[T]:
-            self[endpoint] = handler
+            async def run(call: Call) -> T | Reply | Stream:
+                if owner and not call.is_owner:
+                    raise Forbidden(f"a token may not {owner}", hint=hint)
+                if not once:
+                    return await handler(call)
+                return await answer_once(
+                    call.services, call.space, call.idempotency, lambda: handler(call), endpoint.answer
+                )
+
+            self[endpoint] = run if once or owner else handler
             return handler
+
+        return served
+
+    def reads(
+        self, endpoint: Endpoint[..., T]
+    ) -> Callable[[Callable[[Reader, Call], T | Reply]], Callable[[Reader, Call], T | Reply]]:
+        """Return the decorator of a function of a reader of the caller's space, which runs in a thread."""
+
+        def served(answer: Callable[[Reader, Call], T | Reply]) -> Callable[[Reader, Call], T | Reply]:
+            async def run(call: Call) -> T | Reply:
+                return await read(call.services, call.space, lambda reader: answer(reader, call))
+
+            self[endpoint] = run
+            return answer
 
         return served
 
@@ -54,7 +93,7 @@ class Table(dict["Endpoint[..., Any]", "Handler[Any]"]):
 API = Table()
 """The routes of the daemon, whose modules enter them by `serves`."""
 
-serves = API.serves
+serves, reads = API.serves, API.reads
 
 
 class _Path:

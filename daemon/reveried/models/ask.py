@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
@@ -13,12 +12,10 @@ from reverie.decode import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
 from reveried.execute import decide
-from reveried.locks import keyed_lock
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import AbstractAsyncContextManager
 
     from reverie.redact import Redactor
     from reveried.config import Distiller
@@ -141,11 +138,3 @@ def reflection_bounds(services: Services) -> ReflectionBounds:
     """Return the bounds of a reflection that the settings name."""
     settings = services.config.reflection
     return ReflectionBounds(settings.max_steps, settings.max_tokens, settings.max_seconds)
-
-
-def one_at_a_time(services: Services, space: str) -> AbstractAsyncContextManager[None]:
-    """Return a lock under which one caller per space asks the model; without a model it locks nothing.
-
-    Two at once would ask, and pay for, the same questions: the first to commit makes the other's plan stale.
-    """
-    return nullcontext() if services.models is None else keyed_lock("model", space)

@@ -21,7 +21,6 @@ from reverie.usecases.by import By
 from reveried import PROTOCOL, __version__
 from reveried.actions.compact import compact
 from reveried.drive import write
-from reveried.execute import answer_once
 from reveried.http.route import serves
 from reveried.models.anthropic import DEFAULT_MODELS
 from reveried.worker import WRITES_FAIL_HINT
@@ -191,7 +190,7 @@ def _model_lines(spent: Sequence[wire.ModelSpend]) -> list[str]:
     return lines
 
 
-@serves(System.backup)
+@serves(System.backup, once=True, owner="copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
 async def make_backup(call: Call) -> wire.BackupMade:
     """Copy the store to a file below the backup folder.
 
@@ -200,18 +199,12 @@ async def make_backup(call: Call) -> wire.BackupMade:
     its place itself.
     """
     body = call.into(wire.CreateBackup)
-    if not call.is_owner:
-        raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
     path = await asyncio.to_thread(_backup_path, Path(body.path), call.services.config.backup.folder)
-
-    async def copy() -> wire.BackupMade:
-        suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
-        made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
-        entry = BackupEntry(body.moved_to or str(path), call.services.clock())
-        await write(call.services, restored.add, By(SYSTEM_SPACE, "backup"), entry)
-        return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
-
-    return await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade)
+    suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
+    made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
+    entry = BackupEntry(body.moved_to or str(path), call.services.clock())
+    await write(call.services, restored.add, By(SYSTEM_SPACE, "backup"), entry)
+    return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
 
 
 def _backup_path(path: Path, folder: Path) -> Path:
@@ -236,17 +229,11 @@ def _backup_path(path: Path, folder: Path) -> Path:
     return parent / path.name
 
 
-@serves(System.compact)
+@serves(System.compact, once=True, owner="compact the store", hint="run `reverie compact` as the daemon's owner")
 async def compact_store(call: Call) -> wire.Compacted:
     """Rewrite the store's file without free pages; only for the owner, since it is the store of every space."""
-    if not call.is_owner:
-        raise Forbidden("a token may not compact the store", hint="run `reverie compact` as the daemon's owner")
-
-    async def run() -> wire.Compacted:
-        freed = await compact(call.services)
-        return wire.Compacted(freed_bytes=freed, size=(call.services.store.path / "data.mdb").stat().st_size)
-
-    return await answer_once(call.services, call.space, call.idempotency, run, wire.Compacted)
+    freed = await compact(call.services)
+    return wire.Compacted(freed_bytes=freed, size=(call.services.store.path / "data.mdb").stat().st_size)
 
 
 @serves(System.openapi)

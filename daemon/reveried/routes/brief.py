@@ -32,7 +32,7 @@ async def get_brief(call: Call) -> Reply:
     return Reply(replace(brief_answer(brief), model_tokens_per_session=cost))
 
 
-@serves(Briefs.change_brief_line)
+@serves(Briefs.change_brief_line, once=True)
 async def change_line(call: Call) -> wire.BriefLineChanged:
     """Drop a line of a brief, keep it as a memory, or correct its words; undo reverts each."""
     request = call.into(wire.ChangeBriefLine)

@@ -13,12 +13,12 @@ from reverie.usecases import threads, working_state
 from reveried.actions import contexts as actions
 from reveried.drive import write
 from reveried.http.openapi import TEXT
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 from reveried.http.types import Reply
-from reveried.routes.learn import require_thread
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reveried.http.types import Call
 
 
@@ -48,12 +48,11 @@ async def set_state(call: Call) -> wire.WorkingState:
     return await actions.set_state(call.services, call.by, call.params["id"], fields, replace_all=whole)
 
 
-@serves(Contexts.digest)
-async def digest(call: Call) -> wire.ThreadDigest:
+@reads(Contexts.digest)
+def digest(reader: Reader, call: Call) -> wire.ThreadDigest:
     """Return the digest of who the user is and what they usually do; empty until the first distillation."""
-    with call.services.store.reader(call.space) as reader:
-        threads.get(reader, call.params["id"])
-        stored = reader.load(DigestRecord, (call.params["id"],)) or DigestRecord(text="")
+    threads.get(reader, call.params["id"])
+    stored = reader.load(DigestRecord, (call.params["id"],)) or DigestRecord(text="")
     return wire.ThreadDigest(
         text=stored.text,
         tokens=tokenizer.count(stored.text),
@@ -70,11 +69,11 @@ async def add_note(call: Call) -> wire.Note:
     return replace(note, thread=note.thread or wire.ABSENT)
 
 
-@serves(Contexts.notes)
-async def list_notes(call: Call) -> wire.Page[wire.Note]:
+@reads(Contexts.notes)
+def list_notes(reader: Reader, call: Call) -> wire.Page[wire.Note]:
     """List the thread's notes, oldest first."""
-    require_thread(call)
-    return await record_page(call, NoteRecord, lambda _, note: threads.note_answer(note), prefix=(call.params["id"],))
+    thread = threads.get(reader, call.params["id"])
+    return record_page(reader, call, NoteRecord, lambda _, note: threads.note_answer(note), prefix=(thread.id,))
 
 
 @serves(Contexts.delete_note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import cron_expression, wire
@@ -10,44 +11,37 @@ from reverie.errors import Forbidden
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import dream as action_dream
-from reveried.execute import answer_once
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reveried.http.types import Call, Reply
-    from reveried.jobs import Progress
 
 
 @serves(Dreams.dream)
 async def start(call: Call) -> Reply:
     """Dream about what changed since the last dream; a dry run decides and writes nothing."""
-    request, by = call.into(wire.StartDream), call.by
-
-    async def work(_: Progress) -> wire.DreamAnswer:
-        return await action_dream.dream(
-            call.services,
-            by,
-            trigger="manual",
-            token_budget=request.token_budget,
-            dry_run=request.dry_run,
-        )
-
+    request = call.into(wire.StartDream)
+    work = partial(
+        action_dream.dream,
+        call.services,
+        call.by,
+        trigger="manual",
+        token_budget=request.token_budget,
+        dry_run=request.dry_run,
+    )
     return await jobs.start_job(call, "dream", work)
 
 
-@serves(Dreams.dreams)
-async def list_dreams(call: Call) -> wire.Page[wire.DreamRecord]:
+@reads(Dreams.dreams)
+def list_dreams(reader: Reader, call: Call) -> wire.Page[wire.DreamRecord]:
     """List past dreams, newest first."""
-    return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
+    return record_page(reader, call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
 
 
-@serves(Dreams.dream_record)
-async def get_dream(call: Call) -> wire.DreamRecord:
-    """Return one past dream."""
-    with call.services.store.reader(call.space) as reader:
-        return dream.get(reader, call.params["id"])
+reads(Dreams.dream_record)(lambda reader, call: dream.get(reader, call.params["id"]))
 
 
 @serves(Dreams.schedules)
@@ -56,27 +50,17 @@ async def list_schedules(call: Call) -> wire.Page[wire.Schedule]:
     return wire.Page(items=call.services.scheduler.list(call.space))
 
 
-@serves(Dreams.add_schedule)
+@serves(Dreams.add_schedule, once=True)
 async def add_schedule(call: Call) -> wire.Schedule:
     """Add a schedule, or replace the one of the same id."""
     request = call.into(wire.CreateSchedule)
-    services = call.services
-    schedule_id = request.id or services.new_id("sch")
+    schedule_id = request.id or call.services.new_id("sch")
     if call.agent is not None:
         _require_hourly(call, request.cron, schedule_id)
     options = {} if request.options.token_budget is None else {"tokenBudget": request.options.token_budget}
-
-    async def add() -> wire.Schedule:
-        return await services.scheduler.add(
-            call.space,
-            schedule_id,
-            cron=request.cron,
-            timezone=request.timezone,
-            job=request.job,
-            options=options,
-        )
-
-    return await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
+    return await call.services.scheduler.add(
+        call.space, schedule_id, cron=request.cron, timezone=request.timezone, job=request.job, options=options
+    )
 
 
 def _require_hourly(call: Call, cron: str, schedule_id: str) -> None:

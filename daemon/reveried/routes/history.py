@@ -17,13 +17,14 @@ from reverie.usecases import undo as undoing
 from reveried.actions import undo as action_undo
 from reveried.drive import write
 from reveried.execute import read
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 from reveried.http.types import Reply, Stream
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from reverie.store import Reader
     from reveried.http.types import Call
     from reveried.wakeups import Subscription
 
@@ -31,18 +32,16 @@ BATCH = 256  # events in one chunk
 HEARTBEAT_S = 15.0  # a comment line after so long without events
 
 
-@serves(History.operations)
-async def list_operations(call: Call) -> wire.Page[wire.Operation]:
+@reads(History.operations)
+def list_operations(reader: Reader, call: Call) -> wire.Page[wire.Operation]:
     """Return the operations, newest first."""
-    return await record_page(call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True)
+    return record_page(reader, call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True)
 
 
-@serves(History.operation)
-async def get_operation(call: Call) -> wire.Operation:
+@reads(History.operation)
+def get_operation(reader: Reader, call: Call) -> wire.Operation:
     """Return one operation."""
-    seq = usecase.operation_number(call.params["id"])
-    with call.services.store.reader(call.space) as reader:
-        return usecase.operation_answer(reader, usecase.get(reader, seq))
+    return usecase.operation_answer(reader, usecase.get(reader, usecase.operation_number(call.params["id"])))
 
 
 @serves(History.undo)
@@ -74,33 +73,26 @@ async def rollback(call: Call) -> wire.RollbackAnswer:
     return await action_undo.rollback(call.services, call.by, seq, path=path, memory=body.memory)
 
 
-@serves(History.document_history)
-async def versions(call: Call) -> wire.Page[wire.DocumentVersion]:
+@reads(History.document_history)
+def versions(reader: Reader, call: Call) -> wire.Page[wire.DocumentVersion]:
     """Return every version of a document, oldest first, each with the operation that wrote it."""
-    path = documents.readable_path(call.params["path"])
-    return await read(call.services, call.space, lambda reader: usecase.document_versions(reader, path))
+    return usecase.document_versions(reader, documents.readable_path(call.params["path"]))
 
 
-@serves(History.difference)
-async def difference(call: Call) -> wire.DifferenceAnswer:
-    """Return the changes of documents between two operations."""
-    query = call.query_as(wire.DifferenceQuery)
-    return await read(call.services, call.space, lambda reader: usecase.difference(reader, query))
+reads(History.difference)(lambda reader, call: usecase.difference(reader, call.query_as(wire.DifferenceQuery)))
 
 
-@serves(History.archives)
-async def list_archives(call: Call) -> wire.Page[wire.Archive]:
+@reads(History.archives)
+def list_archives(reader: Reader, call: Call) -> wire.Page[wire.Archive]:
     """Return the archives, by address."""
-    return await record_page(call, ArchiveRecord, lambda _, record: mapped(record, wire.Archive))
+    return record_page(reader, call, ArchiveRecord, lambda _, record: mapped(record, wire.Archive))
 
 
-@serves(History.archive)
-async def get_archive(call: Call) -> Reply:
+@reads(History.archive)
+def get_archive(reader: Reader, call: Call) -> Reply:
     """Return the canonical bytes of an archive; the address is their SHA-256."""
     address = call.params["sha256"]
-    with call.services.store.reader(call.space) as reader:
-        body = usecase.archive_body(reader, address)
-    return Reply(body=body, headers={"etag": f'"{address}"'})
+    return Reply(body=usecase.archive_body(reader, address), headers={"etag": f'"{address}"'})
 
 
 @serves(Events.stream)

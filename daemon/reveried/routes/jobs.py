@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
     from reveried.http.types import Call
-    from reveried.jobs import Progress
 
 
-async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:
+async def start_job(call: Call, kind: str, work: Callable[[], Awaitable[Json]]) -> Reply:
     """Start a job; reply with 202 and its id, or with `?wait=true` with its result.
 
     Raises:

@@ -12,15 +12,14 @@ from reverie import wire
 from reverie.api.system import System
 from reverie.api.threads import Threads
 from reverie.decode import mapped
-from reverie.errors import Forbidden, ModelFailed
+from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
 from reverie.store import DistillationRecord
 from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
-from reveried.execute import answer_once
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 from reveried.models.ask import prepared
 from reveried.models.transport import request_tokens
 from reveried.routes import jobs
@@ -28,23 +27,23 @@ from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Role
+    from reverie.store import Reader
     from reveried.http.types import Call, Reply
-    from reveried.jobs import Progress
-    from reveried.services import Services
 
 OUTPUT_TOKENS = 256  # room for a model that thinks before it answers
 SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object {"ok": true} and nothing else.'
 
 
-@serves(Threads.summaries)
-async def summaries(call: Call) -> wire.Page[wire.PastDistillation]:
+@reads(Threads.summaries)
+def summaries(reader: Reader, call: Call) -> wire.Page[wire.PastDistillation]:
     """List the structured summaries of the thread, imported ones among them, oldest first."""
-    require_thread(call)
-    return await record_page(
+    thread = threads.get(reader, call.params["id"])
+    return record_page(
+        reader,
         call,
         DistillationRecord,
         lambda _, distillation: distill.past_answer(distillation),
-        prefix=(call.params["id"],),
+        prefix=(thread.id,),
         numbered=True,
     )
 
@@ -52,12 +51,9 @@ async def summaries(call: Call) -> wire.Page[wire.PastDistillation]:
 @serves(Threads.distill)
 async def distill_thread(call: Call) -> Reply:
     """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
-    request, by = call.into(wire.DistillRequest), call.by
+    budget = call.into(wire.DistillRequest).token_budget
     require_thread(call)
-
-    async def work(_: Progress) -> wire.DistillAnswer:
-        return await distill_actions.distill(call.services, by, call.params["id"], token_budget=request.token_budget)
-
+    work = partial(distill_actions.distill, call.services, call.by, call.params["id"], token_budget=budget)
     return await jobs.start_job(call, "distill", work)
 
 
@@ -84,15 +80,11 @@ async def model_requests(call: Call) -> wire.ModelRequests:
 @serves(Threads.reflect)
 async def learn(call: Call) -> Reply:
     """Learn memories from the thread's messages since the last time; to reflect, a model changes the memory files."""
-    reflects, idempotency = call.path.endswith("/reflect"), call.idempotency
+    reflects = call.path.endswith("/reflect")
     require_thread(call)
     if reflects:
         learn_actions.require_tools(call.services)
-    learns = partial(learn_actions.learn, call.services, call.by, call.params["id"], reflect=reflects)
-
-    async def work(_: Progress) -> wire.MemoryChanges:
-        return await answer_once(call.services, call.space, idempotency, learns, wire.MemoryChanges)
-
+    work = partial(learn_actions.learn, call.services, call.by, call.params["id"], reflect=reflects)
     return await jobs.start_job(call, "reflect" if reflects else "learn", work)
 
 
@@ -108,23 +100,16 @@ class _Ok(msgspec.Struct, forbid_unknown_fields=True):
     ok: bool
 
 
-@serves(System.check_distiller)
+@serves(
+    System.check_distiller, once=True, owner="try the model", hint="run `reverie doctor --model` as the daemon's owner"
+)
 async def check(call: Call) -> wire.DistillerChecked:
-    """Ask each model of the distiller once, and return how long it took and what it used.
+    """Ask each model of the distiller, the cheap one first; this costs the owner money.
 
     Raises:
-        Forbidden: a token; requests to a model cost the owner money.
         ModelFailed: a model did not answer as it should; the hint says what to change.
     """
-    if not call.is_owner:
-        raise Forbidden("a token may not try the model", hint="run `reverie doctor --model` as the daemon's owner")
-    work = partial(_check, call.services)
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.DistillerChecked)
-
-
-async def _check(services: Services) -> wire.DistillerChecked:
-    """Ask each model of the distiller, the cheap one first."""
-    models, settings = services.models, services.config.distiller
+    models, settings = call.services.models, call.services.config.distiller
     if models is None:
         return wire.DistillerChecked(engine=settings.kind)
     checked = []

@@ -23,8 +23,8 @@ from reverie.usecases.authors import ANY_AGENT
 from reveried.actions import memories, projects
 from reveried.actions.search import search_space
 from reveried.drive import write
-from reveried.execute import answer_once, read
-from reveried.http.route import serves
+from reveried.execute import read
+from reveried.http.route import reads, serves
 from reveried.http.types import Reply
 from reveried.routes.pagination import record_page
 from reveried.routes.purge import purge
@@ -43,12 +43,13 @@ async def list_memories(call: Call) -> wire.MemoryPage:
     query = call.query_as(wire.MemoryQuery)
     selection = await projects.selected(call.services, call.space, query)
     if query.kind is None and query.tag is None and selection.visible is None:
-        page = await record_page(call, MemoryRecord, partial(_listed, call))
+        answer = partial(_answer, call)
+        page = await read(call.services, call.space, lambda reader: record_page(reader, call, MemoryRecord, answer))
         return wire.MemoryPage(page.items, page.next, wire.ABSENT)
     rows = await asyncio.to_thread(
         call.services.recall.listed,
         call.space,
-        partial(_listed, call),
+        partial(_answer, call),
         types=None if query.kind is None else {MemoryType(query.kind)},
         tags=None if query.tag is None else [query.tag],
         projects=selection.visible,
@@ -60,14 +61,11 @@ async def list_memories(call: Call) -> wire.MemoryPage:
     return wire.MemoryPage(items=items, next=following, project=selection.project or wire.ABSENT)
 
 
-def _listed(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
+def _answer(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
     return usecase.memory_answer(call.services.accesses.with_access(reader, record))
 
 
-@serves(Memories.memory)
-async def get_memory(call: Call) -> wire.Memory:
-    """Return one memory."""
-    return _current(call, call.params["id"])
+reads(Memories.memory)(lambda reader, call: _answer(call, reader, usecase.get(reader, call.params["id"])))
 
 
 @serves(Memories.remember)
@@ -113,7 +111,7 @@ async def change(call: Call) -> wire.Memory:
         call.services, usecase.change, _by(call, body), call.params["id"], content=body.content, tags=body.tags
     )
     with call.services.store.reader(call.space) as reader:
-        return usecase.memory_answer(call.services.accesses.with_access(reader, record))
+        return _answer(call, reader, record)
 
 
 @serves(Memories.forget)
@@ -127,60 +125,36 @@ async def forget(call: Call) -> wire.MemoryDeleted:
     return wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged)
 
 
-@serves(Memories.memory_history)
-async def history(call: Call) -> wire.Page[wire.MemoryVersion]:
-    """Return every version of a memory, oldest first, each with the operation that wrote it."""
-    with call.services.store.reader(call.space) as reader:
-        return usecase.history(reader, call.params["id"])
+reads(Memories.memory_history)(lambda reader, call: usecase.history(reader, call.params["id"]))
 
 
-@serves(Memories.recall)
+@serves(Memories.recall, once=True)
 async def recall(call: Call) -> wire.RecallAnswer:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
-
     selection = await projects.selected(call.services, call.space, body)
-
-    async def search() -> wire.RecallAnswer:
-        answer = await memories.recall(call.services, call.space, body, selection.visible)
-        return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
-
-    return await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer)
+    answer = await memories.recall(call.services, call.space, body, selection.visible)
+    return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
 
 
-def _current(call: Call, memory_id: str) -> wire.Memory:
-    with call.services.store.reader(call.space) as reader:
-        return usecase.memory_answer(call.services.accesses.with_access(reader, usecase.get(reader, memory_id)))
-
-
-@serves(Search.search)
+@serves(Search.search, once=True)
 async def search(call: Call) -> wire.SearchAnswer:
     """Return the messages, memories or sections that answer a question, best first; nothing is counted or written."""
-    body = call.into(wire.SearchRequest)
-
-    async def found() -> wire.SearchAnswer:
-        return await search_space(call.services, call.space, body)
-
-    return await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer)
+    return await search_space(call.services, call.space, call.into(wire.SearchRequest))
 
 
-@serves(Memories.candidates)
-async def list_candidates(call: Call) -> wire.Page[wire.Candidate]:
+@reads(Memories.candidates)
+def list_candidates(reader: Reader, call: Call) -> wire.Page[wire.Candidate]:
     """Return the candidates, oldest first: those that wait, unless another state is asked for."""
     query = call.query_as(wire.CandidateQuery)
     state = None if query.state == "all" else query.state
-    return await read(
-        call.services,
-        call.space,
-        lambda reader: review.page(reader, state=state, after=query.after or "", limit=query.limit),
-    )
+    return review.page(reader, state=state, after=query.after or "", limit=query.limit)
 
 
-@serves(Memories.candidate)
-async def get_candidate(call: Call) -> wire.Candidate:
+@reads(Memories.candidate)
+def get_candidate(reader: Reader, call: Call) -> wire.Candidate:
     """Return one candidate."""
-    with call.services.store.reader(call.space) as reader:
-        return review.candidate_answer(reader, review.get(reader, call.params["id"]))
+    return review.candidate_answer(reader, review.get(reader, call.params["id"]))
 
 
 @serves(Memories.accept_candidate)

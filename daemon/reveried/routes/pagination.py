@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from reverie import wire
-from reveried.execute import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +16,8 @@ A = TypeVar("A")
 R = TypeVar("R", bound="StoredRecord")
 
 
-async def record_page(
+def record_page(
+    reader: Reader,
     call: Call,
     record_type: type[R],
     answer: Callable[[Reader, R], A],
@@ -34,15 +34,12 @@ async def record_page(
     limit = query.limit
     after = None if query.after is None else (*prefix, query.after)
 
-    def collect(reader: Reader) -> wire.Page[A]:
-        items: list[A] = []
-        last: Key = ()
-        for key, record in reader.records(record_type, prefix, after=after, reverse=newest_first):
-            # The page is full, and this record is one more: there is a next page.
-            if len(items) == limit:
-                return wire.Page(items=items, next=str(last[-1]))
-            items.append(answer(reader, record))
-            last = key
-        return wire.Page(items=items)
-
-    return await read(call.services, call.space, collect)
+    items: list[A] = []
+    last: Key = ()
+    for key, record in reader.records(record_type, prefix, after=after, reverse=newest_first):
+        # The page is full, and this record is one more: there is a next page.
+        if len(items) == limit:
+            return wire.Page(items=items, next=str(last[-1]))
+        items.append(answer(reader, record))
+        last = key
+    return wire.Page(items=items)

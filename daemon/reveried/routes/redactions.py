@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.api.redactions import Redactions
-from reverie.errors import Forbidden, ValidationError
+from reverie.errors import ValidationError
 from reverie.redact import RULES
 from reverie.usecases import redactions
 from reveried.actions.projects import known_project
-from reveried.execute import answer_once, read
+from reveried.execute import read
 from reveried.http.route import serves
 
 if TYPE_CHECKING:
@@ -36,35 +36,34 @@ async def list_redactions(call: Call) -> wire.RedactionsPage:
     return replace(page, since=actions.since(call.services), allow=allow if call.is_owner else [])
 
 
-@serves(Redactions.allow_redactions)
+_owned = partial(
+    serves, once=True, owner="change what is redacted", hint="run `reverie redactions allow` as the daemon's owner"
+)
+"""The setting is that of every space, and an agent must not change what is taken."""
+
+
+@_owned(Redactions.allow_redactions)
 async def allow(call: Call) -> wire.Allowed:
     """Leave from now on what is named, and restore the texts that have transcripts."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
 
-    work = partial(actions.allow, call.services, _entry(call), who=call.who)
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed)
+    return await actions.allow(call.services, _entry(call), who=call.who)
 
 
-@serves(Redactions.disallow_redactions)
+@_owned(Redactions.disallow_redactions)
 async def disallow(call: Call) -> wire.Allowed:
     """Take again what was allowed, also from the texts that have it by now."""
     from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
 
-    work = partial(actions.disallow, call.services, _entry(call), who=call.who)
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.Allowed)
+    return await actions.disallow(call.services, _entry(call), who=call.who)
 
 
 def _entry(call: Call) -> str:
     """Return the entry of `redact.allow` that the body names.
 
     Raises:
-        Forbidden: a token; the setting is that of every space, and an agent must not change what is taken.
         ValidationError: not one of the three, or no rule of that name.
     """
-    if not call.is_owner:
-        raise Forbidden(
-            "a token may not change what is redacted", hint="run `reverie redactions allow` as the daemon's owner"
-        )
     body = call.into(wire.AllowRedactions)
     given = [("", body.id), ("rule:", body.rule), ("like:", body.like)]
     named = [prefix + text for prefix, text in given if text is not None]

@@ -15,8 +15,8 @@ from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import runs
 from reveried.drive import write
-from reveried.execute import answer_once, read
-from reveried.http.route import serves
+from reveried.execute import read
+from reveried.http.route import reads, serves
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -31,29 +31,25 @@ async def begin(call: Call) -> wire.Run:
     return await _answer(call, record.id)
 
 
-@serves(Runs.runs)
-async def list_runs(call: Call) -> wire.Page[wire.Run]:
+@reads(Runs.runs)
+def list_runs(reader: Reader, call: Call) -> wire.Page[wire.Run]:
     """Return the runs, the newest first."""
     query = call.query_as(wire.RunsQuery)
-
-    def collect(reader: Reader) -> wire.Page[wire.Run]:
-        items: list[wire.Run] = []
-        after = None if query.after is None else (query.after,)
-        for _, record in reader.records(RunRecord, after=after, reverse=True):
-            if query.state not in (None, record.state):
-                continue
-            if len(items) == query.limit:
-                return wire.Page(items, items[-1].id)
-            items.append(usecase.answer(reader, record))
-        return wire.Page(items)
-
-    return await read(call.services, call.space, collect)
+    items: list[wire.Run] = []
+    after = None if query.after is None else (query.after,)
+    for _, record in reader.records(RunRecord, after=after, reverse=True):
+        if query.state not in (None, record.state):
+            continue
+        if len(items) == query.limit:
+            return wire.Page(items, items[-1].id)
+        items.append(usecase.answer(reader, record))
+    return wire.Page(items)
 
 
-@serves(Runs.run)
-async def get_run(call: Call) -> wire.Run:
+@reads(Runs.run)
+def get_run(reader: Reader, call: Call) -> wire.Run:
     """Return one run with its files and, once it has ended, its result."""
-    return await _answer(call, call.params["id"])
+    return usecase.answer(reader, usecase.get(reader, call.params["id"]))
 
 
 @serves(Runs.put_run_file)
@@ -80,13 +76,10 @@ def _bytes(body: wire.PutRunFile) -> bytes:
         ) from error
 
 
-@serves(Runs.run_file)
-async def get_file(call: Call) -> wire.RunFileText:
+@reads(Runs.run_file)
+def get_file(reader: Reader, call: Call) -> wire.RunFileText:
     """Return a file of a run with its content."""
-    run, path = call.params["id"], call.params["path"]
-    return await read(
-        call.services, call.space, lambda reader: mapped(usecase.get_file(reader, run, path), wire.RunFileText)
-    )
+    return mapped(usecase.get_file(reader, call.params["id"], call.params["path"]), wire.RunFileText)
 
 
 @serves(Runs.put_working_memory)
@@ -104,11 +97,7 @@ async def put_working_memory(call: Call) -> wire.Run:
 @serves(Runs.complete_run)
 async def complete(call: Call) -> wire.RunResult:
     """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
-
-    async def work() -> wire.RunResult:
-        return await runs.complete(call.services, call.by, call.params["id"], ended_by="call")
-
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult)
+    return await runs.complete(call.services, call.by, call.params["id"], ended_by="call")
 
 
 @serves(Runs.run_context)

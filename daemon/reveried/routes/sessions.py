@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -16,8 +15,8 @@ from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, Validati
 from reverie.usecases import imported, privacy, resume_text
 from reveried.actions import contexts, hooks
 from reveried.actions import sessions as actions
-from reveried.execute import answer_once, decide, read
-from reveried.http.route import serves
+from reveried.execute import decide
+from reveried.http.route import reads, serves
 from reveried.http.types import Reply
 from reveried.log import logger
 
@@ -62,26 +61,19 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
         return None
 
 
-@serves(Sessions.start_session)
+@serves(Sessions.start_session, once=True)
 async def begin(call: Call) -> wire.Session:
     """Record a session that begins or continues, and import its transcript from now on."""
-    request = call.into(wire.StartSession)
-    work = partial(actions.begin, call.services, call.space, request, agent=call.agent)
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.Session)
+    return await actions.begin(call.services, call.space, call.into(wire.StartSession), agent=call.agent)
 
 
-@serves(Sessions.end_session)
+@serves(Sessions.end_session, once=True)
 async def end(call: Call) -> wire.Session:
     """Record the end of a session."""
-    work = partial(actions.end, call.services, call.space, call.params["client"], call.params["session"])
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.Session)
+    return await actions.end(call.services, call.space, call.params["client"], call.params["session"])
 
 
-@serves(Sessions.sessions)
-async def list_sessions(call: Call) -> wire.Page[wire.Session]:
-    """List the sessions of agents' clients, the one that was heard of last first."""
-    query = call.query_as(wire.SessionsQuery)
-    return await read(call.services, call.space, partial(actions.listed, query=query))
+reads(Sessions.sessions)(lambda reader, call: actions.listed(reader, call.query_as(wire.SessionsQuery)))
 
 
 @serves(Sessions.compact_conversation)
@@ -96,11 +88,7 @@ async def prepare_compaction(call: Call) -> None:
     call.services.compute.prepare()
 
 
-@serves(Spaces.privacy)
-async def get_privacy(call: Call) -> wire.Privacy:
-    """Return the privacy settings."""
-    settings = await read(call.services, call.space, privacy.settings)
-    return actions.privacy_answer(settings)
+reads(Spaces.privacy)(lambda reader, _: actions.privacy_answer(privacy.settings(reader)))
 
 
 @serves(Spaces.change_privacy)

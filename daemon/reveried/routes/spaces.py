@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.api.spaces import Spaces
 from reverie.decode import mapped
-from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
 from reverie.usecases import projects as usecase_projects
 from reverie.usecases import spaces
 from reveried.actions.projects import known_project, sort
 from reveried.drive import commit, write
-from reveried.execute import answer_once, read
+from reveried.execute import read
 from reveried.http.auth import token_hash
 from reveried.http.route import serves
 from reveried.http.types import Reply
@@ -46,20 +45,21 @@ async def list_spaces(call: Call) -> wire.Page[wire.Space]:
     return wire.Page(items=items, next=shown[-1] if len(behind) > len(shown) else None)
 
 
-@serves(Spaces.create_space)
+_owned = partial(serves, hint="run `reverie token list` without REVERIE_TOKEN and --token")
+
+
+@_owned(Spaces.create_space, owner="create spaces")
 async def create_space(call: Call) -> Reply:
     """Create a space; its folder is made with its first document, and followed from now on."""
-    _require_owner(call, "create spaces")
     body = call.into(wire.CreateSpace)
     name = await write(call.services, spaces.create_space, _by(call), body.id)
     call.services.sync_service.folder(name)
     return Reply(_space(call.services, name), status=201, headers={"location": "/v1/spaces"})
 
 
-@serves(Spaces.tokens)
+@_owned(Spaces.tokens, owner="list tokens")
 async def list_tokens(call: Call) -> wire.Page[wire.Token]:
     """Return the valid tokens of all spaces, without their secrets."""
-    _require_owner(call, "list tokens")
     query = call.query_as(wire.ListQuery)
     with call.services.store.reader(SYSTEM_SPACE) as reader:
         tokens = [item for item, _ in zip(spaces.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
@@ -67,10 +67,9 @@ async def list_tokens(call: Call) -> wire.Page[wire.Token]:
     return wire.Page(items=items, next=items[-1].id if len(tokens) > len(items) else None)
 
 
-@serves(Spaces.create_token)
+@_owned(Spaces.create_token, owner="create tokens")
 async def create_token(call: Call) -> wire.Token:
     """Create a token and answer it once: a repeated request with the same key is answered without the secret."""
-    _require_owner(call, "create tokens")
     body = call.into(wire.CreateToken)
     secret = TOKEN_PREFIX + base64.urlsafe_b64encode(call.services.random(TOKEN_BYTES)).rstrip(b"=").decode()
     hashed = token_hash(secret)
@@ -78,21 +77,14 @@ async def create_token(call: Call) -> wire.Token:
     return replace(done.value, token=wire.ABSENT if done.replayed else secret)
 
 
-@serves(Spaces.revoke_token)
+@_owned(Spaces.revoke_token, owner="revoke tokens")
 async def revoke_token(call: Call) -> None:
     """Revoke a token: from this answer on every request with it is refused, and its event streams have ended."""
-    _require_owner(call, "revoke tokens")
     await write(call.services, spaces.revoke_token, _by(call), call.params["id"])
 
 
 def _by(call: Call) -> By:
     return dataclasses.replace(call.by, space=SYSTEM_SPACE)
-
-
-def _require_owner(call: Call, what: str) -> None:
-    """Raise Forbidden for the holder of a token."""
-    if not call.is_owner:
-        raise Forbidden(f"a token may not {what}", hint="run `reverie token list` without REVERIE_TOKEN and --token")
 
 
 def _space(services: Services, name: str) -> wire.Space:
@@ -129,8 +121,7 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
     return wire.Page(projects[: query.limit], projects[query.limit - 1].name if len(projects) > query.limit else None)
 
 
-@serves(Spaces.sort_projects)
+@serves(Spaces.sort_projects, once=True)
 async def sort_projects(call: Call) -> wire.ProjectsSorted:
     """Sort the threads and memories of older releases into projects."""
-    work = partial(sort, call.services, call.by)
-    return await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted)
+    return await sort(call.services, call.by)

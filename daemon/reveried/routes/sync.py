@@ -12,13 +12,12 @@ from reverie.decode import mapped
 from reverie.errors import ValidationError
 from reverie.usecases import conflicts
 from reveried.drive import write
-from reveried.execute import answer_once
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reverie.sync.inputs import Answer
     from reveried.http.types import Call
-    from reveried.services import Services
 
 
 def _answer_of(body: wire.SyncNow) -> Answer | None:
@@ -41,35 +40,14 @@ def _answer_of(body: wire.SyncNow) -> Answer | None:
     return given[0] if given else None
 
 
-async def _scan_folder(
-    services: Services, space: str, *, answer: Answer | None, accept_folder: bool, deep: bool
-) -> wire.SyncOutcome:
-    """Scan the whole folder now; with `accept_folder` first accept the present folder as the space's."""
-    if accept_folder:
-        await services.sync_service.accept_folder(space)
-    outcome = await services.sync_service.sync(space, None, whole=True, deep=deep, answer=answer)
-    await services.sync_service.update_projections(space)
-    return mapped(outcome, wire.SyncOutcome, status=await _sync_status(services, space))
-
-
-async def _sync_status(services: Services, space: str) -> wire.SyncStatus:
-    """Return the sync status of a folder."""
-    return await asyncio.to_thread(services.sync_service.status, space)
-
-
-@serves(Documents.conflicts)
-async def list_conflicts(call: Call) -> wire.Page[wire.Conflict]:
+@reads(Documents.conflicts)
+def list_conflicts(reader: Reader, call: Call) -> wire.Page[wire.Conflict]:
     """Return the open conflicts, oldest first."""
     query = call.query_as(wire.ListQuery)
-    with call.services.store.reader(call.space) as reader:
-        return conflicts.conflict_page(reader, after=query.after or "", limit=query.limit)
+    return conflicts.conflict_page(reader, after=query.after or "", limit=query.limit)
 
 
-@serves(Documents.conflict)
-async def get_conflict(call: Call) -> wire.ConflictText:
-    """Return one conflict with both texts."""
-    with call.services.store.reader(call.space) as reader:
-        return conflicts.conflict_answer(reader, call.params["id"])
+reads(Documents.conflict)(lambda reader, call: conflicts.conflict_answer(reader, call.params["id"]))
 
 
 @serves(Documents.resolve)
@@ -83,17 +61,16 @@ async def resolve(call: Call) -> wire.Resolved:
 @serves(Documents.sync_status)
 async def get_status(call: Call) -> wire.SyncStatus:
     """Return the sync status of the folder."""
-    return await _sync_status(call.services, call.space)
+    return await asyncio.to_thread(call.services.sync_service.status, call.space)
 
 
-@serves(Documents.sync_now)
+@serves(Documents.sync_now, once=True)
 async def scan_now(call: Call) -> wire.SyncOutcome:
-    """Scan the whole folder now."""
-    body = call.into(wire.SyncNow)
-
-    async def scan() -> wire.SyncOutcome:
-        return await _scan_folder(
-            call.services, call.space, answer=_answer_of(body), accept_folder=body.accept_folder, deep=body.deep
-        )
-
-    return await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome)
+    """Scan the whole folder now; with `accept_folder` first accept the present folder as the space's."""
+    body, sync = call.into(wire.SyncNow), call.services.sync_service
+    answer = _answer_of(body)
+    if body.accept_folder:
+        await sync.accept_folder(call.space)
+    outcome = await sync.sync(call.space, None, whole=True, deep=body.deep, answer=answer)
+    await sync.update_projections(call.space)
+    return mapped(outcome, wire.SyncOutcome, status=await asyncio.to_thread(sync.status, call.space))

@@ -9,17 +9,18 @@ from reverie import wire
 from reverie.api.threads import Threads
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
+from reverie.usecases import message_pages, threads
 from reverie.usecases import rewind as rewinds
-from reverie.usecases import threads
 from reveried.actions import imports, pages, projects, trust
 from reveried.actions import threads as actions
 from reveried.drive import commit, write
 from reveried.execute import read
-from reveried.http.route import serves
+from reveried.http.route import reads, serves
 from reveried.routes.purge import purge
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reveried.http.types import Call
 
 
@@ -45,11 +46,10 @@ async def list_threads(call: Call) -> wire.Page[wire.Thread]:
     return await read(call.services, call.space, collect)
 
 
-@serves(Threads.thread)
-async def get_thread(call: Call) -> wire.Thread:
+@reads(Threads.thread)
+def get_thread(reader: Reader, call: Call) -> wire.Thread:
     """Return one thread."""
-    with call.services.store.reader(call.space) as reader:
-        return threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window)
+    return threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window)
 
 
 @serves(Threads.change_thread)
@@ -127,13 +127,11 @@ async def messages(call: Call) -> wire.Page[wire.StoredMessage]:
     )
 
 
-@serves(Threads.entries)
-async def entries(call: Call) -> wire.Page[wire.StoredEntry]:
+@reads(Threads.entries)
+def entries(reader: Reader, call: Call) -> wire.Page[wire.StoredEntry]:
     """Return a page of the thread's entries: the lines as they were imported, and the messages as appended."""
     query = call.query_as(wire.SequenceQuery)
-    return await pages.entry_page(
-        call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
-    )
+    return message_pages.entries(reader, call.params["id"], after=query.after or 0, limit=query.limit)
 
 
 @serves(Threads.rewind)
@@ -154,14 +152,14 @@ async def rewind(call: Call) -> wire.Rewound:
     return answer
 
 
-@serves(Threads.start_import)
+@serves(Threads.start_import, once=True)
 async def begin_import(call: Call) -> wire.ImportPlace:
     """Open the import of a session's file, and return the position from which to send it."""
     request = call.into(wire.StartImport)
     if request.again and call.agent is not None:
         raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
     of = request.client, request.session, request.source
-    return await imports.begin(call.services, call.space, *of, again=request.again, key=call.idempotency)
+    return await imports.begin(call.services, call.space, *of, again=request.again)
 
 
 @serves(Threads.send_chunk)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 A = TypeVar("A")
+T = TypeVar("T")
 
 Author: TypeAlias = Literal["person", "agent", "engine"]
 Place: TypeAlias = tuple[Literal["thread", "memory", "document"], str]
@@ -116,6 +117,21 @@ class UseCase(Generic[P, A]):
         names = self.body.__code__.co_varnames[2 : self.body.__code__.co_argcount]
         assert len(args) <= len(names)
         return {**dict(zip(names, args, strict=False)), **given}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided(Generic[T, A]):
+    """A use case whose plan is decided from a snapshot, in the compute process by a job of `compute_jobs`.
+
+    `commit` takes the plan first. One that `learns` may ask a model, and writes memories. A `bulk` job waits behind
+    those that somebody waits for.
+    """
+
+    job: str
+    plan: type[T]
+    commit: UseCase[..., A]
+    learns: bool = False
+    bulk: bool = False
 
 
 def writes(

@@ -18,7 +18,7 @@ from reverie.language_model.requests import Outcome
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord
 from reverie.usecases import consolidation, procedures, projects, threads, working_state
-from reverie.usecases.by import By, writes
+from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.procedures import CommandCounts
@@ -202,6 +202,9 @@ def commit(to: Writer, _: By, plan: DistillPlan) -> wire.DistillAnswer:
     to.save(after, (plan.thread,))
     _announce(to, plan, archive, indexed=indexed)
     return _distill_answer(plan, archive, changes, to.number)
+
+
+DECIDED = Decided("distill", DistillPlan, commit, learns=True)
 
 
 def _distill_answer(

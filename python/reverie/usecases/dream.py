@@ -18,7 +18,7 @@ from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.models import Delete, Update
 from reverie.store import DreamRecord, FailureRecord, Kind
 from reverie.usecases import consolidation
-from reverie.usecases.by import By, writes
+from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.terms import Terms
 from reverie.usecases.usage import record_use
@@ -258,6 +258,9 @@ def commit(to: Writer, by: By, plan: DreamPlan, *, trigger: str) -> wire.DreamAn
         operation=str(to.number),
         index_updated=indexed,
     )
+
+
+DECIDED = Decided("dream", DreamPlan, commit, learns=True)
 
 
 @writes("dream failed")

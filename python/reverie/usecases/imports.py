@@ -25,7 +25,7 @@ from reverie.usecases import imported as imported_threads
 from reverie.usecases import inherited_notes as inherited
 from reverie.usecases import privacy, redactions, threads
 from reverie.usecases import window as context_usage
-from reverie.usecases.by import By, writes
+from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.entries import ENTRY_NAMES, entry_record
 from reverie.usecases.git_remote import remote_of
 
@@ -339,9 +339,9 @@ def _stored_identity(record: dict[str, Any], redactor: Redactor) -> str:
     return line_identity(record) if isinstance(record.get("id"), str) else line_identity(redactor.value(record)[0])
 
 
-@writes("import.chunk")
+@writes("import.chunk", answers=wire.ChunkAnswer, bulk=True)
 def commit(
-    to: Writer, _: By, import_id: str, offset: int, plan: ChunkPlan, *, opening: Opening | None = None
+    to: Writer, _: By, plan: ChunkPlan, import_id: str, offset: int, *, opening: Opening | None = None
 ) -> wire.ChunkAnswer:
     """Append a decided chunk, which began at byte `offset` of its file.
 
@@ -377,6 +377,9 @@ def commit(
     if plan.consumed and (plan.sealed or plan.final or moved.offset > here.offset):
         to.save(moved, (import_id,))
     return plan.answer(moved.offset)
+
+
+DECIDED = Decided("import", ChunkPlan, commit, bulk=True)
 
 
 def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -> None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from reverie import wire
 from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.models import Candidate
 from reverie.usecases import consolidation, doubts, procedures, projects, threads
-from reverie.usecases.by import By, writes
+from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
 from reverie.usecases.procedures import CommandCounts
@@ -21,7 +22,6 @@ from reverie.usecases.terms import Terms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie import wire
     from reverie.store import Reader, Writer
     from reverie.usecases.memory_plan import Worked
 
@@ -193,7 +193,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     )
 
 
-@writes("thread.learn")
+@writes("thread.learn", answers=wire.MemoryChanges)
 def commit(to: Writer, _: By, plan: LearnPlan) -> wire.MemoryChanges:
     """Commit the learnt memories.
 
@@ -212,3 +212,6 @@ def commit(to: Writer, _: By, plan: LearnPlan) -> wire.MemoryChanges:
     )
     to.save(after, (plan.thread,))
     return changes
+
+
+DECIDED = Decided("learn", LearnPlan, commit, learns=True, bulk=True)

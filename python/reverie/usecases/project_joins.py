@@ -29,7 +29,7 @@ from reverie.models import DATE_CHARS, MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord
 from reverie.usecases import consolidation, thread_projects
 from reverie.usecases import projects as usecase_projects
-from reverie.usecases.by import By, writes
+from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemorySnapshot
 from reverie.usecases.memories import record_of
 from reverie.wire.spaces import ProjectMove
@@ -216,7 +216,7 @@ def _why(plan: SortPlan, **_: Any) -> str:
     return "projects.join" if plan.joined else "memories.sort" if plan.memories or plan.known else "threads.sort"
 
 
-@writes(_why)
+@writes(_why, answers=wire.ProjectsSorted)
 def commit(to: Writer, _: By, plan: SortPlan, *, threads: Mapping[str, str]) -> wire.ProjectsSorted:
     """Move memories, and `threads` to their projects, in one operation.
 
@@ -236,6 +236,9 @@ def commit(to: Writer, _: By, plan: SortPlan, *, threads: Mapping[str, str]) -> 
         operation=str(to.number) if is_changed else None,
         moves=moves.answers(),
     )
+
+
+DECIDED = Decided("sort", SortPlan, commit, bulk=True)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from reverie.language_model.requests import Outcome
 from reverie.paths import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord
 from reverie.usecases import consolidation, projects, sessions, threads
-from reverie.usecases.by import By, writes
+from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.terms import Terms
@@ -244,7 +244,7 @@ def snapshot(reader: Reader, run_id: str, terms: Terms) -> RunJob:
     )
 
 
-@writes("run.complete")
+@writes("run.complete", answers=wire.RunResult)
 def commit(to: Writer, _: By, plan: RunPlan, *, ended_by: wire.RunEnd) -> wire.RunResult:
     """Complete a run: files, memories, and how far its thread is learnt from.
 
@@ -273,6 +273,9 @@ def commit(to: Writer, _: By, plan: RunPlan, *, ended_by: wire.RunEnd) -> wire.R
     )
     to.save(ended, (run.id,))
     return result
+
+
+DECIDED = Decided("run", RunPlan, commit, learns=True, bulk=True)
 
 
 def erase(writer: Writer, run_id: str) -> None:

@@ -61,7 +61,11 @@ class Folder:
         """Return no markers."""
         return frozenset()
 
-    def refusal(self, *_: str) -> None:
+    def folder(self, _: str) -> Folder:
+        """Return this folder as that of the space."""
+        return self
+
+    def refusal(self, _: str) -> None:
         """Refuse no path."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.errors import Busy, ReverieError, ValidationError
 from reveried import jobs as module
-from reveried.jobs import Jobs, Progress
+from reveried.jobs import Jobs
 from reveried.wakeups import Events
 
 if TYPE_CHECKING:
@@ -29,30 +29,24 @@ def run(work: Callable[[Jobs], Awaitable[object]]) -> None:
     asyncio.run(main())
 
 
-async def quick(progress: Progress) -> dict[str, int]:
-    progress.at(0.5)
-    progress.at(0.25)
+async def quick() -> dict[str, int]:
     await asyncio.sleep(0)
     return {"answer": 42}
 
 
-async def endless(progress: Progress) -> None:
-    del progress
+async def endless() -> None:
     await asyncio.sleep(60)
 
 
-async def refused(progress: Progress) -> None:
-    del progress
+async def refused() -> None:
     raise ValidationError("no good", hint="do better")
 
 
-async def defect(progress: Progress) -> None:
-    del progress
+async def defect() -> None:
     raise KeyError("zebra")
 
 
-async def panicking(progress: Progress) -> None:
-    del progress
+async def panicking() -> None:
     raise BaseExceptionGroup("no Exception, as a panic is none", [GeneratorExit()])
 
 
@@ -100,8 +94,7 @@ def test_a_cancelled_waiter_does_not_end_the_job() -> None:
     """A job continues when the caller that waits for it is cancelled."""
 
     async def work(made: Jobs) -> None:
-        async def slow(progress: Progress) -> str:
-            del progress
+        async def slow() -> str:
             await asyncio.sleep(0.05)
             return "there"
 
@@ -164,21 +157,3 @@ def test_notify_after_the_loop_was_closed() -> None:
     loop.close()
 
     events.notify()
-
-
-def test_progress_never_decreases() -> None:
-    """Progress never decreases and is at most 1."""
-    values: list[Any] = []
-
-    async def work(made: Jobs) -> None:
-        async def steps(progress: Progress) -> None:
-            for share in (0.2, 0.1, 0.9, 7.0):
-                progress.at(share)
-                values.append(job.progress)
-                await asyncio.sleep(0)
-
-        job = made.start("blue", "dream", steps)
-        await made.wait(job)
-
-    run(work)
-    assert values == [0.2, 0.2, 0.9, 1.0]

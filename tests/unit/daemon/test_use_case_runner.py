@@ -13,7 +13,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.redact import Redactor
 from reverie.store import NoteRecord, Store, Write
-from reverie.usecases.by import By
+from reverie.usecases.by import By, Decided, writes
 from reveried.execute import TRIES, execute, retry_while_stale
 from reveried.worker import Worker
 
@@ -77,16 +77,16 @@ def count(reader: Reader) -> int:
     return reader.count(NoteRecord.KIND, ("t",))
 
 
-def commit(plan: Plan) -> Write[Answer]:
-    """Return a write that stores a note, and raises a stale Conflict if the number of notes has changed."""
+@writes("count", answers=Answer)
+def commit(to: Writer, _: By, plan: Plan) -> Answer:
+    """Store a note; raise a stale Conflict if the number of notes has changed."""
+    if count(to) != plan.notes:
+        raise Conflict("another writer was faster", stale=True)
+    to.save(NoteRecord(id="mine", content="mine", category="task", at=AT), ("t", "mine"))
+    return Answer(count(to))
 
-    def body(writer: Writer) -> Answer:
-        if count(writer) != plan.notes:
-            raise Conflict("another writer was faster", stale=True)
-        writer.save(NoteRecord(id="mine", content="mine", category="task", at=AT), ("t", "mine"))
-        return Answer(count(writer))
 
-    return Write(SPACE, "test", "count", body, idempotency=KEY, answers=Answer)
+DECIDED = Decided("count", Plan, commit)
 
 
 @asynccontextmanager
@@ -108,12 +108,10 @@ async def run(parts: Any, **options: Any) -> Answer:
     return await execute(
         parts,
         By(SPACE, "test", key=KEY),
-        snapshot=lambda reader: Job(count(reader)),
-        job="count",
-        plan=Plan,
-        **{"commit": commit, **options},
-        answers=Answer,
+        DECIDED,
+        lambda reader: Job(count(reader)),
         lock="notes",
+        **options,
     )
 
 
@@ -184,3 +182,20 @@ def test_other_conflicts_are_raised_at_once() -> None:
 
     asyncio.run(main())
     assert len(tries) == 1
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+def test_the_key_keeps_every_answer(tmp_path: Path, *, is_written: bool) -> None:
+    """A repeated call is answered without deciding, also where the first one committed nothing."""
+    compute = FakeCompute()
+    unwritten = Answer(99)
+
+    async def main() -> None:
+        async with services(tmp_path, compute) as parts:
+            options: dict[str, Any] = {} if is_written else {"unwritten": lambda _: unwritten}
+            first = await run(parts, **options)
+            assert first == (Answer(1) if is_written else unwritten)
+            assert await run(parts, **options) == first
+            assert compute.decided == 1
+
+    asyncio.run(main())

@@ -37,7 +37,7 @@ def test_threads_without_messages_and_of_subagents_are_asked_for(tmp_path: Path)
                 job = imports.snapshot(
                     reader, import_id, offset=0, first_line=1, data=data, final=True, redactor=Redactor(), literals=[]
                 )
-            store.commit([imports.commit.write(By(SPACE, "import"), import_id, 0, imports.decide(job))], at=AT)
+            store.commit([imports.commit.write(By(SPACE, "import"), imports.decide(job), import_id, 0)], at=AT)
         with store.reader(SPACE) as reader:
             for page in (threads.page, threads.newest_page):
                 named = {
