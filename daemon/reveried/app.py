@@ -19,7 +19,7 @@ import time
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from reverie.api import endpoints
 from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
@@ -30,17 +30,11 @@ from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.fingerprints import FingerprintKeeper
 from reverie.usecases.message_search import MessageSearch
-from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.recall import Recall
 from reveried import __version__, log
-from reveried.actions import purge
-from reveried.actions.accesses import write_accesses, write_accesses_regularly
-from reveried.actions.compact import compact_when_quiet
-from reveried.actions.indexing import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
-from reveried.actions.runs import complete_due
+from reveried.actions.accesses import write_accesses
+from reveried.actions.indexing import save_indexes, save_messages
 from reveried.actions.schedules import register_scheduled_jobs
-from reveried.actions.sessions import resume_following
-from reveried.actions.undo import prune_daily
 from reveried.clock import clock_of, text_of
 from reveried.compute import SMALL_JOBS, Compute
 from reveried.config import Config, load
@@ -53,21 +47,18 @@ from reveried.linux import activated_sockets, limit_kept_memory, notify
 from reveried.log import logger
 from reveried.models.choice import chosen_models
 from reveried.process_lock import ProcessLock
-from reveried.routes import routes
+from reveried.routes import load_frequent, routes_of
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
-from reveried.session_texts import warm
 from reveried.stop_note import StopNote
-from reveried.stored import StoredCallers, StoredSchedules, begin_redactions, spaces_of, store_id
+from reveried.stored import StoredCallers, StoredSchedules, begin_redactions, store_id
 from reveried.supervise import start_supervised
-from reveried.sync.loop import SyncService
 from reveried.wakeups import Events
 from reveried.worker import Worker
-from reveried.working_states import BackgroundState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Mapping
 
     from reverie.embedding import Embedder
     from reveried.clock import Clock
@@ -81,19 +72,6 @@ MAPPED_BYTES = 1 << 20  # of one piece of memory; from here on mapping it costs 
 FINDINGS_LOGGED = 20
 RUN_BYTES = 8  # of the name of this process among all that count accesses in the store
 _UNUSABLE = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOSPC, errno.EDQUOT))
-
-# Each ends when the daemon stops; the first ones end by themselves when their work is done.
-_LOOPS: Final[Mapping[str, Callable[[Services], Coroutine[Any, Any, None]]]] = {
-    "warm": lambda services: warm(services, spaces_of(services.store)),
-    "purge": purge.resume,
-    "retention": prune_daily,
-    "runs": complete_due,
-    "compaction": compact_when_quiet,
-    "accesses": write_accesses_regularly,
-    "memory index": keep_index,
-    "message index": keep_messages,
-    "message vectors": keep_vectors,
-}
 
 
 def run_in_foreground() -> int:
@@ -161,11 +139,11 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         services = await _assemble(
             layout, config, store, closing, stop, admission=server.admission, clock=clock, began=began, env=env
         )
-        closing.push_async_callback(services.follower.close)
+        closing.push_async_callback(services.close, "follower")
         closing.callback(stop.say, "what sessions wrote last")
         await services.scheduler.start()
-        closing.push_async_callback(services.texts.close)
-        closing.push_async_callback(services.hooks.close)
+        closing.push_async_callback(services.close, "texts")
+        closing.push_async_callback(services.close, "hooks")
         closing.push_async_callback(asyncio.to_thread, save_indexes, services)
         closing.push_async_callback(asyncio.to_thread, save_messages, services)
         closing.push_async_callback(write_accesses, services)
@@ -173,16 +151,10 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         closing.push_async_callback(server.drain, seconds, partial(services.jobs.close, seconds))
         closing.callback(stop.say, "requests in progress")
         closing.callback(services.events.end)
-        server.handler = Application(routes(), services)
+        server.handler = Application(routes_of, services)
         closing.callback(notify, "STOPPING=1", env)
         notify("READY=1", env)
-        # The objects of the start live as long as the process, so the collector need not scan them again.
-        gc.freeze()
-        gc.enable()
-        services.sync_service.start(spaces_of(store))
-        await resume_following(services, spaces_of(store))
-        for name, loop in _LOOPS.items():
-            closing.callback(start_supervised(name, partial(loop, services)).cancel)
+        closing.callback(start_supervised("start", partial(_begin_background, services, closing)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )
@@ -190,6 +162,17 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         logger("reveried").info("stopping", connections=len(server.open.connections))
     logger("reveried").info("stopped")
     return 0
+
+
+async def _begin_background(services: Services, closing: AsyncExitStack) -> None:
+    """Import what is left and begin the work of the background; repeated where an import finds no descriptor free."""
+    await load_frequent()
+    from reveried import background  # noqa: PLC0415 - imports most of the daemon, which answers requests by now
+
+    # The objects of the start live as long as the process, so the collector need not scan them again.
+    gc.freeze()
+    gc.enable()
+    await background.begin(services, closing)
 
 
 async def _assemble(
@@ -205,7 +188,7 @@ async def _assemble(
     env: Mapping[str, str],
 ) -> Services:
     """Create the components between the store and the server, and push the closing of each."""
-    daemon, background_state = config.daemon, BackgroundState()
+    daemon = config.daemon
     at, now_ms = _times(clock)
     events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
     keeper = FingerprintKeeper(store, config.redact.literals, config.redact.allow)
@@ -222,23 +205,12 @@ async def _assemble(
     closing.callback(lambda: stop.say(jobs.described()))
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
     closing.push_async_callback(scheduler.stop)
-    sync_service = SyncService(
-        store,
-        worker.submit,
-        keeper.redactor,
-        config,
-        store_id=await store_id(store, worker.submit, secrets.token_bytes),
-        now_ms=now_ms,
-        random=secrets.token_bytes,
-    )
-    closing.push_async_callback(sync_service.close)
-    closing.callback(stop.say, "the folder of memories")
-    closing.push_async_callback(background_state.close)
     recall = Recall(store, layout.data_dir / "search")
     services = Services(
         config=config,
         layout=layout,
         store=store,
+        store_id=await store_id(store, worker.submit, secrets.token_bytes),
         keeper=keeper,
         callers=StoredCallers(store),
         submit=worker.submit,
@@ -251,17 +223,17 @@ async def _assemble(
         metrics=Metrics(),
         description=lambda: openapi(endpoints()),
         recall=recall,
-        nearest=NearestMemories(recall),
         messages=MessageSearch(store, layout.data_dir / "search", _embedder(config.memory.embedder)),
         accesses=AccessCounts(secrets.token_hex(RUN_BYTES)),
-        sync_service=sync_service,
-        background_state=background_state,
         clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,
         started=began,
         models=_open_models(config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env),
     )
+    closing.push_async_callback(services.close, "sync_service")
+    closing.callback(stop.say, "the folder of memories")
+    closing.push_async_callback(services.close, "background_state")
     register_scheduled_jobs(services)
     return services
 

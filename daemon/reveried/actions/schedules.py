@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import NotFound, ReverieError, failure_of
 from reverie.store import ThreadRecord
-from reverie.usecases import dream as dream_case
-from reveried.actions.dream import dream
-from reveried.actions.learn import learn
 from reveried.execute import read
 
 if TYPE_CHECKING:
@@ -33,6 +30,10 @@ def register_scheduled_jobs(services: Services) -> None:
 
 async def dream_by_schedule(services: Services, space: str, token_budget: int | None) -> None:
     """Make a scheduled dream; a failed one is recorded among the dreams, since no caller waits for its answer."""
+    # Imported where they run, here and below: at the start they are only registered.
+    from reverie.usecases import dream as dream_case  # noqa: PLC0415
+    from reveried.actions.dream import dream  # noqa: PLC0415
+
     try:
         await dream(services, services.by(space, WHO), trigger="schedule", token_budget=token_budget)
     except BaseException as error:
@@ -48,6 +49,8 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
 
 async def learn_from_all(services: Services, space: str) -> None:
     """Learn from each thread of a space with messages not learnt from; a failing thread does not stop the others."""
+    from reveried.actions.learn import learn  # noqa: PLC0415
+
     failed: ReverieError | None = None
     for thread in await read(services, space, _unlearnt):
         try:

@@ -104,43 +104,52 @@ class _Path:
         regex = re.escape(literal)
         for name, whole, text in zip(rest[0::3], rest[1::3], rest[2::3], strict=True):
             regex += f"(?P<{name}>{'.*' if whole else '[^/]+'})" + re.escape(text)
-        self.regex = re.compile(regex)  # noqa: TID251 - every route is matched at start
-        self.routes: dict[str, Endpoint[..., Any]] = {}
+        self.regex = re.compile(regex)  # noqa: TID251 - made for a request that it is matched against
+        self.routes: dict[str, tuple[Endpoint[..., Any], Handler[Any]]] = {}
 
-    def add(self, endpoint: Endpoint[..., Any]) -> None:
+    def add(self, endpoint: Endpoint[..., Any], handler: Handler[Any]) -> None:
         """Add an endpoint of this path; GET answers HEAD too. Raises ValueError: the path has one of its method."""
         if endpoint.method in self.routes:
             raise ValueError(f"two routes claim {endpoint.line}")
-        self.routes[endpoint.method] = endpoint
+        self.routes[endpoint.method] = endpoint, handler
         if endpoint.method == "GET":
-            self.routes["HEAD"] = endpoint
+            self.routes["HEAD"] = endpoint, handler
+
+
+def paths_of(routes: Table) -> list[_Path]:
+    """Return the paths of a table in the order in which they are matched."""
+    paths: dict[str, _Path] = {}
+    # An exact path goes before a pattern, so that `/v1/jobs/all` is not taken for a job named `all`.
+    for row in sorted(routes, key=lambda row: ("{" in row.path, ":path}" in row.path)):
+        paths.setdefault(row.path, _Path(row.path)).add(row, routes[row])
+    return list(paths.values())
 
 
 class Application:
     """The handler of every request: answers it by the route that matches, by 404, or by 405."""
 
-    def __init__(self, routes: Table, services: Services) -> None:
+    def __init__(self, routes: Callable[[str], Table], services: Services) -> None:
+        """`routes` returns the endpoints of a noun, the first segment of a path, at the first request with it."""
         self._routes = routes
         self._services = services
         self._metrics = services.metrics
-        paths: dict[str, _Path] = {}
-        # An exact path goes before a pattern, so that `/v1/jobs/all` is not taken for a job named `all`.
-        for row in sorted(routes, key=lambda row: ("{" in row.path, ":path}" in row.path)):
-            paths.setdefault(row.path, _Path(row.path)).add(row)
-        self._by_noun: dict[str, list[_Path]] = {}  # only the few paths of one noun are matched against a request
-        for text, path in paths.items():
-            self._by_noun.setdefault(_noun(text), []).append(path)
+        self._paths: dict[str, list[_Path]] = {}  # only the few paths of one noun are matched against a request
 
     async def __call__(self, request: Request, response: Response) -> None:
         """Answer one request: by the matching route's handler, or with 404 or 405."""
         allowed: set[str] = set()
-        for path in self._by_noun.get(_noun(request.path), ()):
+        noun = noun_of(request.path)
+        paths = self._paths.get(noun) or paths_of(self._routes(noun))
+        if paths:
+            self._paths[noun] = paths
+        for path in paths:
             match = path.regex.fullmatch(request.path)
             if match is None:
                 continue
             route = path.routes.get(request.method)
             if route is not None:
-                await self._run(route, match.groupdict(), request, response)
+                endpoint, handler = route
+                await self._run(endpoint, handler, match.groupdict(), request, response)
                 return
             allowed |= path.routes.keys()
         if allowed:
@@ -150,14 +159,19 @@ class Application:
             await send_error(NotFound(f"There is no {shown!r} here.", hint="See /v1/openapi.json."), response)
 
     async def _run(
-        self, route: Endpoint[..., Any], params: Mapping[str, str], request: Request, response: Response
+        self,
+        route: Endpoint[..., Any],
+        handler: Handler[Any],
+        params: Mapping[str, str],
+        request: Request,
+        response: Response,
     ) -> None:
         """Run the handler of a route; no exception but cancellation escapes."""
         began = time.perf_counter()
         status, size = 500, len(request.body)
         try:
             with logged():  # what is redacted in this request is recorded with where it was
-                answer = await self._routes[route](self._call_of(route, params, request))
+                answer = await handler(self._call_of(route, params, request))
             if not isinstance(answer, Reply | Stream):
                 answer = _reply(route, answer)
             status = await _send_answer(answer, response)
@@ -204,9 +218,9 @@ class Application:
         )
 
 
-def _noun(path: str) -> str:
-    """Return the first segment after the version: `threads` of `/v1/threads/x`."""
-    return path.removeprefix("/v1/").partition("/")[0]
+def noun_of(path: str) -> str:
+    """Return the first segment after the version: `threads` of `/v1/threads/x`, `mcp` of `/mcp`."""
+    return path.removeprefix("/v1").lstrip("/").partition("/")[0]
 
 
 def _reply(route: Endpoint[..., Any], answer: Any) -> Reply:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,18 +11,17 @@ import msgspec
 
 from reverie import tokenizer, wire
 from reverie.api.system import System
-from reverie.errors import Forbidden, StorageFailed, ValidationError
+from reverie.errors import Forbidden, ValidationError
 from reverie.private_folder import make_private
 from reverie.store import SYSTEM_SPACE, BackupEntry, Kind
 from reverie.store.backup import backup
 from reverie.usecases import dream, privacy, restored, usage
 from reverie.usecases.by import By
-from reveried import PROTOCOL, __version__
+from reveried import __version__
 from reveried.actions.compact import compact
 from reveried.drive import write
 from reveried.http.route import serves
 from reveried.models.anthropic import DEFAULT_MODELS
-from reveried.worker import WRITES_FAIL_HINT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,25 +41,6 @@ COUNTED_KINDS = {
 }
 ARCHIVE_RETENTION = "P100Y"  # ISO 8601: archives stay until they are purged
 DRAFT_RANDOM_BYTES = 16  # of the name of an unfinished copy
-
-
-@serves(System.health)
-async def health(call: Call) -> wire.Health:
-    """Return status, version, protocol, process id and uptime of this daemon.
-
-    Raises:
-        StorageFailed: writes fail until the daemon is started again; a daemon that only reads is not healthy.
-    """
-    failure = call.services.worker.failure
-    if failure is not None:
-        raise StorageFailed(f"Writes fail: {failure.message}", hint=WRITES_FAIL_HINT)
-    return wire.Health(
-        status="ok",
-        version=__version__,
-        protocol=PROTOCOL,
-        pid=os.getpid(),
-        uptime_seconds=round(time.monotonic() - call.services.started, 3),
-    )
 
 
 @serves(System.status)

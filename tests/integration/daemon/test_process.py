@@ -19,6 +19,12 @@ from support.waiting import wait_until
 LAZY = (
     *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "mcp", "pydantic", "click", "reveried.cli"),
     *(f"reverie.distill.{name}" for name in ("distiller", "brief", "facts")),
+    # What is imported once health is answered, or by the first request that needs it.
+    *(
+        f"reveried.{name}"
+        for name in ("background", "follower", "sync.loop", "session_texts", "mcp", "routes.sessions")
+    ),
+    *(f"reverie.usecases.{name}" for name in ("consolidation", "documents", "memories", "sync", "threads")),
 )
 
 

@@ -20,7 +20,7 @@ from reveried import log
 from reveried.http.limits import Admission, Limits
 from reveried.http.message import envelope_body, raw_response
 from reveried.http.metrics import Metrics
-from reveried.http.route import Application, Table
+from reveried.http.route import Application, Table, paths_of
 from reveried.http.types import Call, Reply, Stream
 from reveried.server import Server, bind_unix
 from support.daemon import Answer, Wire, request, scratch_home
@@ -121,7 +121,7 @@ def serve(work: Callable[[Path], Any], limits: Limits | None = None, *, ready: b
             server = Server(Admission(limits or Limits()))
             services: Any = SimpleNamespace(metrics=Metrics(), callers=lambda _: None)
             if ready:
-                server.handler = Application(TABLE, services)
+                server.handler = Application(lambda _: TABLE, services)
             server.listen(bind_unix(home / "s"))
             try:
                 return await asyncio.to_thread(work, home / "s")
@@ -141,11 +141,10 @@ def ask(path: Path, *requests: bytes) -> list[Answer]:
     return [answer for answer in answers if answer is not None]
 
 
-def test_a_duplicate_route_fails_at_start() -> None:
+def test_a_duplicate_route_fails() -> None:
     """Two routes with the same method and path raise ValueError."""
-    services: Any = SimpleNamespace(metrics=Metrics())
     with pytest.raises(ValueError, match="GET /v1/fine"):
-        Application(Table({**TABLE, Endpoint("GET /v1/fine", wire.NoQuery, Point, "Again."): fine}), services)
+        paths_of(Table({**TABLE, Endpoint("GET /v1/fine", wire.NoQuery, Point, "Again."): fine}))
 
 
 def test_matching() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 from reverie.api import endpoints
 from reveried.http.openapi import openapi
-from reveried.routes import routes
+from reveried.http.route import noun_of
+from reveried.routes import FREQUENT, NOUNS, routes
 
 GOLDEN = Path(__file__).parents[2] / "golden/openapi.json"
 
@@ -33,6 +34,14 @@ def test_the_description_is_the_published_one() -> None:
 def test_every_endpoint_is_served() -> None:
     """Each endpoint of the API has a handler, and there is no other route."""
     assert routes().keys() == set(endpoints())
+
+
+def test_a_noun_has_all_its_endpoints() -> None:
+    """The modules that are imported for the first request of a noun are those that serve it, and no others."""
+    served = {(handler.__module__.rpartition(".")[2], noun_of(row.path)) for row, handler in routes().items()}
+
+    assert served == {(module, noun) for module, nouns in NOUNS.items() for noun in nouns.split()}
+    assert set(FREQUENT) <= {noun for _, noun in served}
 
 
 if __name__ == "__main__":
