@@ -565,7 +565,7 @@ class Folder:
         """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""
         with self.recorded_failure("records"):
             unsaved, removed = self.baselines.unsaved()
-            root = self._root_to_record()
+            root = self.new_root
             if unsaved or removed or root is not None:
                 # First the folder: a baseline must not say that a file is there which a power loss can take back.
                 await self.in_thread(self._flush)
@@ -584,7 +584,8 @@ class Folder:
             raise
         self.unsaved.pop(what, None)
 
-    def _root_to_record(self) -> KnownRoot | None:
+    @property
+    def new_root(self) -> KnownRoot | None:
         """Return the open root if the store does not know it yet."""
         root = self._root
         return None if root is None or root.known == self._recorded_root else root.known
