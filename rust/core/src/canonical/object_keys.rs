@@ -56,7 +56,6 @@ pub(crate) fn find_duplicate(keys: &mut [ObjectKey<'_>]) -> Option<usize> {
 /// UTF-8 order is code point order. It differs from UTF-16 order only between U+E000..U+FFFF (lead bytes EE, EF) and
 /// the supplementary planes (lead bytes F0 and above, surrogates D800..DFFF in UTF-16): there it is reversed.
 #[must_use]
-#[inline]
 pub fn utf16_order(left: &str, right: &str) -> Ordering {
     let differing = left.bytes().zip(right.bytes()).find(|(a, b)| a != b);
     match differing {
@@ -67,7 +66,6 @@ pub fn utf16_order(left: &str, right: &str) -> Ordering {
 
 /// Return the first eight bytes of a string as a number: two different numbers compare like the strings.
 #[must_use]
-#[inline]
 pub(crate) fn sort_prefix(text: &str) -> u64 {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let bytes = big_endian_prefix(text.as_bytes());
@@ -75,13 +73,11 @@ pub(crate) fn sort_prefix(text: &str) -> u64 {
 }
 
 /// Map UTF-8 bytes to the order of the UTF-16 units they begin: EE and EF come after F0 to F4.
-#[inline]
 fn utf16_weight(byte: u8) -> u8 {
     if matches!(byte, 0xEE | 0xEF) { byte + 0x10 } else { byte }
 }
 
 /// Return up to eight bytes as a big-endian number, padded with zeros.
-#[inline]
 pub(crate) fn big_endian_prefix(bytes: &[u8]) -> u64 {
     if let Some(eight) = bytes.first_chunk() {
         return u64::from_be_bytes(*eight);
