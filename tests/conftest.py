@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from support.shared import has_shared
 from support.soak import count
-
-if TYPE_CHECKING:
-    import pytest
 
 # The tests start some thousand processes. Without compiled modules each of them takes twice as long to start, so where
 # none may be written beside the sources (`PYTHONDONTWRITEBYTECODE`), they are kept in a folder of the tests.

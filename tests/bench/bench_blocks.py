@@ -10,15 +10,14 @@ import time
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable, Sequence
+
 from reverie import _native, markdown_blocks
 from support.edit_history import COMMON
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 SHARED: Final = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 ROUNDS: Final = 7

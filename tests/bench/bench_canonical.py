@@ -13,16 +13,14 @@ import hashlib
 import random
 import statistics
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 import rfc8785
 
 from reverie import _native
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 SHARED: Final = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 ROUNDS: Final = 15

@@ -15,16 +15,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.daemon import running_daemon
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from support.daemon import running_daemon
 
 WRITERS, WRITES = 200, 10
 READERS, READS = 500, 20

@@ -21,9 +21,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Callable
 
 from reverie.consolidate import decide
 from reverie.models import Candidate, Memory, MemoryType, Tier
@@ -31,18 +33,13 @@ from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.text_caches import clear_text_caches
 from reverie.usecases import consolidation, screening
-from reverie.usecases.consolidation import DocumentText, MemorySnapshot
+from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import record_of
 from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.recall import Recall
 from reveried.compute import GC_THRESHOLDS
 from support.filled_store import WIDE_WINDOW, commit_plan, fill, mixed_candidates, plan_of_mixed_changes
 from support.stores import SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.usecases.consolidation import MemoryPlan
 
 T = TypeVar("T")
 

@@ -17,12 +17,14 @@ import time
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import lmdb
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+
+from collections.abc import Callable, Iterator
 
 from reverie.client import Client
 from reverie.context.units import tail_start
@@ -30,9 +32,9 @@ from reverie.distill.distiller import Extractive
 from reverie.evals.frequency import one_thread
 from reverie.importers.find import read_entries
 from reverie.importers.join import main_line
-from reverie.models import Memory, MemoryType
+from reverie.models import Memory, MemoryType, Message
 from reverie.redact import Redactor
-from reverie.store import Store, Write, seal
+from reverie.store import Store, Write, Writer, seal
 from reverie.store.env import lmdb_options
 from reverie.usecases import threads, working_state
 from reverie.usecases.entries import entry_record
@@ -41,12 +43,6 @@ from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file
 from support.transcripts import thread_entries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reverie.models import Message
-    from reverie.store import Writer
 
 APPEND_GOAL_MS = 3.0
 CONTEXT_GOAL_MS = 5.0

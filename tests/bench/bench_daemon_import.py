@@ -17,16 +17,13 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
 from reverie.importers.find import find_transcripts
 from reveried.cli.send_sessions import import_file
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
+from support.daemon import Daemon
 
 SESSIONS = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "transcripts" / "claude-code"
 GOAL_MB_PER_S = 20

@@ -14,16 +14,15 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Callable
 
 from reverie.client import Client
 from support.daemon import Daemon, environment, scratch_home
 from support.http_checks import cpu_seconds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FILES = 10_000
 FILE_BYTES = 2_000

@@ -7,9 +7,10 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Callable
 
 from reverie.documents.edit import apply_changes
 from reverie.documents.header import refresh_header
@@ -17,9 +18,6 @@ from reverie.documents.items import Update, Wording
 from reverie.documents.parse import parse_document
 from reverie.markdown_blocks import parse
 from support.edit_history import COMMON
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DOCUMENTS, DOCUMENT_BYTES = 10_000, 2_000
 LARGE_BYTES = 200_000

@@ -17,19 +17,15 @@ import time
 import tracemalloc
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable
+
 from reverie.models import MemoryType, WorkingState
-from reverie.store import DigestRecord, ForgottenRecord, ThreadRecord, Write
+from reverie.store import DigestRecord, ForgottenRecord, Reader, Store, ThreadRecord, Write, Writer
 from reverie.usecases import consolidation, contexts
 from support.stores import AT, SPACE, opened, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.store import Reader, Store, Writer
 
 ROWS = (250, 1_000, 4_000)
 TIMES = 5

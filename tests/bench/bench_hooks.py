@@ -13,22 +13,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Sequence
 
 from bench.bench_recall import build
 from reverie.client import Client
 from reveried.plugin import files, hook_script, write
-from support.daemon import running_daemon, scratch_home
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.live_session import LiveSession
 from support.session import session_file
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from support.daemon import Daemon
 
 RUNS = 100
 IDLE_RUNS = 9

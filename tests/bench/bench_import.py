@@ -12,8 +12,9 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import orjson
 
@@ -21,13 +22,9 @@ from reverie.importers.chunks import plan_chunk
 from reverie.importers.entry import with_token_counts
 from reverie.importers.find import CHUNK_BYTES, find_transcripts, read_chunks
 from reverie.importers.join import main_line
+from reverie.models import Entry
 from reverie.redact import Redactor
 from reverie.store.codec import seal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.models import Entry
 
 _SESSIONS = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "transcripts" / "claude-code"
 _GOAL_MB_PER_S = 20

@@ -14,15 +14,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable
+
 from support.daemon import Daemon, running_daemon, status_bytes
 from support.mcp_bridge import bridge
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 STARTS = 15
 CALLS = 300

@@ -13,16 +13,15 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import merge3 as oracle
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie import _native
+from collections.abc import Callable, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from reverie import _native
 
 ROUNDS = 15
 ROOT = Path(__file__).resolve().parents[2]

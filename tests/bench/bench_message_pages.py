@@ -16,12 +16,10 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Callable
 
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon

@@ -11,15 +11,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from reveried.models.transport import ModelTransport
 from support.asking_model import Asking, question
 from support.fault_model_server import FaultModelServer, answer
-
-if TYPE_CHECKING:
-    from reveried.models.transport import ModelTransport
 
 REQUESTS = 200
 

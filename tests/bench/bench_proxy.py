@@ -17,19 +17,16 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Sequence
+
 from reverie import tokenizer
-from support.daemon import environment, running_daemon
+from support.daemon import Daemon, environment, running_daemon
 from support.prose import paragraph
 from support.upstream import body_of, chunked, provider, read_message
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from support.daemon import Daemon
 
 BODY_BYTES = 200_000
 TURNS = 200

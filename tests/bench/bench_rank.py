@@ -14,17 +14,16 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tantivy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable
+
 from reverie.text_index import Filter, Index, IndexEntry
 from support.made_memories import FREQUENT, SHARED, memories, queries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def rss_mb() -> float:

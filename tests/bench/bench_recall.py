@@ -17,14 +17,16 @@ import sys
 import time
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Callable
 
 from reverie.git import Checkout
 from reverie.models import MemoryType
 from reverie.redact import Redactor
-from reverie.store import Store, Write
+from reverie.store import Store, Write, Writer
 from reverie.usecases import projects
 from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
@@ -33,11 +35,6 @@ from support.figure_table import print_table
 from support.http_checks import cpu_seconds
 from support.made_memories import FREQUENT, memories, queries
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.store import Writer
 
 SIZES = (10_000, 30_000, 100_000)
 BULLETS = 500  # in one document

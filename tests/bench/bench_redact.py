@@ -16,11 +16,13 @@ import sys
 import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Callable, Sequence
 
 from reverie import _native
 from support import planted_secrets, secrets, typed_secrets
@@ -28,9 +30,6 @@ from support.generated_sessions import generated_files
 from support.prose import generated_pages
 from support.secrets import Labelled
 from support.shared import real_sessions, shared_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 REDACTOR = _native.Redactor()
 COLUMN = 52

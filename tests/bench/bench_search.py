@@ -26,9 +26,11 @@ import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Callable, Iterator
 
 from reverie import search
 from reverie.client import Client
@@ -36,6 +38,7 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.search import weights
 from reverie.store import Kind, Store, ThreadRecord
+from reverie.text_index import Index
 from reverie.usecases import search as usecase_search
 from reverie.usecases.entries import speech_entry
 from reverie.usecases.message_index import new_index
@@ -43,11 +46,6 @@ from reverie.usecases.message_search import MessageSearch, within
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.shared import SHARED, real_sessions
 from support.unrelated import UNRELATED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reverie.text_index import Index
 
 GRID = {
     "WINDOW": (1.0, 1.5, 2.0),

@@ -19,13 +19,15 @@ import statistics
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable
+
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
-from reverie.store import Kind, Store, ThreadRecord, Write, seal
+from reverie.store import Kind, Store, ThreadRecord, Write, Writer, seal
 from reverie.usecases import threads
 from reverie.usecases.entries import entry_record
 from reverie.usecases.message_search import MessageSearch, within
@@ -34,11 +36,6 @@ from support.figure_table import print_table
 from support.http_checks import cpu_seconds
 from support.made_memories import FREQUENT, memories, queries
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.store import Writer
 
 SIZES = (10_000, 100_000, 1_000_000)
 IN_THREAD = 500

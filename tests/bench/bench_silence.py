@@ -13,18 +13,17 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from collections.abc import Iterator, Sequence
 
 from reverie.models import Memory, MemoryType
 from reverie.text_recall import SearchIndex
 from support.corpus import by_id
 from support.shared import SHARED
 from support.unrelated import UNRELATED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 AT = "2026-01-01T00:00:00.000Z"
 UNANSWERABLE = 5  # the category of questions that the conversation does not answer

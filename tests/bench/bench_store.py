@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import lmdb
 import msgspec
@@ -21,15 +20,14 @@ import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable
+
 from reverie.models import MemoryType
 from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord, Sealed, Store, Write, Writer, seal
 from reverie.store.check import check
 from reverie.store.env import lmdb_options
 from support.stores import AT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROUNDS = 60
 AGENTS = 16

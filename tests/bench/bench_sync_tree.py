@@ -9,19 +9,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable, Iterable
+
 from reverie import files as reverie_files
+from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, read_file, scan
 from reverie.sync.swap import Written, write_file
 from support.spaces import open_root
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from reverie.sync.root import Root
 
 FILES = 10_000
 FILE_BYTES = 2000

@@ -19,17 +19,16 @@ import sysconfig
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import Final, get_args
 
 import rs_bpe.bpe
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from collections.abc import Callable, Iterable, Sequence
+
 from reverie import tokenizer
 from support.vocabulary import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 SHARED: Final = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 STDLIB: Final = Path(sysconfig.get_path("stdlib"))

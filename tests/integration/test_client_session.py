@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import textwrap
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anthropic
 import pytest
@@ -15,16 +16,11 @@ import pytest
 from reverie.client import AsyncClient, Client
 from reverie.client import session as session_module
 from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
+from reverie.client.session import Turn
 from reverie.errors import DaemonNotRunning, ValidationError
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.messages_api import MODEL, ScriptedApi, api_client, async_connected, connected, serving
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reverie.client.session import Turn
-    from support.daemon import Daemon
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 TEXT = {"type": "text", "text": "Done."}

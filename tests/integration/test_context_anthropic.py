@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import anthropic
 import pytest
 
 from reverie.client import Client
@@ -19,20 +22,13 @@ from reverie.errors import TokenBudgetExceeded
 from reverie.importers.find import read_entries
 from reverie.importers.join import main_line
 from reverie.models import Message, Note
+from reverie.wire import RequestFragment
 from reveried.cli.send_sessions import import_file
 from support.daemon import running_daemon
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.shared import all_sessions
 from support.soak import count
 from support.talk import Talk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import anthropic
-
-    from reverie.wire import RequestFragment
 
 SAMPLE = 2  # cuts of every third recorded session in the default run; the long campaign takes every cut of every one
 PLACEMENTS: tuple[Any, ...] = ("late", "system")

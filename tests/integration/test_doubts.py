@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,6 @@ from reverie import wire
 from reverie.client import Client
 from support.cli import run_in_process, use_daemon
 from support.daemon import Daemon, running_daemon
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OLD, NEW = "Please always use tabs.", "From now on use spaces, not tabs."
 

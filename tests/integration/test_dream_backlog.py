@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie.client import Client
 from reverie.errors import TokenBudgetExceeded
+from reverie.wire import DreamAnswer
 from reveried.cli import main
 from support.daemon import running_daemon, scratch_home
 from support.soak import count
-
-if TYPE_CHECKING:
-    from reverie.wire import DreamAnswer
 
 WORDS = [f"word{number}" for number in range(900)]
 MAXIMUM = "4000"  # dream.maxTokenBudget: a fraction of what 300 bullets need

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from reverie import wire
 from reveried.cli.send_sessions import import_file
 from support.daemon_folder import Tree, tree
 from support.session import session_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 TEXT = "# User Facts\n\n- Name: Ada\n- Role: engineer #job\n"

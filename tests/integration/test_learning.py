@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from reverie.client import Client
 from reverie.errors import NotFound
 from reveried.cli.send_sessions import import_file
+from support.daemon import Daemon
 from support.session import WHY, generated_session, session_file, stored_messages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 
 def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below
 from support.session import session_file
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def learn(client: Client, folder: Path, number: int) -> None:

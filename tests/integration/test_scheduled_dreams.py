@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie import wire
 from reverie.client import Client
 from reveried.cli import main
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie import wire
 
 FACTS = "# Facts\n\n" + "".join(f"- The service number {n} listens on port {7000 + n}\n" for n in range(60))
 NIGHT = "0 3 * * *"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,6 @@ from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.shared import all_sessions
 from support.soak import count
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SMALLEST = min(all_sessions(10), key=lambda path: path.stat().st_size)
 

@@ -13,8 +13,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -26,9 +27,6 @@ from support.soak import count
 from support.store_load import complete_commits, writes
 from support.stores import AT, SPACE, opened, put, write
 from support.strace import tracer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 TESTS = Path(__file__).resolve().parents[1]
 

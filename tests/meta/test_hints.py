@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reveried.cli.tree import tree
 from reveried.config import BY_NAME, KEYS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"\breverie ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,9 +20,6 @@ from reverie.models import Message, Note, Passage
 from support.api_rules import violations
 from support.soak import count as times
 from support.vocabulary import oracle
-
-if TYPE_CHECKING:
-    import tiktoken
 
 _WORDS = st.sampled_from(
     ["a", "the parser", "fails\n", "    ", "src/app/main.py", '{"a": 1}', "日本語", "🙂", "\n\n", "## x"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import pytest
@@ -28,9 +29,6 @@ from support.transcripts import (
     text,
     thread_entries,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SMALL_LIMIT = 400
 WORDS = st.text(max_size=20)

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import random
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -23,15 +25,9 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from reverie.client import AsyncClient, Client
 from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.http_checks import check_refused
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 COMMANDS = count(200, 10_000)
 FILES = ("a.md", "b.txt", "log.md", "x/a.md", "x/b.txt", "x/y/deep.md", "x/y/z/deeper.txt", "w/one.md")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,9 +13,6 @@ from hypothesis import strategies as st
 
 from reverie.merge import merge3
 from support.soak import count
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = st.lists(st.sampled_from(["- a", "- b b", "- c #t", "  d", "", "# H", "## I", "text of words", "é"])).map(
     lambda lines: "".join(f"{line}\n" for line in lines)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from reverie import wire
 from reverie.importers import outline as outlines
 from reverie.importers.join import main_line
 from reverie.importers.rewinds import is_mark, rewind_mark, undo_mark
@@ -21,11 +23,6 @@ from reverie.usecases.entries import entry_record
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
 from support.transcripts import Transcript, call, result, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie import wire
 
 THREADS = count(16, 3_000)
 REDACTOR = Redactor()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,9 +13,6 @@ from reverie.errors import ValidationError
 from reverie.paths import safe_relative
 from support.payloads import forms, payloads
 from support.soak import count
-
-if TYPE_CHECKING:
-    from pathlib import PurePosixPath
 
 ROOT = "/root/of/space"
 PLAIN = ["facts", "user.md", "x.md", "a b", "archives", "é", "事実", "a" * 260]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 from reverie.models import Memory, MemoryType
 from support.corpus import Corpus, build_index
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 AT = "2026-01-01T00:00:00.000Z"
 WORDS = ("parser", "lexer", "tests", "retry", "src/parse.py")

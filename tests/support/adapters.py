@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.client import AsyncClient, Client
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
+from support.daemon import Daemon
 
 
 def needs(module: str, package: str) -> pytest.MarkDecorator:

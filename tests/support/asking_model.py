@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from reverie import wire
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ModelAnswer, ModelMessage, new_request
+from reverie.language_model.requests import ModelAnswer, ModelMessage, ModelRequest, Role, new_request
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage import Ceilings, model_spend
@@ -17,14 +20,7 @@ from reveried.config import Distiller
 from reveried.models.anthropic import Anthropic
 from reveried.models.meter import Metered
 from reveried.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from pathlib import Path
-
-    from reverie import wire
-    from reverie.language_model.requests import ModelRequest, Role
-    from support.fault_model_server import FaultModelServer
+from support.fault_model_server import FaultModelServer
 
 KEY = "sk-test-0123456789-of-a-test"
 AT = "2026-11-22T10:00:00.000Z"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
 
 from reverie import _native
 from reverie.markdown_blocks import Add, Delete, Update, as_row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Edit: TypeAlias = tuple[int, str, str]
 """At a byte, the old text is replaced by the new one."""

@@ -5,26 +5,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import resource
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reverie.redact import Redactor
-from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, seal
+from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, Writer, seal
 from reverie.store.prune import Rules, prune
 from reveried.http.auth import token_hash
 from support.daemon import Answer, Daemon, request
 from support.http_checks import bearer
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
-
-    from reverie.store import Writer
 
 BODY_BYTES = 1 << 20
 SETTINGS = {

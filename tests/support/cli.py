@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+import pytest
 
 from reveried.cli import main
+from support.daemon import Daemon
 from support.fake_daemon import HEALTH, Answer, Request, envelope
-
-if TYPE_CHECKING:
-    import pytest
-
-    from support.daemon import Daemon
 
 DISTILLED = {
     "archive": "cd" * 32,

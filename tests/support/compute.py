@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reveried.compute import Compute
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
 
 TESTS = Path(__file__).resolve().parents[1]
 

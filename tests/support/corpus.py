@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Mapping
 
+from reverie.models import Memory, MemoryType
 from reverie.text_recall import Counted, Hit, SearchIndex, counted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from reverie.models import Memory, MemoryType
 
 
 class Corpus:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.waiting import PAUSE_S
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from reverie import wire
-    from support.daemon import Daemon
 
 AGREE_S = 60.0
 

@@ -7,10 +7,12 @@ import random
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from reverie import wire
 from reverie.client import Client
@@ -20,10 +22,6 @@ from support.daemon import running_daemon, scratch_home
 from support.daemon_folder import Tree
 from support.simulated_people import COPY, NAMES, PROJECTED, Folk
 from support.word_ledger import GENERATED_LINES, WordLedger, words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 T = TypeVar("T")
 

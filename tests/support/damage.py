@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
+from pathlib import Path
 
 PAGE_BYTES = 4096
 HEAD_BYTES = 16  # of a page: number, flags, and the bounds of its free space

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 COMMON = (  # noqa: SIM905  # words are easier to read as a text
     "the a of to in is for and with on uses prefers project server test file path build name key never always after "

@@ -8,15 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
 from support.quiet_handler import QuietHandler
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEALTH = {"status": "ok", "version": "0.1.0", "protocol": 1, "pid": 7, "uptimeSeconds": 1.5}
 

@@ -13,17 +13,15 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from reverie import tokenizer
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Mapping, Sequence
 
 USAGE_FACTOR = 1.3  # this server counts more tokens than o200k_base does, as current models do
 HUGE_BYTES = 2 << 30

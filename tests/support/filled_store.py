@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
+from reverie import wire
 from reverie.consolidate import Decision
-from reverie.models import Add, Candidate, Delete, MemoryType, Tier, Update
-from reverie.store import Failed, Kind, MemoryRecord, Write
+from reverie.models import Add, Candidate, Change, Delete, MemoryType, Tier, Update
+from reverie.store import Failed, Kind, MemoryRecord, Store, Write
 from reverie.usecases import consolidation, screening
+from reverie.usecases.consolidation import MemoryPlan
 from reverie.usecases.review import Screened
 from support.stores import AT, SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie import wire
-    from reverie.models import Change
-    from reverie.store import Store
-    from reverie.usecases.consolidation import MemoryPlan
 
 WIDE_WINDOW: Final = 1_000_000_000  # tokens, beside which any number of memories is small
 PROJECTS: Final = 10

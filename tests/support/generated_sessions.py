@@ -8,13 +8,11 @@ import gzip
 import random
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from support.session_writer import SessionWriter, ToolCall, text_block, thinking_block
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 COUNT = 10  # sessions in the standard set: enough for every kind of line in several arrangements
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from reverie import wire
-    from reverie.client import Client
+from reverie import wire
+from reverie.client import Client
 
 LIST = "memory.list"  # MEMORY.md follows every change of the documents, once all has been quiet for a second
 

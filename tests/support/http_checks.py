@@ -6,16 +6,12 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reverie.redact import Redactor
-from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write
+from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, Writer
 from reveried.http.auth import token_hash
-from support.daemon import request
-
-if TYPE_CHECKING:
-    from reverie.store import Writer
-    from support.daemon import Answer, Daemon
+from support.daemon import Answer, Daemon, request
 
 BODY_BYTES = 1 << 20
 LIMITED: dict[str, Any] = {"REVERIE_DAEMON_BODY_BYTES": str(BODY_BYTES)}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from reverie import wire
+from support.daemon_folder import Tree
 from support.file_texts import bytes_below
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.daemon_folder import Tree
 
 COPY = ".sync-conflict-"
 LEFT = ("facts/a.md", "facts/new.md")  # what the person moves away or deletes

@@ -7,16 +7,13 @@ import random
 import re
 import sysconfig
 from collections import Counter
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import orjson
 
 from reverie.text_index import IndexEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*[A-Za-z0-9]|[A-Za-z]")

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import anthropic
 
 from reverie import tokenizer
 from support.api_rules import HEADER, TOP, violations
 from support.quiet_handler import QuietHandler
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
-
-    import anthropic
 
 MODEL = "claude-opus-5-5"
 

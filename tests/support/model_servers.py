@@ -6,14 +6,12 @@ import http.server
 import json
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from support.quiet_handler import QuietHandler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MODEL = "claude-sonnet-5"
 SUMMARY_ASKED = "Your task is to create a detailed summary of the conversation"

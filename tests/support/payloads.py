@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from support.shared import shared_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PARENTS: Final = (
     "..", "%2e%2e", "%252e%252e", ".%2e", "..%00", "..;", "...", "....", "\uff0e\uff0e", "\u2025", "%c0%ae%c0%ae",

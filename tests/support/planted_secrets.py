@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import random
 import string
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _ALNUM = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"

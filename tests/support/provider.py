@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from reverie.client import Client
 from reverie.errors import ModelFailed
+from support.daemon import Daemon
 from support.fake_model import memory
-from support.fault_model_server import answer, by_purpose
+from support.fault_model_server import Connection, FaultModelServer, answer, by_purpose
 from support.file_texts import bytes_below
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.client import Client
-    from support.daemon import Daemon
-    from support.fault_model_server import Connection, FaultModelServer
 
 KEY = "sk-test-0123456789-for-this-test"
 SECRET = "ghp_" + "Q9w8E7r6T5y4U3i2O1p0A9s8D7f6G5h4J3k2"

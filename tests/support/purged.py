@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import lmdb
 
@@ -12,10 +13,6 @@ from reverie.store.codec import TOMBSTONE, decode_record
 from reverie.store.keys import record_name, space_prefix, split_key
 from reverie.store.transactions import ReadTransaction
 from support.file_texts import bytes_below
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 def files_with(folder: Path, word: str) -> list[str]:

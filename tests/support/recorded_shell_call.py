@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+from reverie.client import Client
 from reveried.cli.send_sessions import import_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
 
 
 def import_shell_call(

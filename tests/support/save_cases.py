@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, pairwise, takewhile
-from typing import TYPE_CHECKING
 
 from reverie.documents.edit import append_entry
 from reverie.documents.header import refresh_header
+from reverie.sync.inputs import Version
 from support.sync_sides import MINUTE, Sides
 from support.sync_texts import words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reverie.sync.inputs import Version
 
 PATHS = ("facts/user.md", "facts/user.md", "facts/user.md", "episodes/2026-11.md", "notes/plain.md", "MEMORY.md")
 COMMON = ("uses", "prefers", "project", "server", "from", "the", "and", "a", "for", "test", "editor", "always", "tea")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from reverie.store import ScheduleRecord
 from reveried.clock import text_of
 from reveried.scheduler import Scheduler
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
 
 NIGHT: dict[str, Any] = {"cron": "0 23 * * *", "timezone": "UTC", "job": "dream", "options": {"tokenBudget": 9}}
 

@@ -8,14 +8,12 @@ import hashlib
 import json
 import random
 import uuid
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from support.prose import documentation
 from support.shared import SHARED, all_sessions, shared_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 _ROOT = Path(__file__).resolve().parents[2]
 _HEX = "0123456789abcdef"

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import random
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
+from reverie.client import Client
 from reverie.importers.chunks import plan_chunk
 from reverie.importers.join import main_line
 from reveried.demo.session import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.client import Client
 
 WHY = "The wrong value was kept because nobody had asked for another one."  # an episode says more than a subject
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
 
-from support.daemon_folder import SAVES
+from support.daemon_folder import SAVES, Tree
 from support.word_ledger import Buffer, WordLedger, words
-
-if TYPE_CHECKING:
-    from support.daemon_folder import Tree
 
 NAMES = ("facts/user.md", "facts/tools.md", "facts/deep/paths.md", "episodes/2026-02.md", "notes/plain.md")
 ELSEWHERE = ("facts/dark/paths.md", "facts/moved.md")

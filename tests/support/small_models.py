@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import math
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 MEANINGS = {  # words of like meaning have like vectors

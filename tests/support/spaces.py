@@ -6,9 +6,10 @@ import multiprocessing
 import os
 import subprocess
 import traceback
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +17,6 @@ from reverie.errors import Conflict
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Scan, read_file, scan
 from reverie.sync.swap import Written, write_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
 
 NOBODY = 65534
 

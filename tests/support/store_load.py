@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reverie.errors import ReverieError
 from reverie.store import Failed, Kind, Store, Write, Writer
 from support.stores import AT, MASKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 AGENTS = 8
 LONG = "long " * 16_000

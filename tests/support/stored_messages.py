@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reverie.models import Entry, EntryKind
-from reverie.store import Kind, ThreadRecord, seal
+from reverie.store import Kind, Store, ThreadRecord, Writer, seal
 from reverie.usecases import threads
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from support.stores import AT, MASKING, SPACE, write
-
-if TYPE_CHECKING:
-    from reverie.store import Store, Writer
 
 
 def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> None:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import lmdb
 
+from reverie.models import Json
 from reverie.redact import Taken
-from reverie.store import Done, Failed, Store, Write
+from reverie.store import Done, Failed, Key, Kind, Store, Write, Writer
 from reverie.store.codec import from_ms, to_ms
 from reverie.store.env import lmdb_options
 from reverie.store.keys import record_key, space_prefix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from reverie.models import Json
-    from reverie.store import Key, Kind, Writer
 
 AT = "2026-11-21T09:30:00.000Z"
 SECRET = "hush-hush-1234"  # noqa: S105 - what Masking replaces

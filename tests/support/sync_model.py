@@ -12,16 +12,13 @@ followed. A word may go only if somebody who had seen it replaced it:
 from __future__ import annotations
 
 import copy
+import random
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from reverie.sync.inputs import Rules, is_own_write, lines_of, sha256
 from reverie.sync.merge_plan import without_lines
 from support.sync_sides import MINUTE, REDACTOR, Sides, changes_nothing
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
-
-if TYPE_CHECKING:
-    import random
 
 NAMES = ("a.md", "b.md", "facts/c.md", "facts/d.md")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from reverie.markdown_blocks import align
 from reverie.redact import Redactor
@@ -13,9 +13,6 @@ from reverie.sync.plan import Plan, Remove, SaveNotice, Write
 from reverie.sync.reconcile import RecentSaves, reconcile
 from reverie.sync.redaction import RedactionView
 from support.sync_texts import words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 REDACTOR = Redactor()
 DAY = 86_400_000

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import random
 
 SECRET_START = "sk-" + "ant-api03-"
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
 
 from reverie.places import Layout
 from reverie.redact import Redactor
-from reverie.store import Done, Failed, Kind, Store, Write
+from reverie.store import Done, Failed, Kind, Store, Write, Writer
 from reveried.config import load
 from reveried.sync.loop import SyncService
 from support.stores import AT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 NOW_MS = 1_800_000_000_000
 

@@ -6,12 +6,10 @@ import http.client
 import json
 import random
 import socket
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 from support.daemon import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def free_port() -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from reverie.client import Client
+from reverie.client import Client
 
 
 def result_of(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:

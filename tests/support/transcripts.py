@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from msgspec.structs import replace
 
 from reverie.importers.chunks import ChunkPlan, plan_chunk
 from reverie.importers.detect import read_line
-
-if TYPE_CHECKING:
-    from reverie.models import Entry
+from reverie.models import Entry
 
 
 def text(words: str) -> dict[str, Any]:

@@ -6,19 +6,15 @@ Run as a program with a folder, it says `did N` after each step; a test ends it,
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from reverie import syscalls
+from reverie.sync.root import Root
 from reverie.sync.swap import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
 from support.spaces import digest, open_root
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.sync.root import Root
 
 NOTE, OTHER = "facts/deep/user.md", "notes.txt"
 ONE, TWO, THREE, FOUR = (f"- Version {number}\n".encode() * 50 for number in ("one", "two", "three", "four"))

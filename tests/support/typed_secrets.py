@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import random
 import string
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable
 
 FORMS = (
     # English

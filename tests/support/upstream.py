@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reverie.client import AsyncClient
 from reveried.proxy.answers import ClaudeRequests
 from reveried.proxy.provider import upstream
 from reveried.proxy.run import in_thread
 from reveried.proxy.server import ProxyServer
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterator
 
 WAIT_S = 60.0
 NO_DAEMON = Path("/nonexistent/reverie.sock")

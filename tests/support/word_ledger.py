@@ -6,16 +6,13 @@ it. Lines that Reverie generates, a document's summary and its day, are not coun
 
 from __future__ import annotations
 
+import random
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
 
 from support.sync_texts import as_saved
-
-if TYPE_CHECKING:
-    import random
 
 GENERATED_LINES = ("> Summary:", "- Updated:")
 WORD = re.compile(r"\bw\d+\b")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from reverie.wire import Appended
+from reverie.client import Client
+from reverie.wire import Appended
 
 
 class Worker:

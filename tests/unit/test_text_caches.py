@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from reverie.text_caches import clear_text_caches, text_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BYTES_MAX = 200_000
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from reverie.adapters.adk import memory_service, thread_of
 from support.adapters import FreshSpaces, needs
 from support.daemon import running_daemon
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [
     needs("google.adk.memory", "google-adk"),

@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.adapters import claude_agent_sdk
 from reverie.adapters.claude_agent_sdk import SessionStore
+from reverie.client import AsyncClient
 from reverie.errors import Conflict, DaemonNotRunning
 from support.adapters import FreshSpaces, needs
 from support.daemon import running_daemon
 from support.model_servers import model_server
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.client import AsyncClient
 
 SDK = needs("claude_agent_sdk", "claude-agent-sdk")
 KEY: Any = {"project_key": "-srv-harbour", "session_id": "5d1c"}

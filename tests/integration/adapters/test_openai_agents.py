@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from reverie.errors import ValidationError
 from support.adapters import FreshSpaces, needs
 from support.daemon import running_daemon
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SDK = needs("agents", "openai-agents")
 

@@ -8,9 +8,10 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import orjson
 import pytest
@@ -21,12 +22,7 @@ from reverie.places import Layout
 from reveried.cli import daemon, daemon_client, main
 from reveried.demo.session import SESSION, sample
 from reveried.stop_note import StopNote
-from support.cli import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.cli import Cli
+from support.cli import Cli, Outcome
 
 
 @pytest.fixture

@@ -17,20 +17,19 @@ import sys
 import time
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from collections.abc import Iterator
 
 from reverie.client import Client
 from reveried.cli import main
 from reveried.cli.tree import tree
 from reveried.demo.session import SESSION, sample
 from support.daemon import environment, running_daemon, scratch_home
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 ROLES = "# User Facts\n\n- Role: engineer #job\n"

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import wire
+from reverie.client import Client
+from support.daemon import Daemon
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 FILE = "---\nname: {0}\ndescription: how\nmetadata:\n  type: feedback\n  originSessionId: 5f1c-77\n---\n\n{1}\n"
 

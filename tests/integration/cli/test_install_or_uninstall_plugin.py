@@ -7,14 +7,11 @@ import os
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reveried.plugin import HOOKS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTINGS = {
     "none": None,

@@ -6,15 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.client import Client
 from support.daemon import Daemon, environment, scratch_home
 from support.session import generated_session
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SESSIONS = 15
 

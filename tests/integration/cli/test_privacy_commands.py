@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
+from support.daemon import Daemon
 
 
 def reverie(daemon: Daemon, *words: str, cwd: Path) -> tuple[int, str, str]:

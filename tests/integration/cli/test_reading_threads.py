@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import orjson
 import pytest
@@ -16,10 +16,6 @@ from reverie.client import Client
 from reverie.errors import ValidationError
 from reveried.cli import main
 from support.daemon import Daemon, environment, scratch_home
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 Run = Callable[..., tuple[int, str, str]]
 MESSAGES = 60

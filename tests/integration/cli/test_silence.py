@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from reverie.client import Client
 from reveried.cli import main, waiting
 from support.cli import use_daemon
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from support.cli import run_in_process
+from support.cli import Cli, run_in_process
 from support.daemon import running_daemon
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.cli import Cli
 
 
 @pytest.fixture

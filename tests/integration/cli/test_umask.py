@@ -6,12 +6,9 @@ import os
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.daemon import environment, scratch_home
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_umask_of_zero_opens_nothing() -> None:

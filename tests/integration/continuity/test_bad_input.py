@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,12 +11,9 @@ from reverie.client import Client
 from reverie.errors import Conflict, ReverieError, TokenBudgetExceeded, TooLarge, ValidationError
 from reveried.clock import CLOCK_FILE
 from support.api_rules import violations
-from support.daemon import running_daemon, scratch_home
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.http_checks import check_refused
 from support.worker import Worker
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
 
 BUDGETS = (None, 1_500, 6_000, 40_000)
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import anthropic
 import pytest
 
+from reverie.client import Client
 from reverie.context.edits import PLACEHOLDER
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import anthropic
-
-    from reverie.client import Client
 
 OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing unusual\n" * 110  # about 3,000 tokens
 TURNS = 60

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from reverie.client import Client
 from support.api_rules import violations
 from support.worker import Worker, texts_of
-
-if TYPE_CHECKING:
-    from reverie.client import Client
 
 TURNS = 50
 WINDOW = 60_000

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie.client import Client
+from reverie.models import NoteCategory
 from support.daemon import running_daemon
 from support.worker import Worker, texts_of
-
-if TYPE_CHECKING:
-    from reverie.models import NoteCategory
 
 NOTES: tuple[tuple[str, NoteCategory], ...] = (
     ("the release waits for the harbour office's answer", "task"),

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+import anthropic
 import pytest
 
+from reverie.client import Client
 from reverie.errors import Conflict
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import anthropic
-
-    from reverie.client import Client
 
 WINDOW = 8_000
 OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing unusual\n" * 10

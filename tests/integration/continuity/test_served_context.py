@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,16 +14,11 @@ from reverie.context.text import render
 from reverie.errors import Conflict
 from reverie.evals.after_transcript import context_text
 from reveried.cli.send_sessions import import_file
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.generated_sessions import generated_files
 from support.mcp_bridge import PROGRAM
 from support.shared import SHARED, all_sessions, real_sessions
 from support.soak import count
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 SIZES = (4_000, 16_000, 32_000)
 NOTHING = "xqzvkw"  # answered by no memory: recall, which a transcript alone does not have, is not measured

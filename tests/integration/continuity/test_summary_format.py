@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import statistics
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pytest
 
@@ -17,16 +18,11 @@ from reverie import tokenizer
 from reverie.context.text import render
 from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import score
-from reverie.evals.cuts import Cut, find_cuts
+from reverie.evals.cuts import Cut, Line, find_cuts
 from reverie.importers.find import read_entries
 from support.generated_sessions import generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.evals.cuts import Line
 
 OLD_MESSAGES, OLD_TOKENS = 4, 4_000
 DECIDED = re.compile(

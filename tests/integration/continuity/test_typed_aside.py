@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.transcripts import Transcript, call, result, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
 
 COMMAND = "<command-name>/plan</command-name>\n<command-args>count the ships in every harbour</command-args>"
 MEANWHILE = "and please leave the wrecks out"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from reverie.client import Client
 from support.worker import Worker
-
-if TYPE_CHECKING:
-    from reverie.client import Client
 
 
 def test_ten_turns_of_review(client: Client) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,6 @@ from reverie.tokenizer import count
 from reveried.cli import main
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import command_run, session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 DRAFTS = "Pull requests are always opened as drafts."
 CAUSE = "The chart is empty because `src/tide.py` rounds the tides down."

@@ -7,17 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from reverie.store import needs_check, truncated_at
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MEMORIES = 40  # enough for a store of several pages
 COMMANDS = ("up", "serve", "status", "doctor", "check")

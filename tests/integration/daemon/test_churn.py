@@ -11,9 +11,9 @@ import random
 import statistics
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import lmdb
 
@@ -21,9 +21,6 @@ from support.churn import SETTINGS, Churn, plant
 from support.daemon import Daemon, environment, scratch_home, status_bytes
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -21,9 +22,6 @@ from support.daemon import Answer, Daemon, environment, scratch_home
 from support.http_checks import add_token, check_serving
 from support.soak import count
 from support.tcp import free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DEPTH_MAX = 3
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from support.daemon import Wire, request, running_daemon
+from support.daemon import Daemon, Wire, request, running_daemon
 from support.http_checks import check_refused
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.client import Client
-from support.daemon import running_daemon, status_bytes
+from support.daemon import Daemon, running_daemon, status_bytes
 from support.http_checks import HEALTH, QUICK, check_refused, check_serving
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 SUSPENDED_S = 2.0  # longer than every deadline of QUICK
 CRAWL_BYTES = 400

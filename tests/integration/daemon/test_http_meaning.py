@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from support.daemon import Daemon
 from support.http_checks import check_refused
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
 
 
 def test_compressed_and_foreign_bodies(daemon: Daemon) -> None:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.daemon import request
+from support.daemon import Daemon, request
 from support.http_checks import HEALTH, check_refused, check_serving
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
 
 
 def test_half_close_is_answered(daemon: Daemon) -> None:

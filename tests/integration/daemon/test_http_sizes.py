@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import socket
 
 import pytest
 
-from support.daemon import request, status_bytes
+from support.daemon import Daemon, request, status_bytes
 from support.http_checks import BODY_BYTES, check_refused, check_serving
-
-if TYPE_CHECKING:
-    import socket
-
-    from support.daemon import Daemon
 
 
 def test_empty_body(daemon: Daemon) -> None:

@@ -9,21 +9,16 @@ import resource
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reveried import log
 from reveried.http.limits import Admission, Limits
-from support.daemon import Wire, request, running_daemon
+from support.daemon import Daemon, Wire, request, running_daemon
 from support.http_checks import HEALTH, check_refused, check_serving, cpu_seconds, serves
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 
 def test_passed_descriptors_are_closed(daemon: Daemon) -> None:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from support.daemon import request, running_daemon, status_bytes
+from support.daemon import Answer, Daemon, request, running_daemon, status_bytes
 from support.json_cases import JSON_CASES
 from support.shared import shared_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Answer, Daemon
 
 # What `reverie.canonical_json.check_json` says; any other refusal means that the text itself was understood.
 TEXT_REASONS = frozenset(

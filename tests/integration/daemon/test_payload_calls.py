@@ -6,10 +6,11 @@ import json
 import os
 import random
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote_from_bytes, unquote
 
 import pytest
@@ -19,9 +20,6 @@ from support.http_checks import check_refused
 from support.payloads import forms, payloads
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MARK = "- These words belong into one folder\n"
 UNSTABLE = ("/proc", "/sys", "/dev", "/run")

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from reverie.client import Client
 from reverie.errors import Forbidden, ValidationError
-from support.daemon import Wire, request, running_daemon
+from support.daemon import Answer, Daemon, Wire, request, running_daemon
 from support.http_checks import bearer, check_refused
 from support.purged import files_with
 from support.tcp import TcpCaller, free_port
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Answer, Daemon
 
 
 @pytest.fixture(scope="module")

@@ -6,24 +6,20 @@ import json
 import random
 import re
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from reverie.client import Client
 from reveried.routes import routes
-from support.daemon import Daemon, running_daemon
+from support.daemon import Answer, Daemon, running_daemon
 from support.file_texts import bytes_below
 from support.soak import count
 from support.tcp import TcpCaller, free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.daemon import Answer
 
 CALLS = count(1_000, 10_000)
 CALLERS = 2  # of each space at the same time

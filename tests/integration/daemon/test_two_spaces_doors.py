@@ -7,16 +7,21 @@ import json
 import random
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 from urllib.parse import quote
+
+import anthropic
 
 from reverie.adapters.claude_agent_sdk import SessionStore
 from reverie.client import AsyncClient, Client
 from reverie.client.memory_tool import MemoryTool
+from reveried.proxy.server import ProxyServer
 from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.mcp_bridge import STATELESS, BridgeProcess, bridge
@@ -26,14 +31,6 @@ from support.soak import count
 from support.tcp import TcpCaller, free_port
 from support.upstream import body_of, connected, proxied, read_message
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    import anthropic
-
-    from reveried.proxy.server import ProxyServer
 
 INFO = {"name": "harbourmaster", "version": "1"}
 ASKED = (

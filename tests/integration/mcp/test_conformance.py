@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +18,6 @@ from reverie.client import Client
 from support.daemon import running_daemon
 from support.tcp import free_port
 from support.token_proxy import token_proxy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SUITE_S = 300
 PASSING = {

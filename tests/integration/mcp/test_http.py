@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import tools
-from support.daemon import running_daemon
+from reverie.client import Client
+from support.daemon import Answer, Daemon, running_daemon
 from support.mcp_bridge import META, STATELESS
 from support.tcp import TcpCaller, free_port
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Answer, Daemon
 
 INFO = {"name": "Some Client", "version": "1"}
 

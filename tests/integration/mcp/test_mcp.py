@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import mcp
@@ -12,17 +14,11 @@ import msgspec
 import pytest
 
 from reverie import tools
+from reverie.client import Client
 from reverie.errors import Conflict
 from reveried.mcp.stdio import LINE_BYTES_MAX
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.mcp_bridge import META, PROGRAM, STATELESS, bridge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("note", {"content": "the gate is green", "category": "decision"}),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -12,13 +13,9 @@ from mcp import types
 from mcp.client.streamable_http import streamable_http_client
 
 from reverie import tools
+from reverie.client import Client
+from support.daemon import Daemon
 from support.mcp_bridge import PROGRAM
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 PATH = "facts/gates.md"
 TEXT = "# Gates\n\n- The north gate is green\n"

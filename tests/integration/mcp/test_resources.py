@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import wire
-from support.daemon import environment, running_daemon, scratch_home
+from reverie.client import Client
+from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.fake_daemon import Answer as FakeAnswer
 from support.fake_daemon import envelope, fake_daemon
 from support.mcp_bridge import META, STATELESS, BridgeProcess, bridge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 PATH = "facts/gates.md"
 LIST_CHANGED = "notifications/resources/list_changed"

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie import tokenizer, wire
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
-from support.daemon import running_daemon
-from support.mcp_bridge import bridge
+from support.daemon import Daemon, running_daemon
+from support.mcp_bridge import BridgeProcess, bridge
 from support.session_writer import SessionWriter, ToolCall, text_block
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.daemon import Daemon
-    from support.mcp_bridge import BridgeProcess
 
 ASKED = "Why does the crane stop at noon?"
 CAUSE = "The crane stops at noon because the tide sensor is read as a lock."

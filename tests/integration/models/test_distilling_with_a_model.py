@@ -7,24 +7,19 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.client import Client
 from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
-from support.daemon import running_daemon
-from support.fake_model import memory
+from support.daemon import Daemon, running_daemon
+from support.fake_model import FakeModel, memory
 from support.live_session import LiveSession
 from support.session import session_file
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
-    from support.fake_model import FakeModel
 
 SUMMARY = {
     "taskContext": ["Ann wants the lamp controller to survive a power cut."],

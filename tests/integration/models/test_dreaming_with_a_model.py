@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from reverie import wire
-
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from support.fake_model import FakeModel
+from reverie.client import Client
+from support.fake_model import FakeModel
 
 SAID = (
     "The heron nests on the north pier.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
 from support.file_texts import bytes_below
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SAID = "The mailer retries three times because the relay drops the first connection."
 TALK: list[dict[str, Any]] = [

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie import wire
-from support.fake_model import memory
-
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from support.daemon import Daemon
-    from support.fake_model import FakeModel
+from reverie.client import Client
+from support.daemon import Daemon
+from support.fake_model import FakeModel, memory
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "From now on write British spelling in the docs. Why does the cache drop entries?"},

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from reverie import wire
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "The ferry must not leave before the ramp is up."},

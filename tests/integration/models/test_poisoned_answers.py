@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie import wire
-from support.fake_model import memory
-
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from support.fake_model import FakeModel
+from reverie.client import Client
+from support.fake_model import FakeModel, memory
 
 SAID = "The build takes nine minutes on the runner since the cache is cold"
 

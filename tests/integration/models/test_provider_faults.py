@@ -7,16 +7,17 @@ secret is on the wire or in the log. The text of an answer has the same reader a
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from reverie import wire
 from reverie.client import Client
 from support import fault_model_server as faults
 from support.daemon import Daemon, running_daemon
-from support.fault_model_server import FaultModelServer, answer, purpose_of, status
+from support.fault_model_server import Connection, FaultModelServer, answer, purpose_of, status
 from support.provider import (
     ANSWER,
     GOOD,
@@ -32,13 +33,6 @@ from support.provider import (
     warm_up,
 )
 from support.shared import shared_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from _pytest.mark import ParameterSet
-
-    from support.fault_model_server import Connection
 
 
 @dataclass(frozen=True, slots=True)

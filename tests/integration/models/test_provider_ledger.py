@@ -6,8 +6,8 @@ import random
 import resource
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,15 +16,10 @@ from reverie.client import Client
 from reverie.errors import DiskFull, ModelFailed, ReverieError
 from support import fault_model_server as faults
 from support.daemon import Daemon, running_daemon
-from support.fault_model_server import FaultModelServer, answer, by_purpose, purpose_of
+from support.fault_model_server import Connection, FaultModelServer, answer, by_purpose, purpose_of
 from support.provider import ANSWER, CONSOLIDATED, WELL, new_thread, settings, spent, state, warm_up
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.fault_model_server import Connection
 
 
 @pytest.fixture

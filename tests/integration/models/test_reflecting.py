@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
-from support.daemon import running_daemon
-from support.fake_model import call
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
-    from support.fake_model import FakeModel
+from support.daemon import Daemon, running_daemon
+from support.fake_model import FakeModel, call
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "I'm Zhang San, a full-stack developer. Why does the logger print to stdout?"},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from support.daemon import Daemon, running_daemon
 from support.fake_model import call
 from support.fault_model_server import FaultModelServer, answer, status, tool_turns
 from support.provider import SAID, new_thread, nothing_leaked, settings, spent, state, warm_up
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FACT = "The mailer retries three times because the relay drops the first connection."
 ADD = call("memory_append", path="facts/project.md", entry=f"- {FACT}", quotes=[SAID])

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from support.daemon import running_daemon
-from support.fake_model import call
+from support.fake_model import FakeModel, call
 from support.file_texts import bytes_below
-
-if TYPE_CHECKING:
-    from support.fake_model import FakeModel
 
 SAID = "The relay moved to port 2502 yesterday."
 TALK: list[dict[str, Any]] = [{"role": "user", "content": SAID}, {"role": "assistant", "content": "Noted, port 2502."}]

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import Conflict
-from support.fake_model import memory
-
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from support.fake_model import FakeModel
+from support.fake_model import FakeModel, memory
 
 
 def learn(client: Client) -> wire.MemoryChanges:

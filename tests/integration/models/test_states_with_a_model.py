@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
+from support.fake_model import FakeModel
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.fake_model import FakeModel
 
 
 def item(text: str, entry: int) -> dict[str, object]:

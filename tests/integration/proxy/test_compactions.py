@@ -5,26 +5,22 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import anthropic
 import pytest
 
 from reverie import wire
 from reverie.client import Client
-from support.daemon import running_daemon
+from reveried.proxy.server import ProxyServer
+from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.model_servers import model_server
 from support.session import stored_messages
 from support.upstream import WAIT_S, body_of, connected, ok, provider, proxied, read_message
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reveried.proxy.server import ProxyServer
-    from support.daemon import Daemon
 
 ASKED = (
     "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the "

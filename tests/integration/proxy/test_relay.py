@@ -6,7 +6,6 @@ import os
 import socket
 import threading
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 from structlog.testing import capture_logs
@@ -15,11 +14,9 @@ from reverie.errors import ValidationError
 from reveried.proxy import server as proxy_server
 from reveried.proxy.http import RequestHead
 from reveried.proxy.provider import upstream
+from reveried.proxy.server import ProxyServer
 from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from reveried.proxy.server import ProxyServer
 
 MESSAGES = "/v1/messages?beta=true"
 

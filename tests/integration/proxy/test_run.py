@@ -7,20 +7,16 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reveried.proxy.run import no_proxy_for_loopback, run_client
 from support.daemon import environment, scratch_home
-from support.model_servers import model_server
+from support.model_servers import ModelServer, model_server
 from support.upstream import WAIT_S, chunked, provider, server_before
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.model_servers import ModelServer
 
 RUN = (sys.executable, "-m", "reveried.cli", "run")
 ASK = """\

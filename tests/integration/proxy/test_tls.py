@@ -7,18 +7,15 @@ import socket
 import ssl
 import subprocess
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie.errors import ValidationError
 from reveried.proxy.provider import upstream
 from support.upstream import WAIT_S, connected, ok, provider, proxied, read_message
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BODY = b'{"messages": []}'
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from support.daemon_folder import tree
+from reverie.sync.root import Root
+from support.daemon_folder import Tree, tree
 from support.spaces import open_root
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.sync.root import Root
-    from support.daemon_folder import Tree
 
 
 @pytest.fixture

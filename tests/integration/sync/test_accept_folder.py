@@ -6,16 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.errors import Conflict
-from support.daemon_folder import tree
+from support.daemon_folder import Tree, tree
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from support.daemon_folder import Tree
 
 NAMES = [f"facts/n{number:02}.md" for number in range(12)]
 IGNORED = ".reverie/\narchives/\nmemory/\nMEMORY-INDEX.json\n"

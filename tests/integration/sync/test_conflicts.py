@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, Forbidden
-
-if TYPE_CHECKING:
-    from support.daemon_folder import Tree
+from support.daemon_folder import Tree
 
 TEXT = "# User Facts\n\n> Summary: name, role\n\n- Name: Zhang San\n- Role: engineer #job\n- Updated: 2026-02-24\n"
 

@@ -7,23 +7,19 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie import syscalls
 from reverie.errors import Forbidden
 from reverie.merge import merge3
+from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, read_file
 from reverie.sync.swap import DisplacedFile, Mismatch, Written, write_file
 from support import racing_editor
 from support.soak import count
 from support.spaces import digest, swap_files, sync_write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.sync.root import Root
 
 SAVES_EACH = 50
 TITLE = "# Notes\n"

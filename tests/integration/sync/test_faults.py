@@ -10,24 +10,21 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie import syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
+from reverie.sync.root import Root
 from reverie.sync.swap import Written, recover, write_file
 from support.soak import count
 from support.spaces import open_root, swap_files
 from support.strace import tracer
 from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.sync.root import Root
 
 TESTS = Path(__file__).resolve().parents[2]
 OF_OS = "open close write pread fsync fchmod fchown fstat stat lstat mkdir rename replace link unlink dup scandir"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reverie import wire
-
-if TYPE_CHECKING:
-    from support.daemon_folder import Tree
+from support.daemon_folder import Tree
 
 
 def test_the_index_follows_the_lines_of_a_file(shared: Tree) -> None:

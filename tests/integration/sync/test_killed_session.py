@@ -9,8 +9,9 @@ import random
 import re
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -22,10 +23,6 @@ from support.daemon_folder import QUICK, Tree, tree
 from support.killed_session import LEFT, MOVED, REMEMBERED, Session
 from support.soak import count
 from support.strace import tracer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 CALLS = ("renameat2", "rename", "renameat", "fsync", "fdatasync", "unlink", "unlinkat", "pwrite64", "pwritev", "writev")
 FAULTS = ("signal=KILL", "error=EIO", "error=ENOSPC")

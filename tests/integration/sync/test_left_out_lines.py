@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import orjson
 import pytest
@@ -25,10 +27,6 @@ from support.daemon_folder import QUICK, Tree
 from support.daemon_model import set_clock
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 WAIT_S = 20.0
 

@@ -7,22 +7,17 @@ import threading
 import time
 from collections import Counter
 from itertools import count as numbers
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ReverieError
-from support.daemon_folder import SAVES, tree
+from support.daemon_folder import SAVES, Tree, tree
 from support.simulated_people import COPY
 from support.soak import count
 from support.word_ledger import words
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon_folder import Tree
 
 ACTS = count(40, 2_000)
 BATCH = 10  # acts between two counts

@@ -5,22 +5,17 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from reverie import wire
 from reverie.errors import ValidationError
-from support.daemon_folder import tree
+from support.daemon_folder import Tree, tree
 from support.soak import count
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie import wire
-    from support.daemon_folder import Tree
 
 NAMES = [f"facts/n{number}.md" for number in range(6)]
 

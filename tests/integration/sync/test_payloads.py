@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.errors import ReverieError, ValidationError
 from reverie.paths import safe_relative
+from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Stamp, read_file, scan, scan_path
 from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
 from support.path_cases import all_path_cases
 from support.payloads import forms, payloads
 from support.soak import count
 from support.spaces import digest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.sync.root import Root
 
 DATA = b"- ours\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from support.daemon_folder import Tree, tree
 from support.file_texts import bytes_below
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAVES_EACH = 50
 OURS_MOST = 200

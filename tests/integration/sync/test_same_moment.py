@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from support.daemon_folder import tree
+from support.daemon_folder import Tree, tree
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon_folder import Tree
 
 ROUNDS = count(3, 40)
 

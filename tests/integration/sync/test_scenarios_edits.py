@@ -8,16 +8,13 @@ import subprocess
 import sys
 import time
 import unicodedata
-from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie.sync.root import Root
 from reverie.sync.scan import read_file, scan_path
 from reverie.sync.swap import Mismatch, remove_file, write_file
 from support.spaces import digest, file_content, refusal_reason, rescan, scan_and_read, sync_write, user_write
-
-if TYPE_CHECKING:
-    from reverie.sync.root import Root
 
 
 def test_case_collision(root: Root) -> None:

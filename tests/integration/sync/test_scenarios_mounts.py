@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.errors import Conflict, Forbidden, StorageFailed
+from reverie.sync.root import Root
 from reverie.sync.scan import read_file, scan_path
 from reverie.sync.swap import remove_file, write_file
 from support.spaces import (
@@ -28,11 +29,6 @@ from support.spaces import (
     sync_write,
     user_write,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.sync.root import Root
 
 SECRET = b"of somebody else\n"
 

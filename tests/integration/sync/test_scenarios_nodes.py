@@ -7,14 +7,15 @@ import re
 import socket
 import stat
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie import syscalls
 from reverie.errors import Forbidden
+from reverie.sync.root import Root
 from reverie.sync.scan import Stamp, read_file, scan_path
 from reverie.sync.swap import remove_file, write_file
 from support.shared import shared_rows
@@ -28,11 +29,6 @@ from support.spaces import (
     sync_write,
     user_write,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.sync.root import Root
 
 SECRET = b"of somebody else\n"
 

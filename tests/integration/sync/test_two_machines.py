@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.client import Client
 from support.daemon import running_daemon
 from support.daemon_folder import QUICK, Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MARK = ".reverie/space.json"
 ROUNDS_MAX = 12

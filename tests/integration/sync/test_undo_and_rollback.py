@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from reverie import wire
 from reverie.errors import NotFound, ReverieError, ValidationError
+from reverie.usecases.conflicts import Keep
+from support.daemon_folder import Tree
 from support.history import newest_operation
-
-if TYPE_CHECKING:
-    from reverie.usecases.conflicts import Keep
-    from support.daemon_folder import Tree
 
 TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"
 

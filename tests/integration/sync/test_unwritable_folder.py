@@ -6,8 +6,9 @@ import errno
 import os
 import random
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,6 @@ from support.daemon_folder import QUICK, SAVES, Tree
 from support.soak import count
 from support.spaces import mounted, run_or_skip
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 KEY = "- Password: hunter2-Zx9!qq\n"
 WRITES_MAX = 40  # more than the versions that a merge base is looked for in

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from reverie.client import Client
+from support.daemon import Daemon
 from support.recorded_shell_call import import_shell_call
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 
 def trust(client: Client, content: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,9 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
 from reveried.cli.send_sessions import import_file
+from support.daemon import Daemon
 from support.recorded_shell_call import import_shell_call
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 
 def root(daemon: Daemon) -> Path:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
+from support.daemon import Daemon
 
 
 def call(client: Client, tool: str, thread: str, **given: Any) -> tuple[Any, bool]:

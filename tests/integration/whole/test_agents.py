@@ -7,9 +7,10 @@ import random
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from reverie.errors import Conflict
 from support.daemon import Daemon, request, running_daemon
 from support.session import stored_messages
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 AGENTS = count(8, 16)
 APPENDS = count(25, 500)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from reverie import wire
-from support.daemon_folder import tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon_folder import Tree
+from support.daemon_folder import Tree, tree
 
 ENTRY = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks"
 

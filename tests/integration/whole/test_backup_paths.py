@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.store.check import run_check
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.http_checks import check_refused
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 
 def test_a_backup_stays_below_its_folder(daemon: Daemon, tmp_path: Path) -> None:

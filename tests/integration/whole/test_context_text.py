@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from reverie.client import Client
 from reverie.context.text import TEXT_TIERS
 from reverie.context.tiers import FRAME
 from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts import TIERS
 from reveried.cli import send_sessions as importing
+from support.daemon import Daemon
 from support.http_checks import check_refused
 from support.session_writer import SessionWriter, text_block
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 TURNS = 40
 

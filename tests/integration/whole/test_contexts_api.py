@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import TYPE_CHECKING, Any, get_args
+from pathlib import Path
+from typing import Any, get_args
 
 import orjson
 import pytest
@@ -14,15 +15,10 @@ from reverie.errors import Conflict, NotFound, TokenBudgetExceeded
 from reverie.models import NoteCategory
 from reveried.cli.send_sessions import import_file
 from support.api_rules import violations
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused
 from support.session import session_file, stored_messages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 
 def talk(client: Client, thread: str, rounds: int, words: int = 40, **options: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -19,10 +21,6 @@ from support.session import WHY, session_file
 from support.shared import all_sessions
 from support.soak import count
 from support.vocabulary import oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
 MESSAGE, BLOCK, MEDIA = 4, 3, 1_600  # the overheads that the surface states, and an image

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
-
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from support.daemon import Daemon
+from support.daemon import Daemon
 
 CRANES = "# Cranes\n\n> Summary: the tall crane\n\n- The tall crane lifts nine tonnes\n"
 SHIPS = "# Ships\n\n> Summary: the grey ship\n\n- The grey ship leaves on Friday\n"

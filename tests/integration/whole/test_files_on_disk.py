@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -14,10 +16,6 @@ from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.session import session_file
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class Space:

@@ -6,25 +6,21 @@ import json
 import random
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.client import Client
-from reverie.store.check import FILE, run_check
+from reverie.store.check import FILE, CheckReport, run_check
 from reveried.app import EXIT_CONFIG
 from reveried.cli.send_sessions import import_file
 from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
 from support.damage import bits_within, flip, last_page_bits, target_bit
 from support.session import session_file
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store.check import CheckReport
 
 TRIALS = count(10, 300)
 CONTEXT_EVERY = count(5, 1)  # trials; a context needs a second process, which takes half a second to start

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,13 +11,8 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.said_again import SAID_AGAIN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

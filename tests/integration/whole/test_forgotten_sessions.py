@@ -6,8 +6,10 @@ import json
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,10 +23,6 @@ from support.live_session import LiveSession
 from support.purged import files_with
 from support.session import generated_session, main_line_messages, session_file, stored_messages
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WAYS = [[], ["--purge"]]
 SPACE = "default"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,16 +14,11 @@ from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store.backup import restore
 from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
-from support.daemon import running_daemon, scratch_home
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.history import newest_operation
 from support.http_checks import add_token, bearer, check_refused
 from support.pages import all_items
 from support.session import session_file, stored_messages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 
 def learnt(client: Client, folder: Path, number: int) -> str:

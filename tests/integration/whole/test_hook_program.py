@@ -10,24 +10,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie import hook_program
 from reveried.plugin import files, hook_script, write
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.mcp_bridge import bridge
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 Program = list[str]
 ANSWERING = b"answering"

@@ -9,7 +9,8 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,15 +20,10 @@ from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from reveried.start_texts import MAX_TOKENS
 from support.churn import compute_processes
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.session import session_file, stored_messages
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 
 @pytest.fixture

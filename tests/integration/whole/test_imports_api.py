@@ -5,25 +5,20 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
-from reverie.wire import CHUNK_MAX_BYTES
+from reverie.wire import CHUNK_MAX_BYTES, ChunkAnswer, ImportPlace
 from reveried.cli import send_sessions as importing
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused
 from support.session import generated_session, main_line_messages, session_file, stored_messages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.wire import ChunkAnswer, ImportPlace
-    from support.daemon import Daemon
 
 
 def sent(client: Client, position: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -10,18 +12,12 @@ from reverie import wire
 from reverie.client import Client
 from reverie.models import EntryKind, MemoryType
 from reverie.redact import Redactor
-from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
+from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write, Writer
 from reverie.usecases.by import ENGINE
 from reverie.usecases.put import NewText, put_texts
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import command_run, git, repository, session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 AT = "2026-01-21T09:30:00.000Z"
 REMOTE = "example.org/ann/harbour"

@@ -6,9 +6,10 @@ import random
 import statistics
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from reveried.cli import send_sessions as importing
 from support.daemon import Daemon, environment, scratch_home
 from support.session import generated_session, main_line_messages, session_file, stored_messages
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 KILLS = count(4, 200)
 CLIENTS = 8

@@ -7,13 +7,10 @@ import random
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from support.daemon import Daemon, Wire, environment, request, scratch_home
 from support.soak import count
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KILLS = count(2, 60)
 CLIENTS = 3

@@ -13,10 +13,11 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count as numbers
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -31,10 +32,6 @@ from support.purged import texts_below
 from support.session import main_line_messages, session_file, stored_messages
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 SEEDS = count(1, 5)  # each a home of its own
 KILLS = count(3, 60)

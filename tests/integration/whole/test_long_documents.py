@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.documents.parts import PART_ITEMS_MAX
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 MORE = 3  # memories beyond those of the first part
 

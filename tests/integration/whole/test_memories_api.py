@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,16 +11,11 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_sessions import import_file
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused
 from support.pages import all_items
 from support.session import WHY, session_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 KINDS = ("skill", "fact", "procedure", "observation", "mistake", "preference", "episode")
 

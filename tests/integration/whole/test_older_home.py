@@ -10,8 +10,9 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import lmdb
 import pytest
@@ -22,9 +23,6 @@ from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
 from support.history import newest_operation
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HOMES = sorted((Path(__file__).resolve().parents[2] / "vectors").glob("home-*.json.gz"))
 MAP_BYTES = 1 << 26

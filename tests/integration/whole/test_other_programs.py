@@ -5,25 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import orjson
 import pytest
 
+from reverie import wire
+from reverie.client import Client
 from reverie.errors import ValidationError
 from reverie.importers import chatgpt
 from reveried.cli.send_sessions import import_file
-from support.daemon import environment
+from support.daemon import Daemon, environment
 from support.history import LIST
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from reverie import wire
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 SESSION = "019ed893-d2a6-7c30-a8b8-5a8a49cfa23e"
 FOLDER = "/home/mira/tidetable"

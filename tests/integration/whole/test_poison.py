@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,15 +11,10 @@ from reverie import wire
 from reverie.client import Client
 from reverie.models import Candidate, MemoryType
 from reverie.usecases.risky_grants import harm_of_file
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.file_texts import bytes_below
 from support.poison import DEMANDS, MARK, pasted, through_tools
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

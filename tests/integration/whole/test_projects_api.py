@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_sessions import import_file
 from support.projects import command_run, repository, session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
 
 
 def test_a_repository_with_worktrees_and_a_clone_is_one_project(client: Client, tmp_path: Path) -> None:

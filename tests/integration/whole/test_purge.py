@@ -7,9 +7,11 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,10 +23,6 @@ from support.daemon import Daemon, environment, request, running_daemon, scratch
 from support.purged import files_with
 from support.soak import count
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SYLLABLES = ("quok", "zan", "bri", "vex", "lom", "jur", "pax", "dwi")
 

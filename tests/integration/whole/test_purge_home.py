@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
+from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,10 +22,6 @@ from support.live_session import LiveSession
 from support.purged import files_with
 from support.soak import count
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 FRAMES = (
     "Always keep the {0} and the {1} in {2}.",

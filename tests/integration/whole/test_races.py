@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from reverie.client import Client
 from reverie.errors import Conflict, ReverieError
 from reveried.cli.send_sessions import import_file
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.session import session_file
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 AT_ONCE = count(10, 32)
 

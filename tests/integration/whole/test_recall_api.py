@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie import wire
+from reverie.client import Client
 from reverie.relevance import threshold
+from support.daemon import Daemon
 from support.http_checks import check_refused
-
-if TYPE_CHECKING:
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 FACTS = (
     "The ferry timetable is generated from tides.csv",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import lmdb
 
@@ -14,9 +14,6 @@ from reverie.store.keys import record_key, space_prefix
 from support.daemon import Daemon, environment, scratch_home
 from support.stores import MASKING, SPACE
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def stored_count(daemon: Daemon, memory_id: str) -> int:

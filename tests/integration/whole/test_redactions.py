@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -10,16 +12,11 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Forbidden, NotFound, ValidationError
+from reverie.models import Json
 from reveried.cli.send_sessions import import_file
 from support.cli import run_in_process, use_daemon
 from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.models import Json
 
 WORD = "kq7Xv2LmZ9rTb4Wc"  # a made-up name that is no secret and looks like one
 LABELLED = f"set `password: {WORD}` in the lantern form, then run the beacon check"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from reverie.client import Client
 from reveried.routes import routes
-from support.daemon import running_daemon
+from support.daemon import Answer, Daemon, running_daemon
 from support.http_checks import check_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.daemon import Answer, Daemon
 
 MESSAGE = {"messages": [{"role": "user", "content": "once"}]}
 BODIES: dict[str, tuple[Any, Any]] = {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,18 +13,12 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, Forbidden, NotFound
 from reveried.cli.send_sessions import import_file
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
 from support.history import newest_operation
 from support.said_again import SAID_AGAIN
 from support.session import session_file
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 
 @pytest.fixture(scope="module")

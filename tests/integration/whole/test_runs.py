@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, Forbidden, NotFound, ValidationError
-from support.daemon import running_daemon, scratch_home
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.purged import files_with
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 GUIDE = """# Queue
 

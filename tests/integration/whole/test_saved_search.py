@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie import wire
 from reverie.client import Client
 from support.daemon import Daemon, environment, scratch_home
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def recalled(client: Client, query: str, **options: object) -> list[str]:

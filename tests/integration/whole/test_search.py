@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from reverie.errors import NotFound
 from support.daemon import Daemon, environment, scratch_home
 from support.http_checks import check_refused
 from support.transcripts import Transcript, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRIP = (
     ("user", "Where did you spend the summer?", "2023-07-02T10:00:00Z"),

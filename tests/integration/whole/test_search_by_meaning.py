@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from reverie.client import Client
 from support.daemon import Daemon, environment, scratch_home
 from support.small_models import static_folder
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAID = ({"role": "user", "content": "the car is behind the house"}, {"role": "assistant", "content": "an oak tree"})
 

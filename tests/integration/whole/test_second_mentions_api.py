@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import orjson
 
@@ -11,9 +11,6 @@ from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VALUE = "tQ7vZr4mKx92hLpWd3"
 TOKEN = "k3j5h2g8f1d9s7a4"  # noqa: S105 - made up

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from reverie.client import Client
 from reverie.models import EntryKind, MemoryType
 from reverie.redact import Redactor
-from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
+from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write, Writer
 from reverie.usecases.by import ENGINE
 from reverie.usecases.put import NewText, put_texts
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import repository
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 AT = "2026-01-21T09:30:00.000Z"
 PROCEDURES = "# Procedures\n\n> Summary: tests, lint\n\n- To run the tests: `make`\n- To lint: `tidy`\n- Mine: slowly\n"

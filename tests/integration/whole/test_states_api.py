@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused
 from support.thread import logger_fix
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
 
 
 def turns(*texts: str) -> list[dict[str, Any]]:

@@ -13,26 +13,22 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reverie import hook_program
 from reverie.client import Client
 from reverie.usecases.imported import thread_id
 from reveried.session_texts import PARTS
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.session import stored_messages
 from support.soak import count
 from support.waiting import suspended, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 SESSIONS = count(24, 400)
 AT_ONCE = 6

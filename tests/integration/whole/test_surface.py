@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import orjson
 
+from reverie.client import Client
 from reveried.routes import routes
+from support.daemon import Daemon
 from support.http_checks import check_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.client import Client
-    from support.daemon import Daemon
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 

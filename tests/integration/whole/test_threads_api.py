@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store.check import run_check
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.http_checks import check_refused
 from support.pages import all_items
 from support.session import stored_messages
-
-if TYPE_CHECKING:
-    from support.daemon import Daemon
 
 Said = list[dict[str, Any]]
 

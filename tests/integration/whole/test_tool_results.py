@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from support.daemon_folder import tree
+from support.daemon_folder import Tree, tree
 from support.tool_calls import refused, result_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.daemon_folder import Tree
 
 
 @pytest.fixture(scope="module")

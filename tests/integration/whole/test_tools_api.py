@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import tools, wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
-from support.daemon import running_daemon
-from support.daemon_folder import tree
+from support.daemon import Daemon, running_daemon
+from support.daemon_folder import Tree, tree
 from support.file_texts import bytes_below
 from support.http_checks import check_refused
 from support.path_cases import all_path_cases
 from support.tool_calls import refused, result_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.daemon import Daemon
-    from support.daemon_folder import Tree
 
 INDEX = """\
 Available memory:

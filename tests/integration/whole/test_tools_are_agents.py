@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
-from support.daemon import running_daemon
+from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.mcp_bridge import PROGRAM, bridge
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.daemon import Daemon
 
 FORGOTTEN = "Deploys of the harbour go through quay seven"
 OTHER_WORDS = "Quay seven is where the harbour deploys go."

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.transcripts import Transcript, call, result, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, "
 QUESTIONS = [

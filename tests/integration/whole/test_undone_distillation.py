@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.projects import command_run, session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.client import Client
 
 TALK = [text for number in range(6) for text in (f"How is gauge {number}?", f"Gauge {number} shows " + "water " * 300)]
 

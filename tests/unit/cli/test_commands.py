@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reveried.cli import dreams, output
-from support.cli import DISTILLED, check
+from support.cli import DISTILLED, Cli, Routes, check
 from support.fake_daemon import Answer, FakeDaemon, envelope
 from support.pages import page
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
 USE = {"tokens": 700, "window": 200000, "fraction": 0.0035}

@@ -7,12 +7,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from support.cli import Cli
+from support.cli import Cli
 
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash: apt-get install bash")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from reveried.cli import daemon_client
 from reveried.config_lines import with_value
-
-if TYPE_CHECKING:
-    from support.cli import Cli
+from support.cli import Cli
 
 COMMENTED = """\
 # my settings

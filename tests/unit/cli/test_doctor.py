@@ -5,22 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+
+import pytest
 
 from reverie import tokenizer
 from reverie.redact import Redactor
 from reverie.store import Store
 from reveried.cli import doctor
+from support.cli import Cli
+from support.fake_daemon import FakeDaemon
 from support.small_models import static_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from support.cli import Cli
-    from support.fake_daemon import FakeDaemon
 
 
 def check(name: str, verdict: str, message: str) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.tokenizer import TOKENIZER
+from support.cli import Cli
 from support.compacted import compacted_session
 from support.session import session_file
-
-if TYPE_CHECKING:
-    from support.cli import Cli
 
 
 @pytest.fixture

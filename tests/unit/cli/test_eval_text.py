@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie import tokenizer
 from reverie.evals import after_transcript
 from reveried.demo.session import sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.cli import Cli
+from support.cli import Cli
 
 
 @pytest.fixture

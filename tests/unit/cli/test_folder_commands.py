@@ -5,19 +5,16 @@ from __future__ import annotations
 import io
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from reveried.cli import recall as forget
 from reveried.cli.sync import diff_rows
-from support.cli import check
+from support.cli import Cli, Routes, check
 from support.fake_daemon import Answer, Request, envelope
 from support.pages import page
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
 STATUS: dict[str, Any] = {

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.cli import check
+from support.cli import Cli, Routes, check
 from support.pages import page
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
 OPERATION = {"id": "op_2", "seq": 2, "at": AT, "who": "owner", "why": "distill", "undoable": True, "changes": []}

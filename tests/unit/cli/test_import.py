@@ -7,7 +7,9 @@ import hashlib
 import json
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,13 +20,8 @@ from reverie.client import Client
 from reverie.errors import Busy, TooLarge
 from reverie.importers import find
 from reveried.cli import imports, output, send_sessions
+from support.cli import Cli, Routes
 from support.fake_daemon import Answer, FakeDaemon, Request, envelope, fake_daemon
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from support.cli import Cli, Routes
 
 LINE = b'{"type":"a","uuid":"1"}\n'
 SESSION = "5a0f7d0e-6a0b-4b7e-8f43-0c5f4f0d9b11"

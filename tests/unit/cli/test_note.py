@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from support.cli import Cli, Routes
 from support.pages import page
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
 NOTE = {"id": "note_1", "content": "the pier is closed", "category": "correction", "at": AT}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
-    from support.fake_daemon import FakeDaemon
+from support.cli import Cli, Routes
+from support.fake_daemon import FakeDaemon
 
 HARBOUR = {
     "name": "harbour",

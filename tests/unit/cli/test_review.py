@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from support.cli import check
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
+from support.cli import Cli, Routes, check
 
 pytestmark = pytest.mark.usefixtures("daemon")
 

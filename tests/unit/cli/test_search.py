@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from support.cli import Cli, Routes
 from support.fake_daemon import envelope
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
 
 AT = "2023-07-02T10:01:00.000Z"
 HIT: dict[str, Any] = {

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reveried.cli import daemon as service
-
-if TYPE_CHECKING:
-    from support.cli import Cli
+from support.cli import Cli
 
 SHIPPED = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
 

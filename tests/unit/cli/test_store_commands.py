@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.redact import Redactor
-from reverie.store import Kind, Store, Write
-
-if TYPE_CHECKING:
-    from reverie.store import Writer
-    from support.cli import Cli, Routes
-    from support.fake_daemon import FakeDaemon, Request
+from reverie.store import Kind, Store, Write, Writer
+from support.cli import Cli, Routes
+from support.fake_daemon import FakeDaemon, Request
 
 AT = "2026-11-21T09:30:00.000Z"
 

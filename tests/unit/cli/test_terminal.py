@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from _pytest.capture import CaptureIO
 
 from reveried.cli import main, output
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
+from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
 THREAD_ID = "thr_bk0vjpcra68cgs3f6ke6j2gts2"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from support.cli import DISTILLED
+from support.cli import DISTILLED, Cli, Routes
 from support.pages import page
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
 THREAD = {

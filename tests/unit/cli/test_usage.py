@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,11 +14,8 @@ from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
 from reveried.cli import daemon_client, main
 from reveried.cli import tree as cli_tree
 from reveried.cli.tree import tree
-from support.fake_daemon import envelope
-
-if TYPE_CHECKING:
-    from support.cli import Cli, Routes
-    from support.fake_daemon import FakeDaemon
+from support.cli import Cli, Routes
+from support.fake_daemon import FakeDaemon, envelope
 
 COMMANDS = (
     "serve up down status logs doctor demo import threads thread projects context distill reflect dream search recall "

@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from reverie import errors, wire
 from reverie.api.endpoint import BadAnswer
 from reverie.client import AsyncClient, Client
 from support.fake_daemon import HEALTH, Answer, Request, always, envelope, fake_daemon
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Ask = Callable[..., Any]
 

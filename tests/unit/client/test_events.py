@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import errors, wire
 from reverie.client import AsyncClient, Client
 from support.fake_daemon import Answer, Request, always, envelope, fake_daemon
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 Ask = Callable[..., Any]
 

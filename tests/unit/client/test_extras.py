@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie.client.optional import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_missing_package_is_named_with_its_extra() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,6 @@ from reverie.api import NOUNS
 from reverie.api.endpoint import Endpoint
 from reverie.client import Client
 from support.fake_daemon import always, envelope, fake_daemon
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 Ask = Callable[..., Any]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import uvloop
@@ -14,10 +16,6 @@ from reveried import server as module
 from reveried.http.limits import Admission, Limits
 from reveried.server import Server, bind_unix
 from support.daemon import scratch_home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CLIENTS = 64
 TURNS = 8  # of the loop, far fewer than clients

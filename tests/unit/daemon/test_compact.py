@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie.redact import Redactor
-from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, Store, Write
+from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, Store, Write, Writer
 from reverie.usecases.by import By
 from reverie.usecases.purge_steps import needs_compaction
 from reveried.actions.compact import compact, compact_when_quiet
 from reveried.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 NOW = "2026-11-21T09:30:00.000Z"
 PURGE = By(SYSTEM_SPACE, "purge")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.errors import ReverieError, ValidationError
+from reveried.compute import Compute
 from support import fake_jobs
 from support.compute import jobs_on_the_path, run
-
-if TYPE_CHECKING:
-    from reveried.compute import Compute
 
 __all__ = ["jobs_on_the_path"]
 

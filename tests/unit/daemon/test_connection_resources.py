@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reveried.http.limits import Admission, Limits
+from reveried.http.message import Request, Response
 from reveried.server import Server, bind_unix
 from support.daemon import request, scratch_home
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
-
-    from reveried.http.message import Request, Response
 
 SECONDS = 10.0  # for what must happen; far more than it takes
 A_WHILE = 0.4  # in which what must not happen would have happened

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.ids import new_id
-from reverie.store import Done
+from reverie.store import Done, Store
 from reverie.usecases import documents
 from reverie.usecases.by import By
 from reverie.usecases.projections import Listing
 from reveried.sync.state import DirtySet
 from support.stores import AT, opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.store import Store
 
 SPACE = "default"
 

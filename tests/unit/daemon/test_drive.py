@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,11 +21,6 @@ from reverie.usecases import documents, memories, threads
 from reverie.usecases.by import By
 from reveried.drive import write
 from reveried.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
-    from pathlib import Path
-
 
 AT = "2026-11-21T09:30:00.000Z"
 OLD, NEW = "facts/user.md", "facts/crew.md"

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.sync.scan import Limits, Refusal, read_file, refusal
+from reverie.sync.root import Root
+from reverie.sync.scan import FileContent, Limits, Refusal, read_file, refusal
 from reveried.sync import state
 from reveried.sync.state import FileIndex
 from support.sync_without_daemon import failing_submit, sync_service
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.sync.root import Root
-    from reverie.sync.scan import FileContent
 
 
 def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,10 @@ import asyncio
 import io
 import json
 import socket
+from collections.abc import AsyncGenerator, Callable, Iterator
+from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -24,11 +26,6 @@ from reveried.http.route import Application, Table, paths_of
 from reveried.http.types import Call, Reply, Stream
 from reveried.server import Server, bind_unix
 from support.daemon import Answer, Wire, request, scratch_home
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator
-    from pathlib import Path
-
 
 LARGE_BYTES = 300_000  # more than head and body together in one write, and than a socket's buffer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -12,9 +12,6 @@ from reverie.errors import Busy, ReverieError, ValidationError
 from reveried import jobs as module
 from reveried.jobs import Jobs
 from reveried.wakeups import Events
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 AT = "2026-11-21T09:30:00.000Z"
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
+from reverie.sync.displaced import DisplacedFile
 from reveried.sync.late_writes import LateWrites
-
-if TYPE_CHECKING:
-    from reverie.sync.displaced import DisplacedFile
 
 
 def test_a_late_write_during_a_pass_waits() -> None:

@@ -6,12 +6,10 @@ import errno
 import io
 import json
 import warnings
-from typing import TYPE_CHECKING
+
+import pytest
 
 from reveried import log
-
-if TYPE_CHECKING:
-    import pytest
 
 
 class Full(io.StringIO):

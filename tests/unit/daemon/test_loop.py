@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from reverie.errors import DiskFull
+from reverie.errors import DiskFull, ReverieError
 from reverie.places import Layout
-from reveried.config import load
+from reveried.config import Sync, load
 from reveried.sync import loop as loop_module
 from reveried.sync import state
-from reveried.sync.loop import SyncLoop
+from reveried.sync.folder import Folder
+from reveried.sync.loop import SyncLoop, SyncService
 from support.waiting import MOST_S
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from reverie.errors import ReverieError
-    from reveried.config import Sync
-    from reveried.sync.folder import Folder
-    from reveried.sync.loop import SyncService
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix
 from support.daemon import scratch_home
 from support.descriptors import no_leaked_descriptors
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_refused_lock_is_closed(tmp_path: Path) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie.usecases.runs import FILE_BYTES_MAX
 from reveried import written_files
 from reveried.written_files import Found, written_since
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def look(folder: Path, since: float = 1.0, *, skip: tuple[str, ...] = ()) -> Found:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +19,6 @@ from reverie.usecases import documents
 from reverie.usecases.by import By
 from reveried.sync import state
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 OLD, NEW = "facts/a.md", "facts/deep/b.md"
 TEXT = "# A\n\n- Own one\n- Own two\n- Own three\n"

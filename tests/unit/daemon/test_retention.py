@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
-from reverie.store import Kind, Store, Write
+from reverie.store import Kind, Store, Write, Writer
 from reveried.actions.undo import prune, prune_daily
 from reveried.worker import Worker
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 OLD, NOW = "2026-01-01T00:00:00.000Z", "2026-11-21T09:30:00.000Z"
 DAYS = SimpleNamespace(version_days=365, event_days=90, key_days=7, job_days=7)

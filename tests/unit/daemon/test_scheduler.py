@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +17,6 @@ from reveried.scheduler import Scheduler, system_zone
 from reveried.stored import StoredSchedules, spaces_of
 from reveried.worker import Worker
 from support.scheduling import NIGHT, ManualClock, Table, run, settle
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_runs_once_at_its_time() -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import cast
 
 import pytest
 
 from reverie.errors import Busy
 from reveried.actions import contexts as actions
+from reveried.services import Services
 from reveried.session_texts import PARTS, SessionTexts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reveried.services import Services
 
 SERVICES = cast("Services", None)  # the texts are made by the test
 

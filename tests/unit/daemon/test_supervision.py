@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,10 +18,6 @@ from reveried import follower as reveried_follower
 from reveried import log
 from reveried.follower import Follower
 from reveried.supervise import failures_logged, start_supervised, supervise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -6,10 +6,12 @@ import asyncio
 import errno
 import shutil
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,17 +26,11 @@ from reverie.usecases import documents
 from reverie.usecases.by import By
 from reveried.sync import projections
 from reveried.sync.folder import Folder
+from reveried.sync.loop import SyncService
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
 from support.daemon_folder import rename_over
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reveried.sync.loop import SyncService
-
 
 NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,15 +19,9 @@ from reverie.sync.displaced import SwapName
 from reverie.usecases import documents
 from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
+from reveried.sync.loop import SyncService
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
-
-    from reveried.sync.loop import SyncService
 
 NOTE = "notes/a.md"
 TEXT = "# T\n\n" + "".join(f"- line {number} of the file\n" for number in range(6))

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.redact import Redactor
-from reverie.store import DocumentRecord, Done, MemoryRecord, PendingPurge, Store
+from reverie.store import DocumentRecord, Done, MemoryRecord, PendingPurge, Store, Write
 from reverie.usecases import documents, memories, purge_steps, purge_targets
 from reverie.usecases.by import By
 from reverie.usecases.undo import undo
+from reveried.sync.loop import SyncService
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from reverie.store import Write
-    from reveried.sync.loop import SyncService
 
 PATH, MOVED = "facts/garden.md", "facts/shed.md"
 KEPT, GONE = "- The ladder hangs behind the door\n", "- The mower needs unleaded petrol\n"

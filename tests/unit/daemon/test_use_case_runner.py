@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
 from reverie.errors import Conflict
 from reverie.redact import Redactor
-from reverie.store import NoteRecord, Store, Write
+from reverie.store import NoteRecord, Reader, Store, Write, Writer
 from reverie.usecases.by import By, Decided, writes
 from reveried.execute import TRIES, execute, retry_while_stale
 from reveried.worker import Worker
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from reverie.store import Reader, Writer
 
 AT = "2026-11-21T09:30:00.000Z"
 SPACE = "default"

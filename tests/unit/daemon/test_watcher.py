@@ -7,8 +7,9 @@ import errno
 import os
 import threading
 import time
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from watchdog.events import FileModifiedEvent
@@ -20,10 +21,6 @@ from reveried import watcher
 from reveried.watcher import Watcher
 from support.spaces import open_root
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 # watchdog's warning of a folder that it watches twice, which the watcher ignores; pytest has filters of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:Callback with id :RuntimeWarning")

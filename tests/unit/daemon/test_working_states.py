@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from reverie.distill import Distiller
 from reverie.distill.distiller import Extractive
-from reverie.models import WorkingState
+from reverie.models import Message, WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads
@@ -23,13 +26,6 @@ from reveried.actions import contexts as actions
 from reveried.compute import Compute
 from reveried.worker import Worker
 from reveried.working_states import CACHED_MAX, BackgroundState, StateCache
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-    from pathlib import Path
-
-    from reverie.distill import Distiller
-    from reverie.models import Message
 
 AT = "2026-11-21T09:30:00.000Z"
 SPACE, THREAD = "default", "t"

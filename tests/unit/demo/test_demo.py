@@ -6,14 +6,16 @@ import io
 import os
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from rich.console import Console
 
 from reverie import wire
+from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reverie.evals.continuity import continuity
 from reverie.importers import find
@@ -24,11 +26,6 @@ from reveried.demo import steps
 from reveried.demo.report import Report
 from reveried.demo.session import SESSION, sample
 from reveried.demo.steps import Selection, select_sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.client import Client
 
 SHARE = re.compile(r"# (\d+) % in")
 AT = "2026-11-21T09:30:00.000Z"

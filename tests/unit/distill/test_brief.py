@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reverie.distill.brief import thread_brief
 from reverie.distill.brief_lines import choose, prepare
 from reverie.distill.steps import read_trace
+from reverie.models import ThreadBrief
 from support.thread import Thread
-
-if TYPE_CHECKING:
-    from reverie.models import ThreadBrief
 
 FILE = "/home/ann/tide/src/chart.py"
 

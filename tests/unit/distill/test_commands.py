@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from reverie.distill import Distiller
@@ -11,11 +9,8 @@ from reverie.distill import commands as shell_commands_and_commits
 from reverie.distill import todo as todo_list
 from reverie.distill.commands import Purpose
 from reverie.distill.distiller import Extractive
-from reverie.distill.steps import read_trace, user_speech
+from reverie.distill.steps import ToolCall, read_trace, user_speech
 from support.thread import Thread
-
-if TYPE_CHECKING:
-    from reverie.distill.steps import ToolCall
 
 
 def calls(thread: Thread) -> tuple[ToolCall, ...]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from reverie import tokenizer
 from reverie.distill import excerpts
 from reverie.distill.distiller import Extractive
 from reverie.distill.sentences import specific_names
+from reverie.models import Passage
 from support.thread import Thread, logger_fix
-
-if TYPE_CHECKING:
-    import pytest
-
-    from reverie.models import Passage
 
 ENGINE = Extractive()
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import os
 import struct
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.embedding import configured, open_embedder
 from reverie.errors import EmbedderFailed
 from support.small_models import MEANINGS, SPECIAL, static_folder, weights
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 np: Any = pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
 pytest.importorskip("model2vec", reason="pip install 'reverie[embed]'")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import shutil
 import socket
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.embedding import configured, folder_of, open_embedder
 from reverie.errors import EmbedderFailed
 from support.small_models import MEANINGS, static_folder, weights
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 np: Any = pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
 pytest.importorskip("model2vec", reason="pip install 'reverie[embed]'")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,16 +12,11 @@ from reverie import tokenizer
 from reverie.context.text import render
 from reverie.errors import ValidationError
 from reverie.evals.after_transcript import context_of
-from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity, svg
+from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, Report, continuity, svg
 from reverie.evals.cuts import find_cuts
 from reverie.importers.find import read_entries
 from support.compacted import compacted_session
 from support.shared import SHARED, load_program, real_sessions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.evals.continuity import Report
 
 JUDGED = ("2026-01-05-", "1a289c77-")  # the two smallest sessions that were compacted
 BUDGETS = (4_000, 16_000)

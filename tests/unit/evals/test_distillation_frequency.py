@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from support.generated_sessions import generated_files
 from support.shared import real_sessions
 from support.soak import count
 from support.talk import Talk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RESULT = "the result of the call goes on and on " * 300  # about 2,700 tokens
 

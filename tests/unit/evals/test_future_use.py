@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie.evals.memory_use import FutureUse, Row, Session, future_use, measured
 from support.session import session_file
 from support.thread import Thread
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def session(day: int, thread: Thread, project: str = "harbour") -> Session:

@@ -6,7 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import orjson
 import pytest
@@ -18,9 +18,6 @@ from reverie.evals.after_transcript import context_text, knowledge_text
 from support.shared import all_sessions
 from support.soak import count
 from support.thread import Thread, logger_fix
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
 

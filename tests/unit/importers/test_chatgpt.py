@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -12,11 +13,7 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers.chatgpt import conversations
 from reverie.importers.detect import read_line
 from reverie.importers.join import main_line
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.models import Message
+from reverie.models import Message
 
 
 def node(key: str, parent: str | None, role: str | None, text: str = "", at: float | None = None, **more: Any) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+import pytest
 
 from reverie import _native
 from reverie.importers import chunks
@@ -14,9 +15,6 @@ from reverie.importers.entry import with_token_counts
 from reverie.models import EntryKind
 from reverie.store import seal
 from reverie.usecases import imports
-
-if TYPE_CHECKING:
-    import pytest
 
 LINES = [orjson.dumps({"role": "user", "content": words}) for words in ("one", "two BREAKS", "three")]
 DATA = b"\n".join(LINES) + b"\n"

@@ -10,8 +10,9 @@ import socket
 import tarfile
 import tracemalloc
 import zipfile
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -20,13 +21,8 @@ from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, Too
 from reverie.importers import find
 from reverie.importers.chunks import ChunkPlan, PartialLine
 from reverie.importers.find import Unpacked, unpacked
-from reverie.models import EntryKind
+from reverie.models import Entry, EntryKind
 from support.transcripts import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from reverie.models import Entry
 
 SESSION = "0d3f9b14-1f89-4bc8-b69c-2396e3aa6d50"
 

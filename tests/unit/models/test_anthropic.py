@@ -7,11 +7,13 @@ import os
 import signal
 import ssl
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from reverie import wire
 from reverie.language_model.requests import ModelAnswer
 from reverie.usecases.usage import model_spend
 from support import fault_model_server as faults
@@ -19,11 +21,6 @@ from support.asking_model import AT, KEY, SCHEMA, Asking, question
 from support.fault_model_server import FaultModelServer, answer
 from support.tcp import free_port
 from support.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reverie import wire
 
 
 @pytest.fixture(scope="module")

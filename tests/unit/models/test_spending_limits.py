@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.errors import DiskFull, ModelFailed
-from reverie.language_model.requests import ModelAnswer
+from reverie import wire
+from reverie.errors import DiskFull, FailureReason, ModelFailed
+from reverie.language_model.requests import ModelAnswer, ModelRequest
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage import Ceilings, model_spend
@@ -19,14 +22,6 @@ from reveried.models.meter import Metered, retry_pause
 from reveried.models.transport import NOT_SENT
 from reveried.worker import Worker
 from support.asking_model import question
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from reverie import wire
-    from reverie.errors import FailureReason
-    from reverie.language_model.requests import ModelRequest
 
 FIRST, NEXT = "2026-11-22", "2026-11-23"
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from reverie import _native
 from reverie.errors import CoreFailed, ValidationError
 from reverie.redact import Redactor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WORDS = "one-word-of-the-text"
 

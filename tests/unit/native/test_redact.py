@@ -6,8 +6,9 @@ import base64
 import json
 import random
 import string
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from reverie.errors import ValidationError
 from reverie.redact import Redactor, Span
 from support.prose import documentation
 from support.shared import shared_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 VECTORS = [
     json.loads(line)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from reverie.redact import Allow, Redactor
 from support import typed_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # One value of each kind that is no secret, whatever is written before it.
 NO_SECRETS = {

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from reverie.redact import KINDS, Redactor
 from support import secrets
+from support.secrets import Labelled
 from support.soak import count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.secrets import Labelled
 
 REDACTOR = Redactor()
 TOKEN = "gh" + "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"

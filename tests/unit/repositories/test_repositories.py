@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +24,6 @@ from reverie.git import (
 )
 from reverie.paths import safe_relative
 from support.projects import git, repository
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("remote", [None, "git@example.org:ann/harbour.git"])

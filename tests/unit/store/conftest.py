@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from reverie.store import Store
 from support.descriptors import no_leaked_descriptors
 from support.stores import opened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store import Store
 
 
 @pytest.fixture(autouse=True)

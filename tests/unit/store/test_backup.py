@@ -6,20 +6,15 @@ import errno
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from reverie.errors import Busy, Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
+from reverie.errors import Busy, Conflict, Damaged, DiskFull, NotFound, ReverieError, StorageFailed, ValidationError
 from reverie.store import Kind, Store, StoreLock, Writer, env, needs_check, seal
 from reverie.store.backup import backup, restore
 from reverie.store.check import run_check
 from support.stores import MASKING, SECRET, SPACE, noise, opened, put, raw, raw_key, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.errors import ReverieError
 
 
 def _content(store: Store) -> list[object]:

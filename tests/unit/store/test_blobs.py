@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -11,9 +11,6 @@ from reverie.store.kinds import BLOB_BYTES_MIN
 from reverie.store.prune import Rules, prune
 from reverie.store.restore import undo_operation
 from support.stores import MASKING, SPACE, after, noise, put, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LONG = {"text": noise(2 * BLOB_BYTES_MIN)}
 

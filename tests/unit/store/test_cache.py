@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from reverie.store import AccessRecord, Kind, RecordCache
+from reverie.store import AccessRecord, Kind, Reader, RecordCache, Store, Writer
 from reverie.store import cache as store_cache
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from reverie.store import Reader, Store, Writer
 
 IDS = [f"m{number}" for number in range(6)]
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import lmdb
 import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lmdb import Transaction
 
 from reverie.errors import Damaged, StorageFailed
 from reverie.store import RULES, Kind, Writer, seal
@@ -25,12 +28,6 @@ from reverie.store.guard import needs_check
 from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from lmdb import Transaction
 
 SPACE_BYTES = space_prefix(SPACE)
 

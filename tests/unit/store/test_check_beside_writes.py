@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from reverie.store import Kind
 from reverie.store.check import check
 from reverie.store.consistency import ConsistencyCheck
 from reverie.store.guard import RollbackGuardFile
 from support.stores import opened, put
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def test_a_commit_during_the_check_is_no_finding(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

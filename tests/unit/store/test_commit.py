@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import lmdb
 import pytest
@@ -13,10 +15,6 @@ from reverie.errors import Busy, Conflict, NotFound, ReverieError, StorageFailed
 from reverie.store import SYSTEM_SPACE, Done, Failed, Kind, Store, Write, Writer, env, seal
 from reverie.store.check import check
 from support.stores import AT, MASKING, SPACE, noise, opened, put, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def _memory(name: str, **more: Any) -> Write[Any]:

@@ -7,21 +7,16 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.store import Kind
+from reverie.store import Kind, Store, Writer
 from reverie.store import env as store_env
 from reverie.store.check import run_check
 from reverie.store.kinds import BLOB_BYTES_MIN
 from support.stores import opened, put, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.store import Store, Writer
 
 SIZES = (20, 300, 1500, 3000, 9000, BLOB_BYTES_MIN + 5000)  # bytes: in a page, in pages of its own, in a blob
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import resource
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import lmdb
 import pytest
@@ -14,9 +14,6 @@ from reverie.store import Kind, Store, env
 from reverie.store.commit import GroupCommit
 from reverie.store.env import Environment, commit_error, translated_error
 from support.stores import SPACE, put
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _failed(number: int) -> lmdb.Error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import lmdb
 import pytest
@@ -13,10 +15,6 @@ from reverie.store.checksums import CollectionChecksum, checksum_key, header_key
 from reverie.store.codec import HASH_BYTES, encode_record, seal_own
 from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SPACE_BYTES = space_prefix(SPACE)
 M2 = raw_key(Kind.MEMORY, ("m2",))

@@ -8,8 +8,8 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import lmdb
 import pytest
@@ -22,9 +22,6 @@ from reverie.store.guard import RollbackGuard, RollbackGuardFile
 from reverie.store.migrations import MIGRATIONS, m001_first_form
 from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def test_the_sync_flags_of_lmdb(store: Store) -> None:

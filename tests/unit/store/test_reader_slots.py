@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from reverie.errors import Conflict
-from reverie.store import Kind
+from reverie.store import Kind, Reader, Store
 from reverie.store.env import READERS_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.store import Reader, Store
 
 
 @pytest.fixture

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from reverie.errors import StorageFailed, ValidationError
-from reverie.store import RULES, Done, Kind, Reader, Store, ThreadRecord, Write, Writer, open_sealed, seal
+from reverie.store import RULES, Done, Key, Kind, Reader, Store, ThreadRecord, Write, Writer, open_sealed, seal
 from reverie.store.codec import open_sealed as open_bytes
 from support.stores import AT, MASKING, SECRET, SPACE, noise, put, write
-
-if TYPE_CHECKING:
-    from reverie.store import Key
 
 
 def test_a_value_is_read_back_redacted(store: Store) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,9 +19,6 @@ from reverie.store.restore import undo_operation
 from reverie.store.versions import EDITS_MAX
 from support.soak import count
 from support.stores import AT, MASKING, SPACE, after, opened, raw_key, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PATH = ("facts/project.md",)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,6 @@ from reverie.sync import displaced as displacing
 from reverie.sync.root import Root
 from reverie.sync.swap import Mismatch, Written, copy_metadata, recover, remove_file, write_file
 from support.spaces import digest, swap_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOTE = "user.md"
 OLD, OURS, THEIRS = b"old\n", b"ours\n", b"theirs\n"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +17,6 @@ from reverie.sync import displaced as displacing
 from reverie.sync.root import Root
 from reverie.sync.swap import FileSlot, Mismatch, Written, remove_file, write_file
 from support.spaces import digest, swap_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 NOTE = "user.md"
 OLD, OURS, THEIRS, LATER = b"old\n", b"ours\n", b"theirs\n", b"later\n"

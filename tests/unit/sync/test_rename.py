@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex
+from collections.abc import Sequence
+from typing import SupportsIndex
 
 import pytest
 
 from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version
 from reverie.sync.rename import similar_pairs
 from support.sync_sides import BASE, PATH, agreed_sides, settled_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 VERSIONS = 8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import orjson
 import pytest
@@ -13,9 +13,6 @@ import pytest
 from reverie.errors import Conflict, StorageFailed
 from reverie.sync.root import SPACE_FILE, KnownRoot, Root
 from reverie.sync.swap import write_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def opened(path: Path, *, space: str = "default", store_id: str = "store", fresh: bool = False) -> Root:

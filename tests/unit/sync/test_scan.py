@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,6 @@ from reverie.documents.parse import ITEMS_MAX
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, read_file, scan, scan_path
 from support.spaces import scan_and_read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

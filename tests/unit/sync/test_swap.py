@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +17,6 @@ from reverie.sync.root import Root
 from reverie.sync.scan import Stamp, scan_path
 from reverie.sync.swap import DisplacedFile, Mismatch, OrphanedSave, Removed, Written, recover, remove_file, write_file
 from support.descriptors import no_leaked_descriptors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOTE = "facts/user.md"
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from reverie.store import AccessCursor, AccessRecord, Kind
+from reverie.store import AccessCursor, AccessRecord, Done, Kind, Store, Write
 from reverie.usecases import access_counts
 from reverie.usecases.access_counts import AccessCounts
 from support.stores import AT, SPACE, opened, put, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store import Done, Store, Write
 
 LATER = "2026-11-21T10:00:00.000Z"
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 
 from reverie.canonical_json import canonical
+from reverie.models import Json
 from reverie.redact import Taken
-from reverie.store import ArchiveEntryRecord, ArchiveRecord, ArchivesCursor, Done, DreamRecord, Store, Write
+from reverie.store import ArchiveEntryRecord, ArchiveRecord, ArchivesCursor, Done, DreamRecord, Store, Write, Writer
 from reverie.store.check import run_check
 from reverie.usecases import consolidation as archives
 from reverie.usecases import purge_steps
 from reverie.usecases.by import By
 from support.stores import AT, SPACE, Masking
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.models import Json
-    from reverie.store import Writer
 
 BODY = canonical({"version": 1, "kind": "dream", "sources": [], "summary": 'he said "hush', "memories": []})
 REFERENCE: dict[str, Any] = {"kind": "dream", "ref": f"space:{SPACE}", "entries": 0, "at": AT}

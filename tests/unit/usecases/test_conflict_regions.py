@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from reverie.errors import Conflict
-from reverie.store import Kind
+from reverie.store import Kind, Store, Writer
 from reverie.usecases import conflicts
 from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, opened, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
 
 PATH, BESIDE = "facts/user.md", "facts/user.sync-conflict-20261121-093000-abc123.md"
 TEXT = "- Role: pilot\n- Name: Ada\n- Role: pilot\n"

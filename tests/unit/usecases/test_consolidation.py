@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,19 +14,13 @@ from reverie import wire
 from reverie.errors import Conflict
 from reverie.models import Candidate, Delete, MemoryType
 from reverie.redact import Redactor
-from reverie.store import ForgottenRecord, Kind
+from reverie.store import ForgottenRecord, Kind, Store, Writer
 from reverie.usecases import consolidation
 from reverie.usecases.by import By
+from reverie.usecases.consolidation import MemoryPlan
 from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.screening import decide, plan_changes
 from support.stores import AT, after, opened, put, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
-    from reverie.usecases.consolidation import MemoryPlan
 
 PREFERENCES = "facts/preferences.md"
 EPISODES = "episodes/2026-11.md"

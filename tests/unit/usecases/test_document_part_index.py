@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,18 +13,12 @@ from reverie.documents.items import Wording
 from reverie.documents.parts import PART_ITEMS_MAX
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
-from reverie.store import Done, Failed, Write
+from reverie.store import Done, Failed, Store, Write, Writer
 from reverie.usecases import documents, memories, parts, undo
 from reverie.usecases.by import Author, By
 from reverie.usecases.parts import PartIndex, part_index
 from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, opened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
 
 FIRST, SECOND, THIRD = "facts/project.md", "facts/project-2.md", "facts/project-3.md"
 SPACE = "default"

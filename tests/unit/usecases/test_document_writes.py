@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.models import MemoryType
-from reverie.store import Kind, MemoryRecord
+from reverie.store import Kind, MemoryRecord, Store, Writer
 from reverie.usecases.by import ENGINE, By
 from reverie.usecases.put import NewText, put_texts
 from support.stores import AT, after, opened, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
 
 PATH = "facts/user.md"
 ONE = "# User Facts\n\n- Name: Ada #who\n- Role: engineer\n- Updated: 2026-11-20\n"

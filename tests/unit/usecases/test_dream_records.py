@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie import wire
 from reverie.redact import Redactor
-from reverie.store import DreamRecord, Kind, Store, Write
+from reverie.store import DreamRecord, Kind, Store, Write, Writer
 from reverie.usecases import dream
 from reverie.usecases.terms import Terms
 from support.stores import AT
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 OLD: dict[str, Any] = {
     "id": "dream_1",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, FingerprintRecord, Store
 from reverie.usecases import redactions
 from reverie.usecases.by import By
 from reverie.usecases.fingerprints import SLOTS, FingerprintKeeper
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AT = "2026-11-21T09:30:00.000Z"
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.models import MemoryType, WorkingState
-from reverie.store import DigestRecord, ForgottenRecord, ThreadRecord
+from reverie.store import DigestRecord, ForgottenRecord, Store, ThreadRecord, Writer
 from reverie.usecases import contexts
 from reverie.usecases.contexts import ContextJob, Room
 from support.stores import AT, SPACE, opened, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
 
 SAID = "The harbour gate is painted green"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -11,9 +12,6 @@ from reverie.usecases import imports, threads
 from reverie.usecases.by import By
 from reverie.usecases.imported import import_id as import_id_of
 from support.stores import AT, SPACE, opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 META: dict[str, Any] = {"type": "session_meta", "payload": {"id": "c", "cwd": "/home/ann/lamp", "source": "cli"}}
 SPAWNED = {"type": "session_meta", "payload": META["payload"] | {"source": {"subagent": {"thread_spawn": {}}}}}

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reverie.store import DocumentRecord, Kind
+from reverie.store import DocumentRecord, Kind, Store, Writer
 from reverie.text_index import Filter
 from reverie.usecases import message_index
 from reverie.usecases.message_search import MessageSearch, within
 from support.stored_messages import append, delete
 from support.stores import AT, SPACE, opened, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
 
 WORDS = ("parser", "lexer", "retry", "oslo", "ferry", "config", "deploy")
 QUERIES = ("where is the parser?", "oslo ferry", "deploy the config", "retry")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from reverie.embedding import open_embedder
+from reverie.embedding import Embedder, open_embedder
 from reverie.errors import EmbedderFailed
 from reverie.usecases import message_vectors
 from reverie.usecases.message_search import MessageSearch, within
 from support.small_models import static_folder
 from support.stored_messages import append, delete
 from support.stores import SECRET, SPACE, opened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from reverie.embedding import Embedder
 
 pytest.importorskip("model2vec", reason="pip install 'reverie[embed]'")
 

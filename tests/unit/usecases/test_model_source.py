@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from reverie.evals.after_transcript import knowledge_text
 from reverie.importers.join import main_line
+from reverie.language_model.requests import ModelRequest
 from reverie.redact import Redactor
 from reverie.usecases.memory_plan import source_of
 from support.transcripts import Transcript, call, result, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.language_model.requests import ModelRequest
 
 
 def test_notes_of_the_client_inside_results_are_not_shown() -> None:

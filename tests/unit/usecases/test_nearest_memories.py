@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -11,21 +12,15 @@ from msgspec.structs import replace
 from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier
 from reverie.redact import Redactor
-from reverie.store import Kind, MemoryRecord
+from reverie.store import Kind, MemoryRecord, Store
 from reverie.usecases import consolidation, screening
 from reverie.usecases.capacity import EstimatedTokens
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.nearest import NearestMemories
 from reverie.usecases.recall import Recall
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
 from support.soak import count
 from support.stores import AT, SPACE, after, opened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from reverie.store import Store
-    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 
 SMALL_WINDOW = 60_000  # tokens, of which the memories of `few` are less than 30 %
 

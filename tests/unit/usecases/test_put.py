@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.documents.header import refresh_header
-from reverie.store import DocumentRecord
+from reverie.store import DocumentRecord, Store, Writer
 from reverie.usecases.by import By
 from reverie.usecases.put import NewText, put_texts
 from support.stores import SPACE, opened, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
 
 PATH = "facts/project.md"
 BULLETS = "# Project\n\n- Staging server: alpha.example\n- Formatter: ruff format\n- Editor: vim\n"

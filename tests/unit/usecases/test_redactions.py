@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from reverie import wire
 from reverie.redact import Redactor, Taken
-from reverie.store import Kind, Store, ThreadRecord, Write
+from reverie.store import Kind, Store, ThreadRecord, Write, Writer
 from reverie.usecases import redactions
 from reverie.usecases.redactions import Found
 from support.stores import AT, SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 
 @pytest.fixture

@@ -6,23 +6,19 @@ import itertools
 import random
 import shutil
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reverie.models import MemoryType
-from reverie.store import Kind, MemoryRecord
+from reverie.store import Kind, MemoryRecord, Reader, Store, Writer
 from reverie.usecases.recall import MemoryIndex, Recall
 from reverie.usecases.saved_index import SavedIndex
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from reverie.store import Reader, Store, Writer
 
 WORDS = ("parser", "lexer", "tests", "retry", "config", "src/parse.py", "deployment")
 QUERIES = (*WORDS, "deploy parser", "conf", "who are you")

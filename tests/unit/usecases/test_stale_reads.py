@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from reverie.errors import Conflict
-from reverie.store import DocumentRecord
+from reverie.store import DocumentRecord, MemoryRecord, Store, Writer
 from reverie.sync.plan import ConflictCopy, ConflictRegion
 from reverie.usecases import conflicts
 from reverie.usecases import memories as memory_changes
 from reverie.usecases.by import By
 from reverie.usecases.put import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from reverie.store import MemoryRecord, Store, Writer
 
 PATH, BESIDE = "facts/user.md", "facts/user.sync-conflict-20261121-093000-abc123.md"
 MINE, OTHER = "- Role: pilot\n- Name: Ada\n", "- Role: cook\n- Name: Ada\n"

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from reverie.models import MemoryType
-from reverie.store import DocumentRecord, Kind, MemoryRecord
+from reverie.store import DocumentRecord, Kind, MemoryRecord, Store, Writer
 from reverie.usecases.message_search import MessageSearch, within
 from reverie.usecases.recall import Recall
 from support.stores import AT, SPACE, opened, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reverie.store import Store, Writer
 
 FOREVER = float("inf")
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from reverie.errors import Conflict
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
-from reverie.store import CandidateRecord, Done, Failed, Kind, Reader, Store, Write
+from reverie.store import CandidateRecord, Done, Failed, Kind, Reader, Store, Write, Writer
 from reverie.usecases import review
 from reverie.usecases.by import By
 from reverie.usecases.waiting import WaitingCandidates
 from support.stores import AT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from reverie.store import Writer
 
 STEPS = 120
 
