@@ -52,7 +52,7 @@ from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
 from reveried.stop_note import StopNote
-from reveried.stored import StoredCallers, StoredSchedules, begin_redactions, store_id
+from reveried.stored import StoredCallers, StoredSchedules, begin_redactions, spaces_of, store_id
 from reveried.supervise import start_supervised
 from reveried.wakeups import Events
 from reveried.worker import Worker
@@ -154,6 +154,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         server.handler = Application(routes_of, services)
         closing.callback(notify, "STOPPING=1", env)
         notify("READY=1", env)
+        services.sync_service.start(spaces_of(store))  # before the first request: it knows a folder that was replaced
         closing.callback(start_supervised("start", partial(_begin_background, services, closing)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)

@@ -37,8 +37,7 @@ _LOOPS: Final[Mapping[str, Callable[[Services], Coroutine[Any, Any, None]]]] = {
 
 
 async def begin(services: Services, closing: AsyncExitStack) -> None:
-    """Start to sync and to follow sessions, and the supervised loops, which `closing` ends."""
+    """Start to follow sessions, and the supervised loops, which `closing` ends."""
     await resume_following(services, spaces_of(services.store))
-    services.sync_service.start(spaces_of(services.store))
     for name, loop in _LOOPS.items():
         closing.callback(start_supervised(name, partial(loop, services)).cancel)
