@@ -7,6 +7,7 @@ import re
 import time
 import urllib.parse
 from collections.abc import Callable, Coroutine
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
@@ -61,6 +62,7 @@ class Table(dict["Endpoint[..., Any]", "Handler[Any]"]):
         """
 
         def served(handler: Handler[T]) -> Handler[T]:
+            @wraps(handler)
             async def run(call: Call) -> T | Reply | Stream:
                 if owner and not call.is_owner:
                     raise Forbidden(f"a token may not {owner}", hint=hint)
@@ -81,6 +83,7 @@ class Table(dict["Endpoint[..., Any]", "Handler[Any]"]):
         """Return the decorator of a function of a reader of the caller's space, which runs in a thread."""
 
         def served(answer: Callable[[Reader, Call], T | Reply]) -> Callable[[Reader, Call], T | Reply]:
+            @wraps(answer)
             async def run(call: Call) -> T | Reply:
                 return await read(call.services, call.space, lambda reader: answer(reader, call))
 

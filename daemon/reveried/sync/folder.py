@@ -574,6 +574,12 @@ class Folder:
                 self._recorded_root = root or self._recorded_root
                 self.baselines.mark_saved(unsaved, removed)
 
+    async def save_root(self) -> None:
+        """Record which folder this is, if the store does not know it: a restart would take any in its place for it."""
+        if (root := self.new_root) is not None:
+            await self._submit(sync.save_baselines.write(By(self.space, "sync"), {}, (), root), bulk=True)
+            self._recorded_root = root
+
     @contextmanager
     def recorded_failure(self, what: str) -> Iterator[None]:
         """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""

@@ -200,8 +200,7 @@ class SyncService:
                     if not written.rescan:
                         break
                     wanted, deep = written.rescan, False
-                if folder.new_root is not None:  # unknown, a restart would take any folder in its place for it
-                    await self.save_baselines(space)
+                await folder.save_root()
             finally:
                 if folder.problem is not None and (entry := self._loops.get(space)) is not None:
                     entry[0].retry_failed_scan()
