@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ALL: Final = "all"  # in place of a project
+_INCOMPLETE: Final = "The index is still being built, so that there may be more: search again in a minute."
 _NO_PROJECT: Final = 'leave `project` out for this one, or give "all"'
 
 
@@ -47,13 +48,15 @@ async def search(call: ToolCall, params: tools.SearchInput) -> str:
         before=_given(params.before),
         limit=params.limit,
     )
-    messages = [] if project == PERSON else (await search_space(call.services, call.space, request)).hits
+    said = wire.SearchAnswer(hits=[])
+    if project != PERSON:
+        said = await search_space(call.services, call.space, request)
     memories = await _memories(call, request)
 
     def text(reader: Reader) -> str:
         return agent_search.hits_text(
             reader,
-            messages,
+            said.hits,
             memories,
             query=params.query,
             limit=params.limit,
@@ -61,7 +64,8 @@ async def search(call: ToolCall, params: tools.SearchInput) -> str:
             session=call.thread,
         )
 
-    return await read(call.services, call.space, text) or _nothing(request)
+    answer = await read(call.services, call.space, text) or _nothing(request)
+    return answer if said.complete else f"{answer}\n{_INCOMPLETE}"
 
 
 async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
