@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -12,12 +13,10 @@ from reverie import wire
 from reverie.documents.project_paths import PERSON
 from reverie.errors import NotFound, ValidationError
 from reverie.models import Candidate, MemoryType
-from reverie.store import to_ms
 from reverie.usecases import agent_search
 from reverie.usecases import memories as usecase_memories
-from reveried.actions import memories as action_memories
 from reveried.actions import projects
-from reveried.actions.search import search_space, time_ms
+from reveried.actions.search import Asked, memory_hits, search_space, time_ms
 from reveried.drive import write
 from reveried.execute import read
 
@@ -82,15 +81,11 @@ async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
 
 async def _memories(call: ToolCall, request: wire.SearchRequest) -> list[MemoryRecord]:
     """Return the memories of the project and the person that answer a request, best first; they count as recalled."""
-    asked = wire.RecallRequest(query=request.query, limit=request.limit)
-    recalled = await action_memories.recall(call.services, call.space, asked, projects.visible(request.project))
     since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
-    return [
-        record
-        for _, record in recalled.hits
-        if (since is None or to_ms(record.updated_at) >= since)
-        and (before is None or to_ms(record.updated_at) < before)
-    ]
+    asked = Asked(call.services, call.space, request, request.project, since, before)
+    memories = [hit.memory for hit in await asyncio.to_thread(memory_hits, asked)]
+    call.services.accesses.count(call.space, [memory.id for memory in memories], at=call.services.clock())
+    return memories
 
 
 def _nothing(request: wire.SearchRequest) -> str:
