@@ -36,8 +36,7 @@ async def search(call: ToolCall, params: tools.SearchInput) -> str:
     """Return the messages and memories that answer a query as text; where none does, what to try.
 
     Raises:
-        NotFound: no project has the name given.
-        ValidationError: a time that is none.
+        ValidationError: no project has the name given, or a time that is none.
     """
     project = await _searched(call, params.project)
     request = wire.SearchRequest(
@@ -68,7 +67,7 @@ async def search(call: ToolCall, params: tools.SearchInput) -> str:
 
 
 async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
-    """Return the project to search: the one given, else the caller's; None for all. Raises NotFound."""
+    """Return the project to search: the one given, else the caller's; None for all. Raises ValidationError."""
     if given is UNSET:
         return call.project
     if given == ALL:
