@@ -117,7 +117,7 @@ async def decide(services: Services, job: str, snapshot: Any, plan: type[T], *, 
 
 
 async def retry_while_stale(attempt: Callable[[], Awaitable[T]], lock: asyncio.Lock) -> T:
-    """Return the result of `attempt` (snapshot, decide, commit), repeated up to TRIES times while it is stale.
+    """Return the result of `attempt` (snapshot, decide, commit), made again up to TRIES times while it is stale.
 
     A plan is stale when another writer committed after its snapshot: an ordinary outcome, not an error. The first try
     runs without the lock. A retry holds it, and new callers wait for it too: otherwise many callers at once would

@@ -1,10 +1,11 @@
-"""Every error that a caller can get, as one tree of classes.
+"""The errors that a caller can get, as one tree of classes.
 
 * ReverieError
   * ValidationError          400 `validation_error`
   * Unauthenticated          401 `unauthenticated`
   * Forbidden                403 `forbidden`
   * NotFound                 404 `not_found`
+  * MethodNotAllowed         405 `method_not_allowed`
   * Conflict                 409 `conflict`
   * CursorExpired            410 `cursor_expired`
   * TooLarge                 413 `too_large`
@@ -20,6 +21,9 @@
     * Starting               503 `starting`
   * DiskFull                 507 `disk_full`
   * DaemonNotRunning         `daemon_not_running`, raised by the client alone
+
+Three more are where they are raised: `HeldForPerson` (a Conflict, `reverie.usecases.forgotten_writes`), `ComputeFailed`
+(500 `internal_error`, `reveried.compute`) and `BadAnswer` (`bad_answer`, `reverie.api.endpoint`, by the client alone).
 
 A caller may catch a class or its base. `code` never changes; `exit_status` is the exit status of the command line.
 """
@@ -86,6 +90,14 @@ class NotFound(ReverieError):
 
     code = "not_found"
     status = 404
+
+
+class MethodNotAllowed(ReverieError):
+    """The path exists, but not with this method."""
+
+    code = "method_not_allowed"
+    status = 405
+    exit_status = 2
 
 
 class Conflict(ReverieError):
@@ -256,24 +268,11 @@ class DaemonNotRunning(ReverieError):
 
 _BY_CODE: dict[str, type[ReverieError]] = {
     kind.code: kind
-    for kind in (
-        ValidationError,
-        Unauthenticated,
-        Forbidden,
-        NotFound,
-        Conflict,
-        CursorExpired,
-        TooLarge,
-        UnsupportedMedia,
-        ProtocolMismatch,
-        StorageFailed,
-        CoreFailed,
-        ModelFailed,
-        Busy,
-        Starting,
-        DiskFull,
-        DaemonNotRunning,
-    )
+    for kind in list(globals().values())
+    if isinstance(kind, type)
+    and issubclass(kind, ReverieError)
+    and "code" in vars(kind)  # Damaged has the code of its base
+    and kind is not TokenBudgetExceeded  # has arguments of its own
 }
 
 

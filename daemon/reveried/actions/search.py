@@ -20,6 +20,8 @@ from reverie.usecases.search import said_on_days
 from reveried.actions.projects import known_project, visible
 
 if TYPE_CHECKING:
+    from reverie.store import MemoryRecord
+    from reverie.text_recall import Hit
     from reveried.services import Services
 
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
@@ -40,11 +42,11 @@ async def search_space(services: Services, space: str, request: wire.SearchReque
         project = await known_project(services, space, request.project)
         if project is None:  # a folder that no thread has worked in
             return wire.SearchAnswer(hits=[])
-    return await asyncio.to_thread(_found, _Asked(services, space, request, project, since, before))
+    return await asyncio.to_thread(_found, Asked(services, space, request, project, since, before))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """A search request with its fields resolved: the project's name, and the times in milliseconds since 1970."""
 
     services: Services
@@ -55,7 +57,7 @@ class _Asked:
     before: int | None
 
 
-def _found(asked: _Asked) -> wire.SearchAnswer:
+def _found(asked: Asked) -> wire.SearchAnswer:
     """Bring the indexes up to date for up to `WAIT_S`, then return the hits of a search; blocks: run in a thread."""
     services, space, request = asked.services, asked.space, asked.request
     lists: list[list[wire.SearchHit]] = []
@@ -72,7 +74,7 @@ def _found(asked: _Asked) -> wire.SearchAnswer:
     return wire.SearchAnswer(hits=usecase.joined(lists, request.limit) if lists else [], complete=complete)
 
 
-def _messages(asked: _Asked) -> list[wire.SearchHit]:
+def _messages(asked: Asked) -> list[wire.SearchHit]:
     """Return the messages that match a search request or were said on the day it names, best first."""
     services, space, request = asked.services, asked.space, asked.request
     threads = None if asked.project is None else services.messages.threads_of(space, asked.project)
@@ -97,7 +99,7 @@ def _place(hit: wire.SearchHit) -> tuple[str, int]:
     return hit.thread.id, hit.message.seq
 
 
-def _sections(asked: _Asked) -> list[wire.SearchHit]:
+def _sections(asked: Asked) -> list[wire.SearchHit]:
     """Return the sections of documents that match a search request, best first."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
     accepted = within(kind="document", since=asked.since, before=asked.before)
@@ -112,16 +114,24 @@ def _sections(asked: _Asked) -> list[wire.SearchHit]:
     return kept[: request.limit]
 
 
-def _memories(asked: _Asked) -> list[wire.SearchHit]:
+def _memories(asked: Asked) -> list[wire.SearchHit]:
     """Return the memories that match a search request, best first; they are not counted as recalled."""
-    services, space, request, project = asked.services, asked.space, asked.request, asked.project
-    limit = request.limit * LOOKED_AT
-    found = services.recall.recall(
-        space, request.query, limit=limit, token_budget=MEMORY_TOKENS, projects=visible(project)
+    return [usecase.memory_hit(asked.request.query, hit) for hit in memory_hits(asked)]
+
+
+def memory_hits(asked: Asked) -> list[Hit[MemoryRecord]]:
+    """Return up to `limit` memories of the project, the person and the time, best first; blocks: run in a thread."""
+    request = asked.request
+    found = asked.services.recall.recall(
+        asked.space,
+        request.query,
+        limit=request.limit * LOOKED_AT,
+        token_budget=MEMORY_TOKENS,
+        projects=visible(asked.project),
     )
     start, end = asked.since if asked.since is not None else 0, asked.before
     hits = [hit for hit in found.hits if start <= (at := to_ms(hit.memory.updated_at)) and (end is None or at < end)]
-    return [usecase.memory_hit(request.query, hit) for hit in hits[: request.limit]]
+    return hits[: request.limit]
 
 
 def time_ms(given: str | None, field: str) -> int | None:

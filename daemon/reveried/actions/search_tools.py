@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -12,12 +13,10 @@ from reverie import wire
 from reverie.documents.project_paths import PERSON
 from reverie.errors import NotFound, ValidationError
 from reverie.models import Candidate, MemoryType
-from reverie.store import to_ms
 from reverie.usecases import agent_search
 from reverie.usecases import memories as usecase_memories
-from reveried.actions import memories as action_memories
 from reveried.actions import projects
-from reveried.actions.search import search_space, time_ms
+from reveried.actions.search import Asked, memory_hits, search_space, time_ms
 from reveried.drive import write
 from reveried.execute import read
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ALL: Final = "all"  # in place of a project
+_INCOMPLETE: Final = "The index is still being built, so that there may be more: search again in a minute."
 _NO_PROJECT: Final = 'leave `project` out for this one, or give "all"'
 
 
@@ -36,8 +36,7 @@ async def search(call: ToolCall, params: tools.SearchInput) -> str:
     """Return the messages and memories that answer a query as text; where none does, what to try.
 
     Raises:
-        NotFound: no project has the name given.
-        ValidationError: a time that is none.
+        ValidationError: no project has the name given, or a time that is none.
     """
     project = await _searched(call, params.project)
     request = wire.SearchRequest(
@@ -47,13 +46,15 @@ async def search(call: ToolCall, params: tools.SearchInput) -> str:
         before=_given(params.before),
         limit=params.limit,
     )
-    messages = [] if project == PERSON else (await search_space(call.services, call.space, request)).hits
+    said = wire.SearchAnswer(hits=[])
+    if project != PERSON:
+        said = await search_space(call.services, call.space, request)
     memories = await _memories(call, request)
 
     def text(reader: Reader) -> str:
         return agent_search.hits_text(
             reader,
-            messages,
+            said.hits,
             memories,
             query=params.query,
             limit=params.limit,
@@ -61,11 +62,12 @@ async def search(call: ToolCall, params: tools.SearchInput) -> str:
             session=call.thread,
         )
 
-    return await read(call.services, call.space, text) or _nothing(request)
+    answer = await read(call.services, call.space, text) or _nothing(request)
+    return answer if said.complete else f"{answer}\n{_INCOMPLETE}"
 
 
 async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
-    """Return the project to search: the one given, else the caller's; None for all. Raises NotFound."""
+    """Return the project to search: the one given, else the caller's; None for all. Raises ValidationError."""
     if given is UNSET:
         return call.project
     if given == ALL:
@@ -78,15 +80,11 @@ async def _searched(call: ToolCall, given: str | UnsetType) -> str | None:
 
 async def _memories(call: ToolCall, request: wire.SearchRequest) -> list[MemoryRecord]:
     """Return the memories of the project and the person that answer a request, best first; they count as recalled."""
-    asked = wire.RecallRequest(query=request.query, limit=request.limit)
-    recalled = await action_memories.recall(call.services, call.space, asked, projects.visible(request.project))
     since, before = time_ms(request.since, "since"), time_ms(request.before, "before")
-    return [
-        record
-        for _, record in recalled.hits
-        if (since is None or to_ms(record.updated_at) >= since)
-        and (before is None or to_ms(record.updated_at) < before)
-    ]
+    asked = Asked(call.services, call.space, request, request.project, since, before)
+    memories = [hit.memory for hit in await asyncio.to_thread(memory_hits, asked)]
+    call.services.accesses.count(call.space, [memory.id for memory in memories], at=call.services.clock())
+    return memories
 
 
 def _nothing(request: wire.SearchRequest) -> str:

@@ -23,11 +23,13 @@ from reveried.log import logger
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
+    from reverie.models import Entry
+    from reverie.store import Sealed
     from reverie.usecases.by import By
     from reverie.usecases.inherited_notes import Seed
     from reveried.services import Services
 
-INLINE_BYTES = 64 * 1024  # a larger body's tokens are counted in a thread: the event loop must answer others meanwhile
+INLINE_BYTES = 64 * 1024  # a larger body's entries are made and sealed in a thread: the event loop must answer others
 
 
 async def create(services: Services, by: By, request: wire.CreateThread, *, agent: str | None) -> wire.Thread:
@@ -90,15 +92,20 @@ async def append(
     """
     messages = [(message.role, message.content) for message in request.messages]
     said_at = [message.at for message in request.messages]
-    entries_of = partial(threads.entries_of, messages, request.usage, services.clock(), said_at)
-    entries = entries_of() if size <= INLINE_BYTES else await asyncio.to_thread(entries_of)
+    at, redactor = services.clock(), services.redactor
+
+    def made() -> tuple[list[Entry], list[Sealed]]:
+        entries = threads.entries_of(messages, request.usage, at, said_at)
+        return entries, [seal(entry_record(entry), redactor) for entry in entries]
+
+    entries, sealed = made() if size <= INLINE_BYTES else await asyncio.to_thread(made)
     done = await commit(
         services,
         threads.append,
         by,
         thread_id,
         entries,
-        [seal(entry_record(entry), services.redactor) for entry in entries],
+        sealed,
         window=services.config.context.window,
         edits=request.applied_edits,
         expected_seq=request.expected_seq,

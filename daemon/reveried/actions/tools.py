@@ -111,7 +111,7 @@ def _known_fields(tool: Tool, path: str) -> str:
 def _sentence(tool: Tool, error: ReverieError) -> str:
     """Return what failed and what to do, in words for an agent: without commands and terms of HTTP."""
     hint = error.hint
-    if isinstance(error, NotFound) and tool.name != "read_thread":
+    if isinstance(error, NotFound) and (tool.of_thread or tool.name.startswith("memory_")):
         hint = _NO_THREAD if tool.of_thread else _NO_FILE
     return f"{error.message}; {hint}" if hint else error.message
 

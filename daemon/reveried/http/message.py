@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from reverie.errors import ReverieError
 from reveried import PROTOCOL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
+
+    from reverie.errors import ReverieError
 
 RETRY_AFTER_S = 1
 JOINED_BYTES_MAX = 64 * 1024  # up to this size head and body are one write; copying a larger body costs more
@@ -34,18 +35,6 @@ class Request:
     query: bytes = b""
     body: bytearray = field(default_factory=bytearray)
     complete: bool = False
-
-
-class MethodNotAllowed(ReverieError):
-    """The path exists, but not with this method."""
-
-    code = "method_not_allowed"
-    status = 405
-    exit_status = 2
-
-    def __init__(self, method: str, allowed: Iterable[str]) -> None:
-        names = ", ".join(sorted(allowed))
-        super().__init__(f"{method} is not served here.", hint=f"Use {names}.", allow=names)
 
 
 def envelope_of(error: ReverieError) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from reverie import wire
 from reverie.errors import (
     Forbidden,
+    MethodNotAllowed,
     NotFound,
     ProtocolMismatch,
     ReverieError,
@@ -25,7 +26,7 @@ from reverie.redact import logged
 from reveried import PROTOCOL
 from reveried.execute import answer_once, read
 from reveried.http.auth import caller_of
-from reveried.http.message import MethodNotAllowed, send_error
+from reveried.http.message import send_error
 from reveried.http.types import Call, Reply, Stream
 from reveried.log import logger
 from reveried.ram import after_work
@@ -156,7 +157,9 @@ class Application:
                 return
             allowed |= path.routes.keys()
         if allowed:
-            await send_error(MethodNotAllowed(request.method, allowed), response)
+            names = ", ".join(sorted(allowed))
+            refusal = MethodNotAllowed(f"{request.method} is not served here.", hint=f"Use {names}.", allow=names)
+            await send_error(refusal, response)
         else:
             shown = request.path[:SHOWN_CHARS]
             await send_error(NotFound(f"There is no {shown!r} here.", hint="See /v1/openapi.json."), response)

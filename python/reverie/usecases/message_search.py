@@ -67,7 +67,7 @@ class MessageSearch:
     def messages(self, space: str, query: str, limit: int, within: Filter) -> list[Hit]:
         """Return the best messages of the index, ranked with what was said around them; call `catch_up` before.
 
-        None where the best of them are not about the query. More than `limit` are needed where copies are left out.
+        Empty where the best of them are not about the query. More than `limit` are needed where copies are left out.
         """
         how = search.surroundings_for(query)
         hits = self._ask(space, lambda index: index.search_around(query, limit, how, within))

@@ -179,3 +179,15 @@ def test_a_fact_is_kept_as_an_agents(harbour: Harbour) -> None:
     deploy, wish = sorted(harbour.client.memories().items, key=lambda memory: memory.content)
     assert key not in deploy.content
     assert (deploy.project, deploy.trust, wish.project, wish.trust) == ("harbour", "agent", None, "agent")
+
+
+def test_memories_of_a_time_are_found_among_better_ones_and_alone_count(harbour: Harbour) -> None:
+    """Memories outside of `since` and `before` take no place of the limit, and count no access."""
+    for number in range(4):
+        harbour.client.remember(wire.CreateMemory(f"The crane's tide sensor {number} is a tide sensor."))
+    early = harbour.client.memories().items
+    late = harbour.client.remember(wire.CreateMemory("Of the crane, once more: its long and rusty boom has no sensor."))
+    found = harbour.call("search", query="crane tide sensor", limit=2, since=late.updated_at)
+    assert "rusty boom" in found
+    counts = [harbour.client.memory(memory.id).access_count for memory in (*early, late)]
+    assert counts == [0, 0, 0, 0, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 from reverie import wire
 from reverie.errors import Busy
-from reverie.store import Done
+from reverie.redact import Redactor, logged
+from reverie.store import Done, seal
+from reverie.usecases.by import By
 from reveried.actions import threads as actions
 from reveried.actions import trust as attribution
 from reveried.config import Context
@@ -52,3 +55,31 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
     reply = asyncio.run(threads.append(_call(services)))
 
     assert isinstance(reply, wire.Appended)
+
+
+@pytest.mark.parametrize("letters", [10, actions.INLINE_BYTES])
+def test_a_large_body_is_sealed_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch, letters: int) -> None:
+    """Entries and seals of a large body are made in another thread; what was redacted is in the request's log."""
+    threads_of_work: list[int] = []
+    secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+    def sealed(value: Any, redactor: Redactor) -> Any:
+        threads_of_work.append(threading.get_ident())
+        return seal(value, redactor)
+
+    async def submit(_: Any, **__: Any) -> Done[wire.Appended]:
+        return Done(APPENDED, 1, replayed=True)
+
+    monkeypatch.setattr(actions, "seal", sealed)
+    services: Any = SimpleNamespace(
+        clock=lambda: "2026-11-21T09:30:00.000Z",
+        redactor=Redactor(),
+        submit=submit,
+        config=SimpleNamespace(context=Context()),
+    )
+    message = wire.MessageIn("user", f"{secret} {'x' * letters}")
+    request = wire.AppendMessages(messages=[message])
+    with logged() as log:
+        asyncio.run(actions.append(services, By("default", "person"), "t", request, size=letters + 50))
+        assert len(log.taken) == 1
+    assert (threads_of_work == [threading.get_ident()]) == (letters == 10)
