@@ -26,7 +26,7 @@ from reverie.usecases import documents
 from reverie.usecases.by import By
 from reveried.sync import projections
 from reveried.sync.folder import Folder
-from reveried.sync.loop import SyncService
+from reveried.sync.service import SyncService
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
 from support.daemon_folder import rename_over
 from support.stores import AT
@@ -378,7 +378,7 @@ def test_close_waits_a_limited_time_for_a_scan(
 ) -> None:
     """`close` waits a limited time for a scan, and closes only folders without one."""
     slow, closed = Slow(), []
-    monkeypatch.setattr("reveried.sync.loop.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr("reveried.sync.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
     monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
