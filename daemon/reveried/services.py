@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from reveried.models.ask import Models
     from reveried.scheduler import Scheduler
     from reveried.session_texts import SessionTexts
-    from reveried.sync.loop import SyncService
+    from reveried.sync.service import SyncService
     from reveried.wakeups import Events
     from reveried.worker import Submit, Worker
     from reveried.working_states import BackgroundState, StateCache
@@ -104,7 +104,7 @@ class Services(_Made):
     @cached_property
     def sync_service(self) -> SyncService:
         """The folders of all spaces."""
-        from reveried.sync.loop import SyncService  # noqa: PLC0415 - as above
+        from reveried.sync.service import SyncService  # noqa: PLC0415 - as above
 
         return SyncService(
             self.store,

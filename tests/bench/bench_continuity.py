@@ -112,7 +112,7 @@ def contexts() -> None:
     """Print milliseconds of a context at 5,000 messages, and as the thread grows after its distillation."""
     with scratch_home() as home:
         with running_daemon(home) as daemon, Client(daemon.socket) as client:
-            thread = str(import_file(client, session_file(home, 5, turns=263, noise=90)).thread)
+            thread = str(import_file(client, session_file(home, 5, turns=263, noise=90), program="claude-code").thread)
             client.distill(thread)
         fill_memories(next(home.rglob("data.mdb")).parent)
         with running_daemon(home) as daemon, Client(daemon.socket) as client:

@@ -166,7 +166,7 @@ def importing(socket_path: Path, folder: Path, number: int) -> None:
         while not stop.is_set():
             # Another name is another session: all of it is new each time.
             fresh = paths[0].rename(paths[0].with_name(f"{uuid.uuid4()}.jsonl"))
-            import_file(client, fresh)
+            import_file(client, fresh, program="claude-code")
             paths = [*paths[1:], fresh]
 
 

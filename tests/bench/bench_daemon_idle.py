@@ -78,7 +78,7 @@ def use(daemon: Daemon) -> int:
     """Import, distill and read sessions; return the number of records in the store."""
     with tempfile.TemporaryDirectory() as scratch, Client(daemon.socket) as client:
         for path in chosen(Path(scratch)):
-            thread = str(import_file(client, path).thread)
+            thread = str(import_file(client, path, program="claude-code").thread)
             if client.thread(thread).distillations == 0:
                 client.distill(thread)
             client.context(thread)

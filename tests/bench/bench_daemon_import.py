@@ -73,7 +73,7 @@ def client(socket: Path, folder: Path) -> None:
     """Run the client's process: print a line when everything is imported, and when learning has ended."""
     with Client(socket) as opened:
         print("ready", flush=True)
-        threads = [import_file(opened, path).thread for path in find_transcripts([folder])]
+        threads = [import_file(opened, path, program="claude-code").thread for path in find_transcripts([folder])]
         print("imported", flush=True)
         sys.stdin.readline()
         for thread in threads:
@@ -92,7 +92,7 @@ def measured(folder: Path) -> Round:
     result = Round()
     with running_daemon() as daemon:
         with Client(daemon.socket) as warming:
-            import_file(warming, session_file(daemon.home, 0, 1))
+            import_file(warming, session_file(daemon.home, 0, 1), program="claude-code")
         command = [sys.executable, __file__, "--client", str(daemon.socket), str(folder)]
         asking = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert asking.stdin is not None

@@ -36,7 +36,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, running_daemon() as daemon, Client(daemon.socket) as client:
         times: list[float] = []
         for number in range(1, rows[-1] + 1):
-            thread = str(import_file(client, session_file(Path(scratch), number)).thread)
+            thread = str(import_file(client, session_file(Path(scratch), number), program="claude-code").thread)
             before = cpu_seconds(daemon.pid)
             client.learn(thread)
             times.append(cpu_seconds(daemon.pid) - before)

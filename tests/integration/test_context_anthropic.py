@@ -148,7 +148,7 @@ def test_contexts_of_the_daemon_are_accepted(api: MessagesApi, client: anthropic
     api.signed = None
     with running_daemon() as daemon, Client(daemon.socket) as reverie:
         for path in all_sessions(2, step=count(13, 1)):
-            thread = str(import_file(reverie, path).thread)
+            thread = str(import_file(reverie, path, program="claude-code").thread)
             for budget, placement in itertools.product((None, 40_000), PLACEMENTS):
                 send_accepted(client, _request(reverie, thread, placement, budget))
             reverie.distill(thread)

@@ -35,7 +35,7 @@ def dreaming(session: Path) -> Iterator[tuple[Daemon, Client]]:
 
 def learnt(client: Client, session: Path) -> None:
     """Import and distill a session, so that there are memories to dream about."""
-    thread = import_file(client, session).thread
+    thread = import_file(client, session, program="claude-code").thread
     assert thread is not None
     client.distill(thread)
     assert client.memories().items

@@ -61,11 +61,11 @@ def test_messages_announce_the_thread_and_its_last_message(folder: Tree, tmp_pat
     assert watch.new_events() == [("thread.appended", {"threadId": thread, "lastSeq": 2})]
 
     path = session_file(tmp_path, 301, turns=1)
-    imported = str(import_file(folder.client, path).thread)
+    imported = str(import_file(folder.client, path, program="claude-code").thread)
     announced = watch.of("thread.appended")
     assert {data["threadId"] for data in announced} == {imported}
     assert announced[-1]["lastSeq"] == len(path.read_bytes().splitlines())
-    import_file(folder.client, path)
+    import_file(folder.client, path, program="claude-code")
     assert watch.new_events() == []
 
 
@@ -101,7 +101,7 @@ def test_a_memory_announces_its_id_and_tags(folder: Tree) -> None:
 
 def test_learning_announces_its_counts(folder: Tree, tmp_path: Path) -> None:
     """`agent.memory.consolidated` has the numbers of candidates and memories; none if nothing was learnt."""
-    thread = str(import_file(folder.client, session_file(tmp_path, 302, turns=4)).thread)
+    thread = str(import_file(folder.client, session_file(tmp_path, 302, turns=4), program="claude-code").thread)
     watch = Watch(folder)
 
     learnt = folder.client.learn(thread)
@@ -117,7 +117,7 @@ def test_learning_announces_its_counts(folder: Tree, tmp_path: Path) -> None:
 
 def test_a_distillation_announces_its_archive_and_its_number(folder: Tree, tmp_path: Path) -> None:
     """`memory.compacted` of the thread, `thread.distilled`, and the index that names the new archive."""
-    thread = str(import_file(folder.client, session_file(tmp_path, 303, turns=4)).thread)
+    thread = str(import_file(folder.client, session_file(tmp_path, 303, turns=4), program="claude-code").thread)
     watch = Watch(folder)
 
     distillation = folder.client.distill(thread)
@@ -141,7 +141,9 @@ def test_a_budgeted_distillation_says_its_budget_and_keeps_to_the_maximum(
     folder: Tree, tmp_path: Path, share: float
 ) -> None:
     """Its event has what was used of the budget, which is at most the maximum that the status advertises."""
-    thread = str(import_file(folder.client, session_file(tmp_path, int(304 + share), turns=4)).thread)
+    thread = str(
+        import_file(folder.client, session_file(tmp_path, int(304 + share), turns=4), program="claude-code").thread
+    )
     most = folder.client.status().distillation.max_token_budget
     watch = Watch(folder)
 

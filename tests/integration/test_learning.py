@@ -15,7 +15,7 @@ from support.session import WHY, generated_session, session_file, stored_message
 
 def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:
     """Learning writes memories with the project's name and their files; learning again changes nothing."""
-    thread = str(import_file(client, session_file(tmp_path, 21, turns=6, why=WHY)).thread)
+    thread = str(import_file(client, session_file(tmp_path, 21, turns=6, why=WHY), program="claude-code").thread)
 
     learnt = client.learn(thread)
     operations = client.status().counts["operations"]
@@ -41,7 +41,7 @@ def test_learning_from_nothing(client: Client) -> None:
 
 def test_a_distillation_learns_only_what_is_new(client: Client, tmp_path: Path) -> None:
     """A distillation does not learn again from messages that an import learnt from."""
-    thread = str(import_file(client, session_file(tmp_path, 22, turns=6)).thread)
+    thread = str(import_file(client, session_file(tmp_path, 22, turns=6), program="claude-code").thread)
     client.learn(thread)
 
     distillation = client.distill(thread)
@@ -57,10 +57,10 @@ def test_copies_of_a_session_never_double_it(client: Client, tmp_path: Path) -> 
     shorter.parent.mkdir()
     lines = generated_session(23, turns=5).splitlines(keepends=True)
     shorter.write_bytes(b"".join(lines[: len(lines) // 3]))
-    thread = str(import_file(client, file).thread)
+    thread = str(import_file(client, file, program="claude-code").thread)
     messages = stored_messages(client, thread)
 
-    added = [import_file(client, path).added for path in (shorter, file, shorter, file, file)]
+    added = [import_file(client, path, program="claude-code").added for path in (shorter, file, shorter, file, file)]
 
     assert added == [0, 0, 0, 0, 0]
     assert stored_messages(client, thread) == messages
@@ -70,13 +70,13 @@ def test_a_truncated_and_restored_file(client: Client, tmp_path: Path) -> None:
     """A session whose file was truncated and later written completely has every line once."""
     path = session_file(tmp_path, 24, turns=5)
     data = path.read_bytes()
-    thread = str(import_file(client, path).thread)
+    thread = str(import_file(client, path, program="claude-code").thread)
     messages = stored_messages(client, thread)
     path.write_bytes(data[: len(data) // 2])
-    import_file(client, path)
+    import_file(client, path, program="claude-code")
     path.write_bytes(data)
 
-    assert import_file(client, path).added == 0
+    assert import_file(client, path, program="claude-code").added == 0
     assert stored_messages(client, thread) == messages
 
 

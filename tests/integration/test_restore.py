@@ -20,7 +20,7 @@ from support.waiting import wait_until
 
 def learn(client: Client, folder: Path, number: int) -> None:
     """Import and distill one session."""
-    client.distill(str(import_file(client, session_file(folder, number, turns=6)).thread))
+    client.distill(str(import_file(client, session_file(folder, number, turns=6), program="claude-code").thread))
 
 
 def texts(root: Path) -> dict[str, str]:

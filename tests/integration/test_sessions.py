@@ -75,7 +75,7 @@ def of_role(spoken: list[tuple[str, Any]], role: str) -> list[Any]:
 
 def imported(client: Client, path: Path) -> FileReport:
     """Import one file, which must succeed without an error."""
-    report = import_file(client, path)
+    report = import_file(client, path, program="claude-code")
     assert report.error is None
     assert report.thread is not None
     return report

@@ -32,4 +32,4 @@ def import_shell_call(
     ]
     session = folder / f"{uuid4()}.jsonl"
     session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    import_file(client, session)
+    import_file(client, session, program="claude-code")

@@ -11,7 +11,7 @@ from reverie.places import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write, Writer
 from reveried.config import load
-from reveried.sync.loop import SyncService
+from reveried.sync.service import SyncService
 from support.stores import AT
 
 NOW_MS = 1_800_000_000_000

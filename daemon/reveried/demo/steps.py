@@ -136,7 +136,7 @@ def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -
         ValidationError: none of them is a session; the message says why the first is not.
         NotFound: the sessions have no messages.
     """
-    reports = import_files(client, files, quiet=quiet)
+    reports = import_files(client, files, program="claude-code", quiet=quiet)
     longest = max(all_items(client.threads), key=lambda thread: thread.tokens, default=None)
     if longest is None and (errors := [report.error for report in reports if report.error is not None]):
         raise ValidationError(errors[0])

@@ -124,7 +124,13 @@ _COMMAND = lazy_regex(r"\s*<(?:command-(?:name|message|args)|local-command-(?:st
 # Lists, since a foreign value may be one that cannot be looked up by its hash.
 _TYPED: Final = ["user", "assistant"]
 _DATA_ROLES: Final = ["system", "tool", "developer"]
+_IDS: Final = ("sessionId", "uuid", "leafUuid", "messageId")
 _KINDS: Final = {"progress": EntryKind.PROGRESS, "attachment": EntryKind.ATTACHMENT}
+
+
+def is_line(line: dict[str, Any]) -> bool:
+    """Return True for a line with a type and an id of Claude Code: of a session, or of what it is about."""
+    return isinstance(line.get("type"), str) and any(isinstance(line.get(name), str) for name in _IDS)
 
 
 def json_object_of(entry: Entry) -> dict[str, Any]:

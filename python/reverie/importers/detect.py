@@ -6,7 +6,7 @@ Nothing is thrown away: a line that cannot be read becomes a `bad` entry with it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -17,11 +17,13 @@ from reverie.importers.lines import LINE_BYTES_MAX, Problem, Unreadable, load, t
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from types import ModuleType
 
 
-_IDS = ("sessionId", "uuid", "leafUuid", "messageId")
+FORMATS: Final[Mapping[str, ModuleType]] = {"codex": codex, "pi": pi, "claude-code": claude_code}
+"""The importer module of each program's format, in the order in which they are asked; the most lenient is last."""
+
 _REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `window`
 
 
@@ -121,19 +123,15 @@ def is_of_subagent(extra: dict[str, Any]) -> bool:
             return False
 
 
-def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:
-    """Return the program that wrote a session, by the first of its lines that shows it; None if no line does."""
+def program_of(lines: Iterable[bytes]) -> str | None:
+    """Return the program (of `FORMATS`) that wrote a session, by the first of its lines that shows it, or None."""
     for line in lines:
         try:
             value, _ = load(line)
         except Unreadable:
             continue
-        if codex.is_line(value):
-            return "codex"
-        if pi.is_line(value):
-            return "pi"
-        if _is_of_claude_code(value):
-            return "claude-code"
+        if (program := _program_of_line(value)) is not None:
+            return program
     return None
 
 
@@ -142,9 +140,9 @@ def is_understood(entry: Entry) -> bool:
 
     Example: `{"type": "summary", "leafUuid": …}` is one, `{"type": "entity", "name": …}` is none.
     """
-    if entry.role is not None or codex.is_line(entry.extra) or pi.is_line(entry.extra):
+    if entry.role is not None:
         return True
-    return _is_of_claude_code(entry.extra if entry.id is None else {**entry.extra, "uuid": entry.id})
+    return _program_of_line(entry.extra if entry.id is None else {**entry.extra, "uuid": entry.id}) is not None
 
 
 def is_record(line: bytes) -> bool:
@@ -153,19 +151,20 @@ def is_record(line: bytes) -> bool:
         value, _ = load(line)
     except Unreadable:
         return False
-    return codex.is_line(value) or pi.is_line(value) or (_is_of_claude_code(value) and "sessionId" in value)
+    program = _program_of_line(value)
+    return "sessionId" in value if program == "claude-code" else program is not None
 
 
-def _is_of_claude_code(line: dict[str, Any]) -> bool:
-    """Return True for a line with a type and an id of Claude Code: of a session, or of what it is about."""
-    return isinstance(line.get("type"), str) and any(isinstance(line.get(name), str) for name in _IDS)
+def _program_of_line(line: dict[str, Any]) -> str | None:
+    return next((program for program, module in FORMATS.items() if module.is_line(line)), None)
 
 
 def _format_of(line: dict[str, Any]) -> ModuleType:
-    """Return the importer module of a line's format; the fields that an entry keeps of its line suffice."""
-    if codex.is_line(line):
-        return codex
-    return pi if pi.is_line(line) else claude_code
+    """Return the importer module of a line's format; the fields that an entry keeps of its line suffice.
+
+    A line of no known form, such as `{"role": "user", "content": "hello"}`, is read as Claude Code's.
+    """
+    return FORMATS[_program_of_line(line) or "claude-code"]
 
 
 FORK_HEAD_BYTES: Final = 1 << 18  # of a transcript; Codex's first line has all of its instructions

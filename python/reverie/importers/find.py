@@ -14,7 +14,7 @@ import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import structs
 
@@ -63,13 +63,13 @@ class Identity:
     """The session a file holds.
 
     `session` is the UUID in the file's name, else the first `sessionId` in it, else its name. `agent` names the
-    subagent whose file it is: its lines are sidechains of `session`. `program` is the one whose form its first lines
-    have, None where they do not tell.
+    subagent whose file it is: its lines are sidechains of `session`. `program` (of `detect.FORMATS`) is the one whose
+    form its first lines have, None where they do not tell.
     """
 
     session: str
     agent: str | None
-    program: Literal["claude-code", "codex", "pi"] | None = None
+    program: str | None = None
 
 
 def find_transcripts(paths: Iterable[Path]) -> list[Path]:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
 
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
-_IN_FOLDERS: Final = frozenset({"claude-code", "codex", "pi"})
 _NAMES_MAX: Final = 10_000  # of the names tried for one project
 
 
@@ -104,7 +103,9 @@ def of_thread(thread: ThreadRecord) -> str | None:
 
 def is_project_unknown(thread: ThreadRecord) -> bool:
     """Return True for a session of a client that works in folders, which names none: its project is not known."""
-    return of_thread(thread) is None and thread.agent in _IN_FOLDERS
+    from reverie.importers.detect import FORMATS  # not at the daemon's start, which reads no transcripts
+
+    return of_thread(thread) is None and thread.agent in FORMATS
 
 
 def counts(reader: Reader) -> tuple[Counter[str], Counter[str]]:

@@ -50,77 +50,6 @@ if TYPE_CHECKING:
 
 VERSIONS_MAX: Final = 50  # read to find who wrote a summary line, or the summary that an earlier same text had
 _OF_MEMORIES: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
-
-
-def index_summary(
-    reader: Reader, path: str, text: str, before: DocumentRecord | None, removed: Iterable[DocumentRecord]
-) -> str | None:
-    """Return the summary for the index of a text that a person or an agent saved; None: what the text itself says.
-
-    A person who edits or deletes a line of a file leaves its `> Summary:` line as it was, and that goes on naming what
-    is gone. The line is replaced by a sentence of the memories if the same save did not touch it, and an engine wrote
-    it, or an agent wrote it and it names what the save took out. A person's line stays. `before` is the document
-    before; if there was none, it may be one of `removed`, under its new name.
-    """
-    line = written_summary(path, text)
-    if line is None:
-        return None
-    if before is None:
-        before = next((record for record in removed if written_summary(record.path, record.content) == line), None)
-    if before is None:
-        return None
-    source = parse_source(path, text)
-    if written_summary(before.path, before.content) != line:
-        return _summary_of_same_text(reader, path, text, line)
-    old = parse_source(before.path, before.content)
-    is_of_memories = source.document.kind in _OF_MEMORIES
-    if is_of_memories and before.summary == summary_of(old):
-        return summary_of(source)
-    replaced = before.summary != old.document.summary
-    if replaced or (_gone_words(line, old, source) and not _is_of_a_person(reader, path, line)):
-        return summary_of(source) if is_of_memories else _first_heading(source)
-    return None
-
-
-def _gone_words(line: str, old: ParsedSource, new: ParsedSource) -> bool:
-    """Return True if a summary line has a content word that is in the old text below it and not in the new one."""
-    words = set(analyze(line).content)
-    return bool(words & set(analyze(_body(old)).content) - set(analyze(_body(new)).content))
-
-
-def _body(source: ParsedSource) -> str:
-    lines = (source.data[block.start : block.end] for block in source.blocks if block.kind is not BlockKind.SUMMARY)
-    return b"".join(lines).decode("utf-8", "replace") if source.blocks else source.data.decode("utf-8", "replace")
-
-
-def _first_heading(source: ParsedSource) -> str:
-    headings = {BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION}
-    return shortened(next((block.text for block in source.blocks if block.kind in headings and block.text), ""))
-
-
-def _is_of_a_person(reader: Reader, path: str, line: str) -> bool:
-    """Return True if a person wrote the summary line of a document: the oldest of the last versions that have it."""
-    operation = None
-    for version in islice(reader.record_versions(DocumentRecord, (path,)), VERSIONS_MAX):
-        if version.value is None or written_summary(path, version.value.content) != line:
-            break
-        operation = version.operation
-    record = None if operation is None else reader.load(OperationRecord, (operation,))
-    return record is None or record.who in PERSONS
-
-
-def _summary_of_same_text(reader: Reader, path: str, text: str, line: str) -> str | None:
-    """Return the summary that an earlier version with the same text had, which an undo restores; None if it has none.
-
-    Versions are read only if the line is not the one that the memories give.
-    """
-    source = parse_source(path, text)
-    if source.document.kind not in _OF_MEMORIES or summary_of(source) == line:
-        return None
-    versions = islice(reader.record_versions(DocumentRecord, (path,)), VERSIONS_MAX)
-    return next((old.value.summary for old in versions if old.value is not None and old.value.content == text), None)
-
-
 RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
 _FILE_TEXTS = 20  # the last texts of a deleted document that its file may have: far more than a pass leaves unwritten
 _RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
@@ -417,6 +346,75 @@ class _MemoryWriter:
 
 def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:
     return all(getattr(memory, name) == words[name] for name in _WORDS)
+
+
+def index_summary(
+    reader: Reader, path: str, text: str, before: DocumentRecord | None, removed: Iterable[DocumentRecord]
+) -> str | None:
+    """Return the summary for the index of a text that a person or an agent saved; None: what the text itself says.
+
+    A person who edits or deletes a line of a file leaves its `> Summary:` line as it was, and that goes on naming what
+    is gone. The line is replaced by a sentence of the memories if the same save did not touch it, and an engine wrote
+    it, or an agent wrote it and it names what the save took out. A person's line stays. `before` is the document
+    before; if there was none, it may be one of `removed`, under its new name.
+    """
+    line = written_summary(path, text)
+    if line is None:
+        return None
+    if before is None:
+        before = next((record for record in removed if written_summary(record.path, record.content) == line), None)
+    if before is None:
+        return None
+    source = parse_source(path, text)
+    if written_summary(before.path, before.content) != line:
+        return _summary_of_same_text(reader, path, text, line)
+    old = parse_source(before.path, before.content)
+    is_of_memories = source.document.kind in _OF_MEMORIES
+    if is_of_memories and before.summary == summary_of(old):
+        return summary_of(source)
+    replaced = before.summary != old.document.summary
+    if replaced or (_gone_words(line, old, source) and not _is_of_a_person(reader, path, line)):
+        return summary_of(source) if is_of_memories else _first_heading(source)
+    return None
+
+
+def _gone_words(line: str, old: ParsedSource, new: ParsedSource) -> bool:
+    """Return True if a summary line has a content word that is in the old text below it and not in the new one."""
+    words = set(analyze(line).content)
+    return bool(words & set(analyze(_body(old)).content) - set(analyze(_body(new)).content))
+
+
+def _body(source: ParsedSource) -> str:
+    lines = (source.data[block.start : block.end] for block in source.blocks if block.kind is not BlockKind.SUMMARY)
+    return b"".join(lines).decode("utf-8", "replace") if source.blocks else source.data.decode("utf-8", "replace")
+
+
+def _first_heading(source: ParsedSource) -> str:
+    headings = {BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION}
+    return shortened(next((block.text for block in source.blocks if block.kind in headings and block.text), ""))
+
+
+def _is_of_a_person(reader: Reader, path: str, line: str) -> bool:
+    """Return True if a person wrote the summary line of a document: the oldest of the last versions that have it."""
+    operation = None
+    for version in islice(reader.record_versions(DocumentRecord, (path,)), VERSIONS_MAX):
+        if version.value is None or written_summary(path, version.value.content) != line:
+            break
+        operation = version.operation
+    record = None if operation is None else reader.load(OperationRecord, (operation,))
+    return record is None or record.who in PERSONS
+
+
+def _summary_of_same_text(reader: Reader, path: str, text: str, line: str) -> str | None:
+    """Return the summary that an earlier version with the same text had, which an undo restores; None if it has none.
+
+    Versions are read only if the line is not the one that the memories give.
+    """
+    source = parse_source(path, text)
+    if source.document.kind not in _OF_MEMORIES or summary_of(source) == line:
+        return None
+    versions = islice(reader.record_versions(DocumentRecord, (path,)), VERSIONS_MAX)
+    return next((old.value.summary for old in versions if old.value is not None and old.value.content == text), None)
 
 
 def with_unrecorded_texts(reader: Reader, path: str, baseline: Baseline | None) -> Baseline:

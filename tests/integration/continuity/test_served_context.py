@@ -32,7 +32,7 @@ def printed(daemon: Daemon, *words: str) -> str:
 
 def check_same(daemon: Daemon, client: Client, path: Path) -> None:
     """Import a transcript and compare its contexts as served, shown and measured, before and after a distillation."""
-    thread = str(import_file(client, path).thread)
+    thread = str(import_file(client, path, program="claude-code").thread)
     for is_distilled in (False, True):
         if is_distilled:
             try:

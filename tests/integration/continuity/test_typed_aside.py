@@ -25,20 +25,20 @@ def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_
     transcript.assistant(call("a", command="ls harbours"))
     path = tmp_path / "session.jsonl"
     path.write_bytes(transcript.bytes())
-    thread = str(import_file(client, path).thread)
+    thread = str(import_file(client, path, program="claude-code").thread)
     state = client.working_state(thread)
     assert state.current_task == "/plan count the ships in every harbour"
     assert state.next_steps == ["go on: /plan count the ships in every harbour"]
 
     transcript.lines.append(queued("enqueue", content="leave them in"))
     path.write_bytes(transcript.bytes())
-    import_file(client, path)
+    import_file(client, path, program="claude-code")
     assert "leave them in" in client.working_state(thread).current_task
     transcript.lines += [queued("popAll", content="leave them in"), queued("enqueue", content=MEANWHILE)]
     transcript.lines.append(queued("remove"))
     transcript.user([result("a", "north\nsouth")])
     path.write_bytes(transcript.bytes())
-    import_file(client, path)
+    import_file(client, path, program="claude-code")
     state = client.working_state(thread)
     assert "leave them in" not in state.current_task  # it was taken back
     assert state.current_task.endswith(MEANWHILE)
@@ -46,5 +46,5 @@ def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_
 
     transcript.assistant(text("Seven ships, without wrecks."))
     path.write_bytes(transcript.bytes())
-    import_file(client, path)
+    import_file(client, path, program="claude-code")
     assert client.working_state(thread).next_steps == []

@@ -40,7 +40,7 @@ class Harbour:
         writer.user("Thanks, now paint the fence.")
         path = self.folder.parent / f"{writer.session}.jsonl"
         path.write_bytes(writer.bytes())
-        import_file(self.client, path)
+        import_file(self.client, path, program="claude-code")
         return writer
 
     def call(self, tool: str, session: str | None = None, **arguments: object) -> str:

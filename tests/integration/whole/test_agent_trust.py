@@ -222,5 +222,5 @@ def test_a_file_of_an_imported_session(daemon: Daemon, client: Client, tmp_path:
     ]
     session = tmp_path / "5e7a1c0e-0000-4000-8000-000000000001.jsonl"
     session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    import_file(client, session)
+    import_file(client, session, program="claude-code")
     assert memory(client, "The web host is pier").trust == "agent"

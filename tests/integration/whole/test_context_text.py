@@ -108,6 +108,6 @@ def test_a_thread_with_a_summary_of_its_client_has_a_text(client: Client, tmp_pa
     writer.user("and the fence")
     path = tmp_path / f"{writer.session}.jsonl"
     path.write_bytes(writer.bytes())
-    thread = importing.import_file(client, path).thread
+    thread = importing.import_file(client, path, program="claude-code").thread
     assert thread is not None
     assert "north gate" in client.context_text(thread, max_chars=8_000)

@@ -330,7 +330,7 @@ def test_a_bootstrap_document_opens_the_context(tmp_path: Path) -> None:
     """The documents of `context.bootstrap` come first; missing ones are skipped."""
     paths = '["facts/harbour/preferences.md", "facts/absent.md"]'
     with running_daemon(REVERIE_CONTEXT_BOOTSTRAP=paths) as own, Client(own.socket) as client:
-        thread = str(import_file(client, session_file(tmp_path, 1)).thread)
+        thread = str(import_file(client, session_file(tmp_path, 1), program="claude-code").thread)
         assert client.context(thread).tokens.bootstrap == 0
         client.distill(thread)
         answer = client.context(thread)
@@ -343,12 +343,12 @@ def test_a_new_thread_opens_with_the_index(tmp_path: Path) -> None:
     with running_daemon() as own, Client(own.socket) as client:
         client.create_thread(id="before")
         assert client.context("before").tokens.index == 0
-        client.distill(str(import_file(client, session_file(tmp_path, 2)).thread))
+        client.distill(str(import_file(client, session_file(tmp_path, 2), program="claude-code").thread))
         client.create_thread(id="after")
         client.append("after", [{"role": "user", "content": "hello"}])
         opening = client.context("after")
         assert opening.tokens.index > 0
         assert str(opening.request.messages[0]).count("Available memory:") == 1
-        client.distill(str(import_file(client, session_file(tmp_path, 3)).thread))
+        client.distill(str(import_file(client, session_file(tmp_path, 3), program="claude-code").thread))
         assert client.context("after").request.messages[0] == opening.request.messages[0]
         assert client.context("before").tokens.index == 0

@@ -51,7 +51,7 @@ def tick(home: Path, minute: int) -> None:
 def session_output(daemon: Daemon, path: Path) -> dict[str, Any]:
     """Return all of a session's output that must not depend on the daemon: archives, contexts, state, documents."""
     with Client(daemon.socket) as client:
-        thread = str(import_file(client, path).thread)
+        thread = str(import_file(client, path, program="claude-code").thread)
         result = client.distill(thread)
         output: dict[str, Any] = {
             "archive": result.archive,
@@ -177,7 +177,7 @@ def test_the_budget_is_never_exceeded(pair: tuple[Daemon, Daemon], tmp_path: Pat
     """Any budget, also small and odd ones, gives a context within it, or an error with the minimum."""
     daemon = pair[0]
     with Client(daemon.socket) as client:
-        thread = str(import_file(client, session_file(tmp_path, 60, turns=4, noise=40)).thread)
+        thread = str(import_file(client, session_file(tmp_path, 60, turns=4, noise=40), program="claude-code").thread)
         path = f"/v1/threads/{thread}/context?placement=late"
         check_context(daemon.ask("GET", f"{path}&maxTokens=6000").json(), 6_000)
         client.distill(thread)

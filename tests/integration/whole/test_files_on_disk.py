@@ -32,7 +32,7 @@ class Space:
         """Import and distill one more session."""
         self._number += 1
         path = session_file(self._sessions, self._number, turns=5)
-        return self.client.distill(str(import_file(self.client, path).thread))
+        return self.client.distill(str(import_file(self.client, path, program="claude-code").thread))
 
     def listed(self) -> list[str]:
         """Return the path of every document."""

@@ -75,7 +75,7 @@ def prepared() -> Iterator[Prepared]:
 def fill(client: Client, home: Path) -> None:
     """Fill a store as some days of work do."""
     for number in range(3):
-        report = import_file(client, session_file(home, number, turns=5, noise=60))
+        report = import_file(client, session_file(home, number, turns=5, noise=60), program="claude-code")
         client.distill(str(report.thread))
     client.create_thread(id="talk", title="Talk")
     for number in range(40):

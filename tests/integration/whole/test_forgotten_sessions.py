@@ -155,17 +155,17 @@ def test_a_followed_transcript_of_a_forgotten_thread(
 def test_an_agent_does_not_bring_it_back(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """An agent's token cannot import a deleted session, with or without `again`, but other sessions."""
     path = session_file(tmp_path, 4)
-    thread = str(import_file(client, path).thread)
+    thread = str(import_file(client, path, program="claude-code").thread)
     client.delete_thread(thread, confirm=thread)
     with Client(daemon.socket, token=client.create_token("default", agent="mole").token) as mole:
         with pytest.raises(Conflict):
-            import_file(mole, path)
+            import_file(mole, path, program="claude-code")
         with pytest.raises(Forbidden):
-            import_file(mole, path, again=True)
-        other = str(import_file(mole, session_file(tmp_path, 5)).thread)
+            import_file(mole, path, program="claude-code", again=True)
+        other = str(import_file(mole, session_file(tmp_path, 5), program="claude-code").thread)
     assert thread_ids(client) == {other}
     with pytest.raises(Conflict):
-        import_file(client, path)
+        import_file(client, path, program="claude-code")
 
 
 def _has(client: Client, thread: str, messages: int) -> bool:

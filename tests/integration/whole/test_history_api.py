@@ -23,7 +23,7 @@ from support.session import session_file, stored_messages
 
 def learnt(client: Client, folder: Path, number: int) -> str:
     """Import and distill a session; return its thread."""
-    thread = str(import_file(client, session_file(folder, number, turns=5)).thread)
+    thread = str(import_file(client, session_file(folder, number, turns=5), program="claude-code").thread)
     client.distill(thread)
     return thread
 
@@ -66,7 +66,7 @@ def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) 
     """An undo restores memories, documents, digest, summaries and thread; the distillation can be made again."""
     learnt(client, tmp_path, 1)
     before = state(daemon, client)
-    thread = str(import_file(client, session_file(tmp_path, 2, turns=5)).thread)
+    thread = str(import_file(client, session_file(tmp_path, 2, turns=5), program="claude-code").thread)
     fresh = thread_state(client, thread)
     distillation = client.distill(thread)
     after = state(daemon, client)
@@ -91,7 +91,7 @@ def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) 
 
 def test_token_counts_follow_undo_and_redo(client: Client, tmp_path: Path) -> None:
     """The context's token count follows undo and redo of a distillation, and messages in between are added."""
-    thread = str(import_file(client, session_file(tmp_path, 12, turns=5)).thread)
+    thread = str(import_file(client, session_file(tmp_path, 12, turns=5), program="claude-code").thread)
     full_tokens = client.thread(thread).tokens  # by our count: the model's own account of it is not kept
     client.distill(thread)
     small = client.thread(thread).context.tokens

@@ -60,7 +60,7 @@ def test_a_long_file_is_imported_in_chunks(client: Client, tmp_path: Path) -> No
     path = session_file(tmp_path, 12, turns=150, noise=700)
     data = path.read_bytes()
     assert len(data) > importing._PIECE_BYTES
-    report = importing.import_file(client, path)
+    report = importing.import_file(client, path, program="claude-code")
 
     assert (report.bytes, report.lines, report.added) == (len(data), data.count(b"\n"), data.count(b"\n"))
     assert sum(report.counts.values()) == report.added
@@ -194,7 +194,7 @@ def test_two_imports_of_one_file_at_once_add_it_once(
         def bring(path: Path = path, reports: Any = reports, failures: Any = failures) -> None:
             try:
                 with Client(daemon.socket) as own:
-                    reports.append(importing.import_file(own, path))
+                    reports.append(importing.import_file(own, path, program="claude-code"))
             except ReverieError as error:
                 failures.append(error)
 
@@ -214,27 +214,27 @@ def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> No
     """A rewritten file is read again from the start: known lines are duplicates, new ones are added."""
     path = session_file(tmp_path, 6, turns=3)
     lines = path.read_bytes().splitlines(keepends=True)
-    first = importing.import_file(client, path)
+    first = importing.import_file(client, path, program="claude-code")
     cut = lines[: len(lines) // 2]
     path.write_bytes(b"".join(cut))
-    shorter = importing.import_file(client, path)
+    shorter = importing.import_file(client, path, program="claude-code")
     assert (shorter.added, shorter.duplicates) == (0, len(cut))
 
     extra = orjson.loads(lines[0]) | {"uuid": "11111111-2222-4333-8444-555555555555", "parentUuid": None}
     path.write_bytes(b"".join([*cut, orjson.dumps(extra) + b"\n"]))
-    grown = importing.import_file(client, path)
+    grown = importing.import_file(client, path, program="claude-code")
     assert (grown.added, grown.thread) == (1, first.thread)
-    report = importing.import_file(client, path)
+    report = importing.import_file(client, path, program="claude-code")
     assert (report.added, report.duplicates) == (0, 0)
 
 
 def test_a_gzip_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
     """Importing a session's gzipped file after the plain one adds nothing."""
     path = session_file(tmp_path, 7)
-    first = importing.import_file(client, path)
+    first = importing.import_file(client, path, program="claude-code")
     packed = tmp_path / f"{path.name}.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    again = importing.import_file(client, packed)
+    again = importing.import_file(client, packed, program="claude-code")
     assert (again.thread, again.added) == (first.thread, 0)
 
 

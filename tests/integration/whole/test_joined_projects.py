@@ -185,17 +185,17 @@ def test_a_remote_in_a_transcript_joins_a_folder_that_is_gone(client: Client, tm
     main = repository(tmp_path / "harbour", f"https://{REMOTE}.git")
     client.create_thread(project=str(main))
     gone = "/home/ann/quay/harbour"
-    first = import_file(client, session(tmp_path / "a.jsonl", gone, ["Hello", "Hi"]))
+    first = import_file(client, session(tmp_path / "a.jsonl", gone, ["Hello", "Hi"]), program="claude-code")
     second = client.thread(str(first.thread)).project
     assert second == "quay-harbour"
     client.remember(wire.CreateMemory(SLOW, project=second))
-    import_file(client, session(tmp_path / "b.jsonl", gone, ["Push it", "To github.com:x\n"]))
+    import_file(client, session(tmp_path / "b.jsonl", gone, ["Push it", "To github.com:x\n"]), program="claude-code")
     assert client.thread(str(first.thread)).project == second
     pushed = session(
         tmp_path / "c.jsonl",
         gone,
         ["Push it", *command_run("git push", f"To https://{REMOTE}.git\n   1a2b3c4..2b3c4d5  main -> main")],
     )
-    assert client.thread(str(import_file(client, pushed).thread)).project == "harbour"
+    assert client.thread(str(import_file(client, pushed, program="claude-code").thread)).project == "harbour"
     assert client.thread(str(first.thread)).project == "harbour"
     assert [one.project for one in client.memories().items] == ["harbour"]

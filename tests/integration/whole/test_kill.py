@@ -80,7 +80,7 @@ class Campaign:
         with Client(self.daemon.socket) as client:
             for agent in new:
                 agent.check(client)
-            finished = importing.import_file(client, path)
+            finished = importing.import_file(client, path, program="claude-code")
             assert finished.error is None
             assert stored_messages(client, str(finished.thread)) == main_line_messages(path.read_bytes())
         self.agents += new
@@ -100,7 +100,7 @@ def imported(daemon: Daemon, path: Path) -> None:
     """Run one import, which may fail with its daemon."""
     try:
         with Client(daemon.socket) as client:
-            importing.import_file(client, path)
+            importing.import_file(client, path, program="claude-code")
     except (ReverieError, OSError):
         return
 
@@ -128,7 +128,7 @@ def campaign() -> Iterator[Campaign]:
         daemon = Daemon(home, environment(home)).start()
         try:
             with Client(daemon.socket) as client:
-                importing.import_file(client, session_file(home, 0, 1))
+                importing.import_file(client, session_file(home, 0, 1), program="claude-code")
             yield Campaign(daemon)
         finally:
             if daemon.process is not None and daemon.process.poll() is None:

@@ -133,7 +133,7 @@ class Use:
 
     def _import(self, client: Client) -> None:
         self.sessions.append(session_file(self.daemon.home, next(self.ledger.numbers), 6, 100))
-        import_file(client, self.sessions[-1])
+        import_file(client, self.sessions[-1], program="claude-code")
 
     def _dream(self, client: Client) -> None:
         client.dream()
@@ -208,7 +208,7 @@ class Campaign:
         check(self.daemon, self.ledger, {*self.ledger.there}, self.ledger.there.keys() | self.ledger.maybe)
         with Client(self.daemon.socket) as client:
             for path in sessions:
-                thread = str(import_file(client, path).thread)
+                thread = str(import_file(client, path, program="claude-code").thread)
                 assert stored_messages(client, thread) == main_line_messages(path.read_bytes())
 
     def restored(self) -> None:

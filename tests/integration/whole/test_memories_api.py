@@ -27,7 +27,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     with running_daemon() as running:
         with Client(running.socket) as client:
             for number in range(3):
-                client.distill(str(import_file(client, session_file(folder, number, turns=6, why=WHY)).thread))
+                client.distill(
+                    str(
+                        import_file(
+                            client, session_file(folder, number, turns=6, why=WHY), program="claude-code"
+                        ).thread
+                    )
+                )
         yield running
 
 

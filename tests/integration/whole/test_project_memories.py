@@ -205,7 +205,7 @@ def test_imported_sessions_teach_their_projects(tmp_path: Path) -> None:
                 "I will.",
             ]
             path = session(tmp_path / f"{name}.jsonl", str(place), talk)
-            client.learn(str(import_file(client, path).thread))
+            client.learn(str(import_file(client, path, program="claude-code").thread))
         memories = client.memories(limit=1000).items
         of_project = {memory.project: memory.document for memory in memories if "make check-" in memory.content}
         assert of_project == {

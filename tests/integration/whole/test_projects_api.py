@@ -42,7 +42,7 @@ def test_imported_sessions_have_the_project_of_their_folder(client: Client, tmp_
     main = repository(tmp_path / "mole")
     places = [str(main), f"{main}/.claude/worktrees/fix", "/home/ann/pier/.worktrees/3", "/home/ann/pier/src"]
     paths = [session(tmp_path / f"{number}.jsonl", folder, ["Hello"]) for number, folder in enumerate(places)]
-    threads = [client.thread(str(import_file(client, path).thread)) for path in paths]
+    threads = [client.thread(str(import_file(client, path, program="claude-code").thread)) for path in paths]
     assert [thread.project for thread in threads] == ["mole", "mole", "pier", "pier"]
 
 
@@ -101,14 +101,16 @@ def test_an_imported_thread_opens_as_a_new_one(client: Client, tmp_path: Path) -
         repository(tmp_path / name)
         talk = [f"Please measure the {name}.", "Measured."] * 20
         other = other_of[name] = str(
-            import_file(client, session(tmp_path / f"{name}.jsonl", str(tmp_path / name), talk)).thread
+            import_file(
+                client, session(tmp_path / f"{name}.jsonl", str(tmp_path / name), talk), program="claude-code"
+            ).thread
         )
         client.distill(other)
         client.add_note(other, f"the {name} waits for Ann", "task")
         client.remember(wire.CreateMemory(f"The {name} is deep", project=str(tmp_path / name)))
 
     later = session(tmp_path / "later.jsonl", str(tmp_path / "reef"), ["What is deep?", "The sea."])
-    opened = str(import_file(client, later).thread)
+    opened = str(import_file(client, later, program="claude-code").thread)
 
     assert [note.content for note in client.notes(opened).items] == ["the reef waits for Ann"]
     assert client.digest(opened).text == client.digest(other_of["reef"]).text
@@ -145,5 +147,5 @@ def test_sessions_of_gone_folders_are_of_the_remote_that_git_named(client: Clien
     names = []
     for number, (folder, texts) in enumerate(sessions):
         path = session(tmp_path / f"skiff-{number}.jsonl", folder, texts)
-        names.append(client.thread(str(import_file(client, path).thread)).project)
+        names.append(client.thread(str(import_file(client, path, program="claude-code").thread)).project)
     assert names == ["skiff", "skiff-copy", "skiff", "skiff", "ketch", "here"]

@@ -53,7 +53,7 @@ def say(thread: str, text: str, client: Client) -> Any:
 
 
 def brought(client: Client, folder: Path, number: int) -> str:
-    return str(import_file(client, session_file(folder, number, turns=4)).thread)
+    return str(import_file(client, session_file(folder, number, turns=4), program="claude-code").thread)
 
 
 def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_path: Path) -> None:

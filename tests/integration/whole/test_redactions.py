@@ -68,7 +68,7 @@ def daemon() -> Iterator[Daemon]:
 def test_what_was_wrongly_taken_is_listed_allowed_and_restored_word_for_word(daemon: Daemon, tmp_path: Path) -> None:
     """Listed without the value; restored in the thread and found by search; later mentions and a restart leave it."""
     with Client(daemon.socket) as client:
-        report = import_file(client, transcript(tmp_path))
+        report = import_file(client, transcript(tmp_path), program="claude-code")
         thread = str(report.thread)
         assert WORD not in str(said(client, thread))
         assert sum(report.kinds.values()) == report.redacted == 2
@@ -141,7 +141,7 @@ def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_
     """A transcript that is gone, one with other words by now, what was typed directly, a thread that was purged."""
     with Client(daemon.socket) as client:
         gone, changed, purged = (
-            str(import_file(client, transcript(tmp_path, session=name)).thread)
+            str(import_file(client, transcript(tmp_path, session=name), program="claude-code").thread)
             for name in ("gone", "changed", "purged")
         )
         typed = client.create_thread().id
@@ -172,7 +172,11 @@ def test_what_has_no_transcript_any_more_is_named_and_stays(daemon: Daemon, tmp_
 def test_a_rule_and_a_pattern_are_allowed_and_nothing_else_is(daemon: Daemon, tmp_path: Path) -> None:
     """A rule restores all that it took, second mentions among it, and no value of another rule."""
     with Client(daemon.socket) as client:
-        thread = str(import_file(client, transcript(tmp_path, (*TEXTS, f"push with {OTHER}"), named=False)).thread)
+        thread = str(
+            import_file(
+                client, transcript(tmp_path, (*TEXTS, f"push with {OTHER}"), named=False), program="claude-code"
+            ).thread
+        )
         labelled = next(item for item in client.redactions().items if item.kind != "github-token")
         client.allow_redactions(rule=labelled.rule)
         assert said(client, thread)[:3] == list(TEXTS)

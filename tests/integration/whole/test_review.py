@@ -294,7 +294,7 @@ def test_an_unknown_candidate_is_not_found(client: Client) -> None:
 
 def test_no_context_says_what_was_forgotten(client: Client, tmp_path: Path) -> None:
     """A digest's line with all words of a forgotten memory is left out of contexts; an undo brings it back."""
-    thread = str(import_file(client, session_file(tmp_path, 3, turns=8)).thread)
+    thread = str(import_file(client, session_file(tmp_path, 3, turns=8), program="claude-code").thread)
     client.distill(thread)
     digest = client.digest(thread).text
     line = max(digest.splitlines(), key=len)

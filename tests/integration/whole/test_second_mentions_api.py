@@ -40,7 +40,7 @@ def test_a_value_of_one_message_is_redacted_in_all_that_follow(tmp_path: Path) -
             thread = client.create_thread()
             client.append(thread.id, [{"role": "user", "content": f"the password is {VALUE}"}])
             client.append(thread.id, [{"role": "user", "content": f"log in with {VALUE}"}])
-            imported = import_file(client, transcript(tmp_path)).thread
+            imported = import_file(client, transcript(tmp_path), program="claude-code").thread
             assert [message.content for message in client.messages(str(imported)).items][-1] == (
                 "use [REDACTED:token] there"
             )

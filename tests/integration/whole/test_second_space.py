@@ -89,7 +89,7 @@ def test_undo_and_rollback(daemon: Daemon, work: Client) -> None:
 
 def test_import_distill_context_and_dream(daemon: Daemon, work: Client, default: Client, tmp_path: Path) -> None:
     """In a second space a session is imported, distilled and dreamt over; the first space has none of its results."""
-    thread = str(import_file(work, session_file(tmp_path, 1, turns=8)).thread)
+    thread = str(import_file(work, session_file(tmp_path, 1, turns=8), program="claude-code").thread)
     assert work.distill(thread).number == 1
     assert work.context(thread).request.messages
     dreamt = work.dream()

@@ -67,7 +67,7 @@ def test_words_outside_of_prompts_are_found_as_the_persons(
     query, seq, words = asked
     path = tmp_path / "session.jsonl"
     path.write_bytes(session.bytes())
-    thread = str(import_file(client, path).thread)
+    thread = str(import_file(client, path, program="claude-code").thread)
 
     hit = client.search(query).hits[0]
 
@@ -87,7 +87,7 @@ def test_words_taken_back_are_not_found(client: Client, tmp_path: Path, session:
     """Neither search nor pages, nor a tool that reads the thread, show what was taken back into the input line."""
     path = tmp_path / "session.jsonl"
     path.write_bytes(session.bytes())
-    thread = str(import_file(client, path).thread)
+    thread = str(import_file(client, path, program="claude-code").thread)
 
     shown = [
         text for hit in client.search("sgraffito").hits for text in (hit.passage, *(n.text for n in hit.neighbours))
@@ -104,13 +104,13 @@ def test_a_session_sent_again_is_no_new_line(client: Client, tmp_path: Path, ses
     path = tmp_path / "session.jsonl"
     whole = session.bytes()
     path.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]))
-    thread = str(import_file(client, path).thread)
+    thread = str(import_file(client, path, program="claude-code").thread)
     path.write_bytes(whole)
-    import_file(client, path)
+    import_file(client, path, program="claude-code")
     again = tmp_path / "copy" / "session.jsonl"
     again.parent.mkdir()
     again.write_bytes(whole)
-    import_file(client, again)
+    import_file(client, again, program="claude-code")
 
     pages = client.messages(thread).items
     assert pages[-1].last_seq <= len(session.lines)

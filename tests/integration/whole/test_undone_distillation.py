@@ -16,7 +16,11 @@ def imported(client: Client, path: Path) -> str:
     """Import a session that runs one test command once; return its thread."""
     ran: list[Any] = command_run("pnpm test", "3 passed in 0.1s")
     folder = str(path.parent / path.stem.split("-")[0])
-    return str(import_file(client, session(path, folder, ["Run the tests", *ran, "All passed.", *TALK])).thread)
+    return str(
+        import_file(
+            client, session(path, folder, ["Run the tests", *ran, "All passed.", *TALK]), program="claude-code"
+        ).thread
+    )
 
 
 def undo_last(client: Client, why: str) -> str:

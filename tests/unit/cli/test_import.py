@@ -216,7 +216,7 @@ def test_any_chunk_size(tmp_path: Path, lines: list[int], piece: int, largest: i
         for part in (text[:cut], text):
             path.write_bytes(part)
             offsets: list[int] = []
-            send_sessions.import_file(client, path, on_bytes=offsets.append)
+            send_sessions.import_file(client, path, program="claude-code", on_bytes=offsets.append)
             assert offsets == sorted(offsets)
     assert importer.stored.get(SESSION, b"") == text
 
@@ -227,7 +227,7 @@ def test_a_line_longer_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = session(tmp_path, b'{"type":"a","uuid":"1"}\n' + b"x" * 500)
     longer = pytest.raises(TooLarge, match="line 2 is longer than 64 bytes")
     with fake_daemon(tmp_path / "s", FakeImporter()), Client(tmp_path / "s") as client, longer:
-        send_sessions.import_file(client, path)
+        send_sessions.import_file(client, path, program="claude-code")
 
 
 @pytest.mark.usefixtures("daemon")
@@ -251,7 +251,7 @@ def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return envelope("busy", status=503, retryAfter=next(delays)) if request.method == "PUT" else importer(request)
 
     with fake_daemon(tmp_path / "s", respond), Client(tmp_path / "s") as client, pytest.raises(Busy):
-        send_sessions.import_file(client, path)
+        send_sessions.import_file(client, path, program="claude-code")
     assert waited == [0.05, 10.0, 1.0, 1.0]
 
 

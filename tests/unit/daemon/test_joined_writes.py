@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from reveried.sync.loop import JoinedWrites
+from reveried.sync.service import JoinedWrites
 
 
 class Folder:

@@ -18,7 +18,8 @@ from reveried.config import Sync, load
 from reveried.sync import loop as loop_module
 from reveried.sync import state
 from reveried.sync.folder import Folder
-from reveried.sync.loop import SyncLoop, SyncService
+from reveried.sync.loop import SyncLoop
+from reveried.sync.service import SyncService
 from support.waiting import MOST_S
 
 

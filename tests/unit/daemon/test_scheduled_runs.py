@@ -42,7 +42,7 @@ def test_a_run_longer_than_its_period_does_not_overlap() -> None:
     assert len(most) > 2
 
 
-def test_a_crash_in_a_run_repeats_it_once() -> None:
+def test_a_run_that_a_stop_cancelled_is_repeated_once() -> None:
     """A run that was cancelled by a stop of the daemon is repeated once after the next start."""
     table = Table()
     clock = ManualClock("2026-11-20T22:00:00+00:00")

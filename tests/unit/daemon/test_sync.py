@@ -26,7 +26,7 @@ from reverie.usecases import documents
 from reverie.usecases.by import By
 from reveried.sync import projections
 from reveried.sync.folder import Folder
-from reveried.sync.loop import SyncService
+from reveried.sync.service import SyncService
 from reveried.sync.state import CommitResult, ScanResult, WriteResult
 from support.daemon_folder import rename_over
 from support.stores import AT
@@ -139,11 +139,10 @@ def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, mo
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
-        await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
             patch.setattr(Root, "flush", fails)
-            with pytest.raises(StorageFailed):
-                await kept.save_baselines("default")
+            with pytest.raises(StorageFailed):  # the first pass saves them itself, with the root
+                await kept.sync("default", None, whole=True)
         assert recorded() == []
         [refusal] = kept.status("default").refused
         assert (refusal.path, refusal.reason, refusal.hint) == (".", "storage_failed", "look at it")
@@ -321,6 +320,8 @@ def test_a_failing_folder_keeps_no_other_one_open(
             (tmp_path / "root" / space).mkdir(parents=True)
             (tmp_path / "root" / space / "a.md").write_text("# A\n", encoding="utf-8")
             await kept.sync(space, None, whole=True)
+            (tmp_path / "root" / space / "b.md").write_text("# B\n", encoding="utf-8")
+            await kept.sync(space, {"b.md"})
         monkeypatch.setattr(Root, "close", closes)
         monkeypatch.setattr(Root, "flush", fails)
         await kept.close()
@@ -378,7 +379,7 @@ def test_close_waits_a_limited_time_for_a_scan(
 ) -> None:
     """`close` waits a limited time for a scan, and closes only folders without one."""
     slow, closed = Slow(), []
-    monkeypatch.setattr("reveried.sync.loop.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr("reveried.sync.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
     monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:

@@ -19,7 +19,7 @@ from reverie.sync.displaced import SwapName
 from reverie.usecases import documents
 from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
-from reveried.sync.loop import SyncService
+from reveried.sync.service import SyncService
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 

@@ -15,7 +15,7 @@ from reverie.store import DocumentRecord, Done, MemoryRecord, PendingPurge, Stor
 from reverie.usecases import documents, memories, purge_steps, purge_targets
 from reverie.usecases.by import By
 from reverie.usecases.undo import undo
-from reveried.sync.loop import SyncService
+from reveried.sync.service import SyncService
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 
