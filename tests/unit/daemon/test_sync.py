@@ -139,10 +139,11 @@ def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, mo
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
             patch.setattr(Root, "flush", fails)
-            with pytest.raises(StorageFailed):  # the first pass saves them itself, with the root
-                await kept.sync("default", None, whole=True)
+            with pytest.raises(StorageFailed):
+                await kept.save_baselines("default")
         assert recorded() == []
         [refusal] = kept.status("default").refused
         assert (refusal.path, refusal.reason, refusal.hint) == (".", "storage_failed", "look at it")
@@ -320,8 +321,6 @@ def test_a_failing_folder_keeps_no_other_one_open(
             (tmp_path / "root" / space).mkdir(parents=True)
             (tmp_path / "root" / space / "a.md").write_text("# A\n", encoding="utf-8")
             await kept.sync(space, None, whole=True)
-            (tmp_path / "root" / space / "b.md").write_text("# B\n", encoding="utf-8")
-            await kept.sync(space, {"b.md"})
         monkeypatch.setattr(Root, "close", closes)
         monkeypatch.setattr(Root, "flush", fails)
         await kept.close()
