@@ -22,7 +22,7 @@ from reverie.usecases import threads
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from reverie.usecases.working_state import StatePlan
-from reveried.actions import contexts as actions
+from reveried.actions import contexts
 from reveried.compute import Compute
 from reveried.worker import Worker
 from reveried.working_states import CACHED_MAX, BackgroundState, StateCache
@@ -86,7 +86,7 @@ async def say(services: Any, *texts: str, role: str = "user") -> None:
 
 async def state(services: Any) -> WorkingState:
     """Return the thread's working state through the action that routes and contexts use."""
-    return (await actions.state(services, SPACE, THREAD)).state
+    return (await contexts.state(services, SPACE, THREAD)).state
 
 
 def stored(services: Any) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def test_an_agents_state_wins_over_a_distillers(tmp_path: Path) -> None:
         async with daemon(tmp_path, Fake(answer), deadline_s=30) as services:
             await say(services, ASKED)
             await asyncio.to_thread(going.wait, 30)
-            await actions.set_state(services, BY, THREAD, {"current_task": "what the agent says"}, replace_all=False)
+            await contexts.set_state(services, BY, THREAD, {"current_task": "what the agent says"}, replace_all=False)
             may_end.set()
             await services.background_state.wait_idle()
             assert (await state(services)).current_task == "what the agent says"
