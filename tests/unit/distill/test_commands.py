@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill import Distiller, commands, todo
+from reverie.distill import commands, todo
 from reverie.distill.commands import Purpose
 from reverie.distill.distiller import Extractive
 from reverie.distill.steps import ToolCall, read_trace, user_speech
@@ -13,11 +13,6 @@ from support.thread import Thread
 
 def calls(thread: Thread) -> tuple[ToolCall, ...]:
     return read_trace(thread.messages).calls
-
-
-def test_the_engine_is_a_distiller() -> None:
-    """The engine implements the Distiller protocol."""
-    assert isinstance(Extractive(), Distiller)
 
 
 @pytest.mark.parametrize(
