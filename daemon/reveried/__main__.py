@@ -13,7 +13,7 @@ try:
     require_linux()
 except ReverieError as error:
     # Before the next import: its modules use constants and calls that other systems do not have.
-    sys.exit(f"reveried: {error.message}; {error.hint}.")
+    sys.exit(f"reveried: {error.sentence}.")
 
 # Nothing that the start creates is garbage: without collections it takes a twentieth less. `app.serve` enables them.
 gc.disable()

@@ -191,6 +191,10 @@ async def _assemble(
     """Create the components between the store and the server, and push the closing of each."""
     daemon = config.daemon
     at, now_ms = _times(clock)
+
+    def id_of(kind: str) -> str:
+        return new_id(kind, now_ms(), secrets.token_bytes(ID_RANDOM_BYTES))
+
     events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
     keeper = FingerprintKeeper(store, config.redact.literals, config.redact.allow)
     store.redactor = keeper.forgetful()
@@ -229,8 +233,11 @@ async def _assemble(
         clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,
+        new_id=id_of,
         started=began,
-        models=_open_models(config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env),
+        models=_open_models(
+            config, layout, closing, redactor=keeper.redactor, worker=worker, at=at, id_of=id_of, env=env
+        ),
     )
     closing.push_async_callback(services.close, "sync_service")
     closing.callback(stop.say, "the folder of memories")
@@ -260,15 +267,11 @@ def _open_models(
     *,
     redactor: Redactor,
     worker: Worker,
-    clock: Clock,
+    at: Callable[[], str],
+    id_of: Callable[[str], str],
     env: Mapping[str, str],
 ) -> Models | None:
     """Return the configured model, None for the extractive engine, and push its closing."""
-    at, now_ms = _times(clock)
-
-    def id_of(kind: str) -> str:
-        return new_id(kind, now_ms(), secrets.token_bytes(ID_RANDOM_BYTES))
-
     models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of)
     if models is not None:
         closing.push_async_callback(models.close)

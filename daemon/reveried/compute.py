@@ -44,9 +44,8 @@ HEAD = struct.Struct(">BQ")
 OK = b"ok"
 PIECE_BYTES = 1 << 20
 FRAME_BYTES_MAX = 1 << 30
-SMALL_BYTES = (
-    128 * 1024
-)  # of a small job: a few hundred messages, some ten milliseconds of a thread beside the event loop
+# Of a small job: a few hundred messages, some ten milliseconds of a thread beside the event loop.
+SMALL_BYTES = 128 * 1024
 COLD_BYTES = 1 << 20  # of a job that is not made to wait for a new child: that is started beside it, for the next one
 BULK_QUEUE = 64  # calls that may wait in one lane
 BULK_NICENESS = 10  # bulk work yields the processor to the daemon and to agents (`man 2 nice`)

@@ -7,7 +7,6 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.usecases.by import By
 
 if TYPE_CHECKING:
@@ -98,6 +97,7 @@ class Services(_Made):
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]
+    new_id: Callable[[str], str]  # of a kind, such as `mem_…`; sortable by its time
     started: float  # monotonic seconds at which the process began
     models: Models | None = None  # None: everything is decided by rule
 
@@ -136,7 +136,3 @@ class Services(_Made):
     def by(self, space: str, who: str) -> By:
         """Return `who` as the author of writes to a space, with an agent's trust."""
         return By(space, who, new_id=self.new_id)
-
-    def new_id(self, kind: str) -> str:
-        """Return a new id such as `mem_…`, sortable by its time."""
-        return new_id(kind, self.now_ms(), self.random(ID_RANDOM_BYTES))

@@ -1,7 +1,7 @@
 """Working states after each turn, in the background: computed before they are requested, cached, refined by a model.
 
-No request waits for any of it. Turns that follow each other closely are served together; a distiller that fails, or
-takes longer than its deadline, leaves the state that was extracted without it.
+No request waits for any of it. Turns that follow each other closely are served together; a model that fails, or takes
+longer than its deadline, leaves the state that was extracted without it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,15 @@ from reveried.drive import write
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reverie.distill import Distiller
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan
     from reveried.models.ask import Models
     from reveried.services import Services
 
 DEBOUNCE_S = 0.2  # turns of a thread within it are served together
-DEADLINE_S = 1.0  # for a distiller (seed 001, tier 1)
 THREADS_MAX = 256  # served at one time; the state of further threads is computed when it is requested
-CALLS_MAX = 4  # of the distiller at one time
-ENTRIES_MAX = 60  # shown to a distiller: the newest since the state that was stored last
+CALLS_MAX = 4  # of the model at one time
+ENTRIES_MAX = 60  # shown to a model: the newest since the state that was stored last
 CACHED_MAX = 500  # states
 CACHED_BYTES_MAX = 8_000_000  # of all of them; most have some kilobytes, that of a thread with long messages many
 
@@ -100,15 +96,9 @@ class StateCache:
 class BackgroundState:
     """The tasks that compute and refine working states, one for each thread that had messages appended."""
 
-    def __init__(
-        self, distiller: Distiller | None = None, *, debounce_s: float = DEBOUNCE_S, deadline_s: float = DEADLINE_S
-    ) -> None:
-        self._distiller = distiller
-        self._debounce_s = debounce_s
-        self._deadline_s = deadline_s
+    def __init__(self) -> None:
         self._tasks: dict[ThreadKey, asyncio.Task[None]] = {}
         self._again: set[ThreadKey] = set()  # messages came while their task ran
-        self._overdue: set[ThreadKey] = set()  # their distiller missed its deadline and still runs
         self._calls = asyncio.Semaphore(CALLS_MAX)
 
     def schedule(self, services: Services, space: str, thread: str) -> None:
@@ -136,7 +126,7 @@ class BackgroundState:
         """Compute and refine the state of a thread until no messages came meanwhile."""
         while True:
             self._again.discard(key)
-            await asyncio.sleep(self._debounce_s)
+            await asyncio.sleep(DEBOUNCE_S)
             try:
                 plan = await current_state(services, *key, bulk=True)
                 await self._refine(services, key, plan)
@@ -149,18 +139,14 @@ class BackgroundState:
                 return
 
     async def _refine(self, services: Services, key: ThreadKey, plan: StatePlan) -> None:
-        """Let a distiller or model refine a thread's working state, and store a usable answer that comes in time."""
-        models = services.models if services.models is not None and services.models.asks_states else None
-        if (self._distiller is None and models is None) or key in self._overdue:
+        """Let a model refine a thread's working state, and store a usable answer that comes in time."""
+        models = services.models
+        if models is None or not models.asks_states:
             return
         messages = await asyncio.to_thread(_new_messages, services, key)
         if not messages:
             return
-        if self._distiller is not None:
-            answer = await self._ask(self._distiller, key, messages, plan.state)
-        else:
-            assert models is not None
-            answer = await self._ask_model(services, models, messages, plan.state)
+        answer = await self._ask_model(services, models, messages, plan.state)
         refined = working_state.from_distiller(plan.state, answer, seq=plan.seq)
         if refined is None:
             return
@@ -170,25 +156,7 @@ class BackgroundState:
             await write(services, working_state.refine, by, thread, refined, seq=plan.seq, version=plan.version)
         except Conflict as conflict:
             # The agent stored a state of its own since `plan`: its words win.
-            logger("reveried.background_state").info("an agent was faster than the distiller", code=conflict.code)
-
-    async def _ask(self, distiller: Distiller, key: ThreadKey, messages: list[Message], state: WorkingState) -> object:
-        """Return the distiller's answer; None where it failed or missed its deadline.
-
-        A call that missed it cannot be stopped; its thread is not asked again before it has returned.
-        """
-        async with self._calls:
-            call = _in_daemon_thread(lambda: distiller.working_state(messages, state))
-            self._overdue.add(key)
-            call.add_done_callback(lambda _: self._overdue.discard(key))
-            await asyncio.wait((call,), timeout=self._deadline_s)
-        if not call.done():
-            logger("reveried.background_state").warning("a distiller took too long", seconds=self._deadline_s)
-            return None
-        if (error := call.exception()) is not None:
-            logger("reveried.background_state").warning("a distiller failed", kind=type(error).__name__)
-            return None
-        return call.result()
+            logger("reveried.background_state").info("an agent was faster than the model", code=conflict.code)
 
     async def _ask_model(
         self, services: Services, models: Models, messages: list[Message], state: WorkingState
@@ -217,31 +185,3 @@ def _new_messages(services: Services, key: ThreadKey) -> list[Message]:
         since = working_state.read_after(working_state.stored(reader, thread), distilled_through)
         rows = sealed_after(reader, thread, since)
     return spoken_messages(thread, rows[-ENTRIES_MAX:])
-
-
-def _in_daemon_thread(work: Callable[[], object]) -> asyncio.Future[object]:
-    """Return the future of `work` in a thread that does not delay the end of the process."""
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[object] = loop.create_future()
-
-    def resolve(result: object, error: Exception | None) -> None:
-        if outcome.cancelled():
-            return
-        if error is None:
-            outcome.set_result(result)
-        else:
-            outcome.set_exception(error)
-            outcome.exception()  # mark it as retrieved: after the deadline there is no caller to do so
-
-    def run() -> None:
-        result: object = None
-        failure: Exception | None = None
-        try:
-            result = work()
-        except Exception as error:  # noqa: BLE001 - a distiller may raise anything: the extracted state stays
-            failure = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the daemon has stopped meanwhile
-            loop.call_soon_threadsafe(resolve, result, failure)
-
-    threading.Thread(target=run, name="reverie-distiller", daemon=True).start()
-    return outcome

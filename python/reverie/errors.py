@@ -60,6 +60,11 @@ class ReverieError(Exception):
         hint = self.details.get("hint")
         return hint if isinstance(hint, str) else None
 
+    @property
+    def sentence(self) -> str:
+        """The message and, where there is one, the hint, on one line."""
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
 
 class ValidationError(ReverieError):
     """The request is invalid."""

@@ -39,7 +39,7 @@ from reverie.redact import Redactor
 from reverie.search import weights
 from reverie.store import Kind, Store, ThreadRecord
 from reverie.text_index import Index
-from reverie.usecases import search as usecase_search
+from reverie.usecases import search as use_search
 from reverie.usecases.entries import speech_entry
 from reverie.usecases.message_index import new_index
 from reverie.usecases.message_search import MessageSearch, within
@@ -243,7 +243,7 @@ def print_ranks(store: Store, questions: list[dict[str, Any]]) -> None:
     def found(query: str) -> list[tuple[str, int]]:
         with store.reader("default") as reader:
             ask = partial(ours.messages, "default", query, within=everything)
-            shown = usecase_search.message_hits(reader, query, ask, 10)
+            shown = use_search.message_hits(reader, query, ask, 10)
         return [(hit.thread.id, hit.message.seq) for hit in shown if hit.thread and hit.message]
 
     sides = {

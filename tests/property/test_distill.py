@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie import tokenizer
-from reverie.distill import state_text as render_and_trim_working_state
-from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill import state_text, summary_text
 from reverie.distill.distiller import Extractive
 from reverie.models import Message, Section
 from support.soak import count
@@ -114,21 +113,13 @@ def test_any_thread_is_distilled_within_its_limits(
         passage_tokens=passage_tokens,
         summary_tokens=summary_tokens,
     )
-    assert (
-        tokenizer.count(render_and_trim_working_state.render(distilled.state))
-        <= render_and_trim_working_state.MAX_TOKENS
-    )
-    assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(distilled.summary)) <= summary_tokens
+    assert tokenizer.count(state_text.render(distilled.state)) <= state_text.MAX_TOKENS
+    assert tokenizer.count(summary_text.render(distilled.summary)) <= summary_tokens
     assert list(distilled.summary.sections) == list(Section)
     assert sum(passage.tokens for passage in distilled.passages) <= passage_tokens
     assert all(passage.seq < tail for passage in distilled.passages)
     assert tokenizer.count(distilled.digest) <= 500
-    assert (
-        summary_format_and_line_choice_by_novelty.parse(
-            summary_format_and_line_choice_by_novelty.render(distilled.summary)
-        )
-        == distilled.summary
-    )
+    assert summary_text.parse(summary_text.render(distilled.summary)) == distilled.summary
 
 
 @settings(max_examples=count(30, 3_000), deadline=None)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.importers import outline as outlines
+from reverie.importers import outline
 from reverie.importers.join import main_line
 from reverie.importers.rewinds import is_mark, rewind_mark, undo_mark
 from reverie.models import Entry, EntryKind
@@ -31,7 +31,7 @@ REDACTOR = Redactor()
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make parts of two messages, so that a short thread has many borders."""
-    monkeypatch.setattr(outlines, "PART_MESSAGES", 2)
+    monkeypatch.setattr(outline, "PART_MESSAGES", 2)
     monkeypatch.setattr(message_pages, "PENDING_MAX", 6)
     monkeypatch.setattr(thread_outline, "STEP_PARTS", 3)
 
@@ -215,7 +215,7 @@ def test_a_thread_created_again_has_its_own_pages(tmp_path: Path) -> None:
         assert first.pages(5) == []
         # A step of the first thread's outline that was still waiting writes nothing.
         for step in thread_outline.commit_steps(
-            thread_outline.OutlinePlan("thr_1", AT, 0, [outlines.OutlinePart(1, 20, 20)]), SPACE
+            thread_outline.OutlinePlan("thr_1", AT, 0, [outline.OutlinePart(1, 20, 20)]), SPACE
         ):
             write(store, step.body)
         second.append([said("user", f"new {number}") for number in range(9)])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import Busy, Conflict
-from reverie.usecases import distill as distill_case
-from reverie.usecases import learn as learn_case
+from reverie.usecases import distill as use_distill
+from reverie.usecases import learn
 from reveried.actions.learn import learn_snapshot, terms
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
@@ -35,7 +35,7 @@ async def distill(services: Services, by: By, thread: str, *, token_budget: int 
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
     return await execute(
-        services, by, distill_case.DECIDED, lambda reader: _distill_snapshot(services, reader, thread, token_budget)
+        services, by, use_distill.DECIDED, lambda reader: _distill_snapshot(services, reader, thread, token_budget)
     )
 
 
@@ -61,12 +61,12 @@ async def model_requests(services: Services, space: str, thread: str, *, reflect
     With `reflect` it is the first turn of a reflection. Raises NotFound.
     """
 
-    def distilling(reader: Reader) -> distill_case.DistillJob:
+    def distilling(reader: Reader) -> use_distill.DistillJob:
         job = _distill_snapshot(services, reader, thread, None)
         job.outcomes = {}
         return job
 
-    def learning(reader: Reader) -> learn_case.LearnJob:
+    def learning(reader: Reader) -> learn.LearnJob:
         job = learn_snapshot(services, reader, thread, reflect=reflect)
         job.outcomes = {}
         return job
@@ -75,23 +75,23 @@ async def model_requests(services: Services, space: str, thread: str, *, reflect
     if not reflect:
         with suppress(Conflict):  # nothing is old enough to distill
             job = await read(services, space, distilling)
-            requests = await asked(services, "distill", job, distill_case.DistillPlan)
+            requests = await asked(services, "distill", job, use_distill.DistillPlan)
     if requests is None:
         unread = await read(services, space, learning)
-        requests = await asked(services, "learn", unread, learn_case.LearnPlan) if unread.entries else []
+        requests = await asked(services, "learn", unread, learn.LearnPlan) if unread.entries else []
     return [await prepared(request, services.redactor) for request in requests]
 
 
 def _distill_snapshot(
     services: Services, reader: Reader, thread: str, token_budget: int | None
-) -> distill_case.DistillJob:
+) -> use_distill.DistillJob:
     """Return what a distillation is decided from. Raises NotFound and Conflict."""
     config = services.config
-    bounds = distill_case.Bounds(
+    bounds = use_distill.Bounds(
         preserve_messages=config.compaction.preserve_recent_messages,
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
     )
     if token_budget is not None:
         bounds.token_budget = min(token_budget, config.dream.max_token_budget)
         bounds.is_budgeted = True
-    return distill_case.snapshot(reader, thread, terms(services), bounds=bounds, window=config.context.window)
+    return use_distill.snapshot(reader, thread, terms(services), bounds=bounds, window=config.context.window)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.usecases import dream as dream_case
+from reverie.usecases import dream as use_dream
 from reveried.actions.learn import terms
 from reveried.execute import execute
 from reveried.locks import keyed_lock
@@ -32,18 +32,18 @@ async def dream(
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
 
-    def snapshot(reader: Reader) -> dream_case.DreamJob:
+    def snapshot(reader: Reader) -> use_dream.DreamJob:
         most = services.config.dream.max_token_budget
-        return dream_case.snapshot(reader, terms(services), token_budget=token_budget, max_token_budget=most)
+        return use_dream.snapshot(reader, terms(services), token_budget=token_budget, max_token_budget=most)
 
-    def unwritten(plan: dream_case.DreamPlan) -> wire.DreamAnswer | None:
-        return dream_case.unwritten_answer(plan, dry_run=dry_run) if dry_run or plan.archive is None else None
+    def unwritten(plan: use_dream.DreamPlan) -> wire.DreamAnswer | None:
+        return use_dream.unwritten_answer(plan, dry_run=dry_run) if dry_run or plan.archive is None else None
 
     async with keyed_lock("dream", by.space):
         return await execute(
             services,
             by,
-            dream_case.DECIDED,
+            use_dream.DECIDED,
             snapshot,
             unwritten=unwritten,
             trigger=trigger,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.usecases import consolidation
-from reverie.usecases import learn as learn_case
+from reverie.usecases import learn as use_learn
 from reverie.usecases.consolidation import changes_answer
 from reverie.usecases.terms import Terms
 from reveried.execute import decide, execute, read
@@ -41,21 +41,21 @@ async def learn(
     """
     attempts = itertools.count()
 
-    def snapshot(reader: Reader) -> learn_case.LearnJob:
+    def snapshot(reader: Reader) -> use_learn.LearnJob:
         return learn_snapshot(services, reader, thread, reflect=reflect, memories=services.models is not None)
 
-    async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
+    async def complete(job: use_learn.LearnJob) -> use_learn.LearnJob:
         if services.models is not None:
             return job
         return await _with_memories(services, by.space, job, nearest=next(attempts) < NEAREST_TRIES)
 
-    def unwritten(plan: learn_case.LearnPlan) -> wire.MemoryChanges | None:
+    def unwritten(plan: use_learn.LearnPlan) -> wire.MemoryChanges | None:
         return changes_answer(plan.memories, operation=None) if plan.last_seq == plan.since else None
 
     return await execute(
         services,
         by,
-        learn_case.DECIDED,
+        use_learn.DECIDED,
         snapshot,
         skip=lambda job: None if job.entries else NOTHING_LEARNT,
         complete=complete,
@@ -64,14 +64,14 @@ async def learn(
 
 
 async def _with_memories(
-    services: Services, space: str, job: learn_case.LearnJob, *, nearest: bool
-) -> learn_case.LearnJob:
+    services: Services, space: str, job: use_learn.LearnJob, *, nearest: bool
+) -> use_learn.LearnJob:
     """Return the job with its candidates instead of the entries, and with the memories that they may change.
 
     All memories are read without `nearest`: so do the last attempts, after plans that were stale perhaps because of a
     document that was not read.
     """
-    job.extracted = extracted = await decide(services, "learn-candidates", job, learn_case.Extracted, bulk=True)
+    job.extracted = extracted = await decide(services, "learn-candidates", job, use_learn.Extracted, bulk=True)
     job.entries = []
     window = services.config.consolidation.window
     memories = None
@@ -103,9 +103,9 @@ def require_tools(services: Services) -> None:
 
 def learn_snapshot(
     services: Services, reader: Reader, thread: str, *, reflect: bool = False, memories: bool = True
-) -> learn_case.LearnJob:
+) -> use_learn.LearnJob:
     """Return what learning is decided from, without `memories` all but these. Raises NotFound."""
-    return learn_case.snapshot(reader, thread, terms(services, reflect=reflect), memories=memories)
+    return use_learn.snapshot(reader, thread, terms(services, reflect=reflect), memories=memories)
 
 
 def terms(services: Services, *, reflect: bool = False) -> Terms:

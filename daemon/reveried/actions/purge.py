@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
-from reverie.usecases import consolidation, documents, memories, purge_steps, restored, threads
-from reverie.usecases import purge_targets as purging
+from reverie.usecases import consolidation, documents, memories, purge_steps, purge_targets, restored, threads
 from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions.compact import compact
@@ -48,7 +47,7 @@ async def purge(services: Services, by: By, target: PendingPurge) -> wire.Purged
         Conflict: a person's secret is in its place, or the folder cannot be written there.
     """
     async with keyed_lock("purge", by.space):
-        sources = await read(services, by.space, partial(purging.sources, purge=target))
+        sources = await read(services, by.space, partial(purge_targets.sources, purge=target))
         await _delete_first(services, by, target)
         await write(services, purge_steps.begin, by, target)
         return await _finish(services, by, target, sources)
@@ -64,7 +63,7 @@ async def resume(services: Services) -> None:
             misnamed = await read(services, space, consolidation.misnamed_archives)
             if misnamed is not None:
                 await write(services, purge_steps.name_archives, By(space, WHO), misnamed)
-            for target in await read(services, space, purging.pending):
+            for target in await read(services, space, purge_targets.pending):
                 async with keyed_lock("purge", space):
                     await _resume_one(services, space, target)
         with services.store.reader(SYSTEM_SPACE) as reader:
@@ -80,9 +79,9 @@ async def resume(services: Services) -> None:
 async def _resume_one(services: Services, space: str, target: PendingPurge) -> None:
     """Go on with one purge; one whose sources are gone already only has to be ended."""
     try:
-        sources = await read(services, space, partial(purging.sources, purge=target))
+        sources = await read(services, space, partial(purge_targets.sources, purge=target))
     except NotFound:
-        sources = purging.Sources(
+        sources = purge_targets.Sources(
             documents=[target.key] if target.kind == "document" else [],
             thread=target.key if target.kind == "thread" else None,
         )
@@ -120,7 +119,7 @@ async def _finish(services: Services, by: By, target: PendingPurge, found: Sourc
         await _erase(services, by, found)
         await clear_copies(services, space)
         if paths := frozenset(found.documents):
-            named = await read(services, space, partial(purging.naming, paths=paths))
+            named = await read(services, space, partial(purge_targets.naming, paths=paths))
             for start in range(0, len(named), purge_steps.BATCH):
                 await write(services, purge_steps.without_names, by, named[start : start + purge_steps.BATCH], paths)
         await write(services, purge_steps.needs_compaction, By(SYSTEM_SPACE, WHO), services.clock())
@@ -147,7 +146,7 @@ async def _rewrite(services: Services, by: By, found: Sources) -> Findings:
     """
 
     def find(reader: Reader) -> Findings:
-        return purging.findings(reader, found)
+        return purge_targets.findings(reader, found)
 
     async def rewrite(findings: Findings) -> None:
         if findings.copies:

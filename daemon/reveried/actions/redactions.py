@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reverie import files as reverie_files
 from reverie import wire
 from reverie.documents.project_paths import folder_of, memory_project
 from reverie.errors import Conflict, NotFound, ReverieError, StorageFailed
+from reverie.files import write_atomic
 from reverie.importers import find
 from reverie.private_folder import make_private
 from reverie.redact import Redactor
@@ -158,7 +158,7 @@ def _save_setting(services: Services, entry: str, *, remove: bool) -> list[str]:
         entries = [item for item in here if item != entry] + ([] if remove else [entry])
         if entries != here:
             make_private(path.parent)
-            reverie_files.write_atomic(path, with_value(text, SETTING, entries).encode())
+            write_atomic(path, with_value(text, SETTING, entries).encode())
     except (OSError, ValueError) as error:
         raise StorageFailed(f"{path} cannot be changed: {error}", hint="reverie config validate") from error
     return entries

@@ -31,13 +31,13 @@ def register_scheduled_jobs(services: Services) -> None:
 async def dream_by_schedule(services: Services, space: str, token_budget: int | None) -> None:
     """Make a scheduled dream; a failed one is recorded among the dreams, since no caller waits for its answer."""
     # Imported where they run, here and below: at the start they are only registered.
-    from reverie.usecases import dream as dream_case  # noqa: PLC0415
+    from reverie.usecases import dream as use_dream  # noqa: PLC0415
     from reveried.actions.dream import dream  # noqa: PLC0415
 
     try:
         await dream(services, services.by(space, WHO), trigger="schedule", token_budget=token_budget)
     except BaseException as error:
-        failure = dream_case.commit_failure.write(
+        failure = use_dream.commit_failure.write(
             services.by(space, WHO),
             failure_of(error),
             trigger="schedule",

@@ -13,7 +13,7 @@ from reverie.errors import ValidationError
 from reverie.importers.entry import rfc3339_utc
 from reverie.search import days_asked_about
 from reverie.store import to_ms
-from reverie.usecases import search as usecase
+from reverie.usecases import search
 from reverie.usecases.message_search import within
 from reverie.usecases.projections import holds_only
 from reverie.usecases.search import said_on_days
@@ -71,7 +71,7 @@ def _found(asked: Asked) -> wire.SearchAnswer:
         lists.append(_memories(asked))
     if request.where in ("documents", "all") and not is_of_thread:
         lists.append(_sections(asked))
-    return wire.SearchAnswer(hits=usecase.joined(lists, request.limit) if lists else [], complete=complete)
+    return wire.SearchAnswer(hits=search.joined(lists, request.limit) if lists else [], complete=complete)
 
 
 def _messages(asked: Asked) -> list[wire.SearchHit]:
@@ -83,7 +83,7 @@ def _messages(asked: Asked) -> list[wire.SearchHit]:
     accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
     ask = partial(services.messages.messages, space, request.query, within=accepted)
     with services.store.reader(space) as reader:
-        message_hits = usecase.message_hits(reader, request.query, ask, request.limit)
+        message_hits = search.message_hits(reader, request.query, ask, request.limit)
         days = days_asked_about(request.query) if asked.since is None and asked.before is None else []
         if not days:
             return message_hits
@@ -106,7 +106,7 @@ def _sections(asked: Asked) -> list[wire.SearchHit]:
     limit = request.limit if project is None else request.limit * LOOKED_AT
     hits = services.messages.sections(space, request.query, limit, accepted)
     with services.store.reader(space) as reader:
-        sections = [usecase.section_hit(reader, request.query, hit) for hit in hits]
+        sections = [search.section_hit(reader, request.query, hit) for hit in hits]
         kept = [hit for hit in sections if hit is not None]
         if project is not None:  # a file of all projects may quote what another one knows
             own = holds_only(reader, (hit.document or "" for hit in kept), project)
@@ -116,7 +116,7 @@ def _sections(asked: Asked) -> list[wire.SearchHit]:
 
 def _memories(asked: Asked) -> list[wire.SearchHit]:
     """Return the memories that match a search request, best first; they are not counted as recalled."""
-    return [usecase.memory_hit(asked.request.query, hit) for hit in memory_hits(asked)]
+    return [search.memory_hit(asked.request.query, hit) for hit in memory_hits(asked)]
 
 
 def memory_hits(asked: Asked) -> list[Hit[MemoryRecord]]:

@@ -12,8 +12,7 @@ from reverie.decode import mapped
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.store import SessionRecord, ThreadRecord
-from reverie.usecases import imported as imported_threads
-from reverie.usecases import privacy, projects, sessions, thread_projects
+from reverie.usecases import imported, privacy, projects, sessions, thread_projects
 from reverie.usecases.by import By
 from reveried.actions import imports
 from reveried.actions.projects import registered
@@ -54,7 +53,7 @@ async def begin(
     kept_out = await read(services, space, privacy.settings)
     if privacy.is_paused(kept_out.pauses) or privacy.is_ignored(folder, kept_out.ignored):
         return wire.Session(request.client, request.session, at, at)
-    of_session = partial(imported_threads.is_forgotten, client=request.client, session=request.session)
+    of_session = partial(imported.is_forgotten, client=request.client, session=request.session)
     if await read(services, space, of_session):
         return wire.Session(request.client, request.session, at, at)
     by = By(space, f"session:{request.client}")

@@ -115,11 +115,10 @@ async def append(
     if done.replayed:
         return answer
     # The messages are committed: an error from here on would have the caller send them again.
-    told = answer
     with failures_logged("append", thread=thread_id):
         services.background_state.schedule(services, by.space, thread_id)
-        told = await _distilled_if_full(services, dataclasses.replace(by, key=None), thread_id, answer)
-    return told  # noqa: RET504 - after an error, which `with` logs, it is the first answer
+        answer = await _distilled_if_full(services, dataclasses.replace(by, key=None), thread_id, answer)
+    return answer  # noqa: RET504 - after an error, which `with` logs, it is the first answer
 
 
 async def _distilled_if_full(services: Services, by: By, thread_id: str, answer: wire.Appended) -> wire.Appended:

@@ -144,14 +144,14 @@ def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     """Back up the store directly; return the size of the copy in bytes and its records by kind."""
     from reverie.store import SYSTEM_SPACE, BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
     from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
-    from reverie.usecases import restored as backups  # noqa: PLC0415 - as above
+    from reverie.usecases import restored as use_restored  # noqa: PLC0415 - as above
     from reverie.usecases.by import By  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
     with _opened_store() as store:
         copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
         at = text_of(datetime.now(UTC))
-        store.commit([backups.add.write(By(SYSTEM_SPACE, "backup"), BackupEntry(str(target), at))], at=at)
+        store.commit([use_restored.add.write(By(SYSTEM_SPACE, "backup"), BackupEntry(str(target), at))], at=at)
     return copy.byte_count, dict(copy.counts)
 
 
@@ -208,7 +208,7 @@ def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -
     from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
     from reverie.store import IdentityRecord, Store  # noqa: PLC0415 - as above
     from reverie.store.kinds import SYSTEM_SPACE  # noqa: PLC0415 - as above
-    from reverie.usecases import restored as usecase_restored  # noqa: PLC0415 - as above
+    from reverie.usecases import restored as use_restored  # noqa: PLC0415 - as above
     from reverie.usecases import sync  # noqa: PLC0415 - as above
     from reverie.usecases.by import By  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
@@ -223,7 +223,7 @@ def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -
         at = text_of(datetime.now(UTC))
         for space, baselines in old.items():
             with opened.reader(space) as reader:
-                plan = usecase_restored.plan_baselines(reader, baselines)
+                plan = use_restored.plan_baselines(reader, baselines)
             opened.commit([sync.save_baselines.write(By(space, "sync"), plan.changed, ())], at=at)
             saved_since += plan.saved_since
     return saved_since

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reverie.client import Client
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.evals.continuity import continuity
-from reverie.importers import find as transcripts
+from reverie.importers import find
 from reverie.places import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
 from reveried.cli.daemon_client import LOG_NAME, all_items
@@ -80,7 +80,7 @@ def select_sessions(paths: Sequence[Path], home: Path, folder: Path) -> Selectio
         NotFound: nothing is at a given path.
     """
     if paths:
-        files = transcripts.find_transcripts(paths)
+        files = find.find_transcripts(paths)
         if not files:
             raise NotFound("no session files there", hint="give *.jsonl files, plain, .gz or .zst, or a folder of them")
         return Selection(files, "the session that you gave" if len(files) == 1 else f"the {len(files)} sessions given")
@@ -95,7 +95,7 @@ def _newest_session(projects: Path) -> Path | None:
     """Return the user's newest session of SESSION_BYTES_MIN, else the newest; subagents' transcripts are skipped."""
     if not projects.is_dir():
         return None
-    sessions = [path for path in transcripts.find_transcripts([projects]) if not path.name.startswith(_SUBAGENT_PREFIX)]
+    sessions = [path for path in find.find_transcripts([projects]) if not path.name.startswith(_SUBAGENT_PREFIX)]
     newest_first = sorted(sessions, key=lambda path: path.stat().st_mtime, reverse=True)
     long = (path for path in newest_first if path.stat().st_size >= SESSION_BYTES_MIN)
     return next(long, newest_first[0] if newest_first else None)

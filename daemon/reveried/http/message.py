@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
 
+PROTOCOL_HEADER = (b"reverie-protocol", str(PROTOCOL).encode())
 RETRY_AFTER_S = 1
 JOINED_BYTES_MAX = 64 * 1024  # up to this size head and body are one write; copying a larger body costs more
 BODILESS = frozenset({http.HTTPStatus.NO_CONTENT, http.HTTPStatus.NOT_MODIFIED})
@@ -49,7 +50,7 @@ def envelope_body(error: ReverieError) -> bytes:
 
 def _envelope_headers(error: ReverieError) -> list[tuple[bytes, bytes]]:
     """Return the headers of an error response: `Retry-After` (whole seconds, at least 1) for a 503, and so on."""
-    headers = [(b"content-type", b"application/json"), (b"reverie-protocol", str(PROTOCOL).encode())]
+    headers = [(b"content-type", b"application/json"), PROTOCOL_HEADER]
     if error.status == http.HTTPStatus.SERVICE_UNAVAILABLE:
         after = error.details.get("retryAfter", RETRY_AFTER_S)
         seconds = max(RETRY_AFTER_S, int(after)) if isinstance(after, int | float) else RETRY_AFTER_S

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import wire
-from reverie.lazy_regex import lazy_regex
 from reveried import __version__
-from reveried.http.types import KEY_BYTES_MAX
+from reveried.http.types import KEY_BYTES_MAX, PATH_PARAMETER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 REFERENCES = "#/components/schemas/{name}"
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
-_PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")
 _ERRORS = {
     "400": "The request is not valid: `details.field` names what is wrong.",
     "401": "The bearer token is missing or unknown.",
@@ -115,7 +113,7 @@ def openapi(endpoints: Iterable[Endpoint[..., Any]]) -> dict[str, Any]:
     used = _used_components([*by_type.values()], components)
     paths: dict[str, dict[str, Any]] = {}
     for row in rows:
-        shown = _PARAMETER.sub(r"{\1}", row.path)
+        shown = PATH_PARAMETER.sub(r"{\1}", row.path)
         paths.setdefault(shown, {})[row.method.lower()] = _operation(row, by_type)
     return {
         "openapi": "3.1.0",
@@ -177,7 +175,7 @@ def _with_items(schema: Any) -> Any:
 def _operation(row: Endpoint[..., Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """Return the operation object of one route; `schemas` are those of its types, by their repr."""
     operation: dict[str, Any] = {"tags": [_tag(row)], "summary": row.summary, "operationId": _name(row)}
-    parameters = [_path_parameter(name, whole=bool(rest)) for name, rest in _PARAMETER.findall(row.path)]
+    parameters = [_path_parameter(name, whole=bool(rest)) for name, rest in PATH_PARAMETER.findall(row.path)]
     parameters += _query_parameters(row)
     if row.method == "POST":
         parameters.append(_KEY_PARAMETER)
@@ -270,7 +268,7 @@ def _tag(row: Endpoint[..., Any]) -> str:
 
 def _name(row: Endpoint[..., Any]) -> str:
     """Return a unique operationId: method and path as words, `get_threads_id`."""
-    shown = _PARAMETER.sub(r"\1", row.path.removeprefix("/v1"))
+    shown = PATH_PARAMETER.sub(r"\1", row.path.removeprefix("/v1"))
     words = re.sub(r"[^A-Za-z0-9]+", " ", shown).split()
     return "_".join([row.method.lower(), *words])
 

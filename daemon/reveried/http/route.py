@@ -21,13 +21,12 @@ from reverie.errors import (
     ValidationError,
     failure_of,
 )
-from reverie.lazy_regex import lazy_regex
 from reverie.redact import logged
 from reveried import PROTOCOL
 from reveried.execute import answer_once, read
 from reveried.http.auth import caller_of
-from reveried.http.message import send_error
-from reveried.http.types import Call, Reply, Stream
+from reveried.http.message import PROTOCOL_HEADER, send_error
+from reveried.http.types import PATH_PARAMETER, Call, Reply, Stream
 from reveried.log import logger
 from reveried.ram import after_work
 
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencoded"})  # curl's -d sends the last one
 QUERY_FIELDS_MAX = 100
 SHOWN_CHARS = 80  # of an unknown path in the error message
-PROTOCOL_HEADER = (b"reverie-protocol", str(PROTOCOL).encode())
-_PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")
 
 T = TypeVar("T")
 Handler = Callable[[Call], Coroutine[Any, Any, T | Reply | Stream]]
@@ -104,7 +101,7 @@ class _Path:
     """One path of the table with its endpoints by method; GET also serves HEAD (RFC 9110, 9.3.2)."""
 
     def __init__(self, path: str) -> None:
-        literal, *rest = _PARAMETER.split(path)  # then name, `:path` or None, and literal text, in turn
+        literal, *rest = PATH_PARAMETER.split(path)  # then name, `:path` or None, and literal text, in turn
         regex = re.escape(literal)
         for name, whole, text in zip(rest[0::3], rest[1::3], rest[2::3], strict=True):
             regex += f"(?P<{name}>{'.*' if whole else '[^/]+'})" + re.escape(text)

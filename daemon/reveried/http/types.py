@@ -12,6 +12,7 @@ import orjson
 from reverie import wire
 from reverie.canonical_json import check_json
 from reverie.errors import Forbidden, ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.usecases.by import By
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reveried.services import Services
 
+PATH_PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")  # in the path of an endpoint: name, and `:path` or nothing
 KEY_BYTES_MAX = 255
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tools, wire
 from reverie.errors import NotFound, ValidationError
-from reverie.usecases import threads as usecase
+from reverie.usecases import threads
 from reveried.actions import contexts
 from reveried.execute import read
 from reveried.mcp import resources
@@ -129,7 +129,7 @@ async def thread_ids(call: Call, client: Client, thread: str, begins: str) -> li
 async def _newest(call: Call, project: str | None) -> list[wire.Thread]:
     def page(reader: Reader) -> wire.Page[wire.Thread]:
         window = call.services.config.context.window
-        collect = partial(usecase.newest_page, window=window, limit=COMPLETIONS, after=None)
+        collect = partial(threads.newest_page, window=window, limit=COMPLETIONS, after=None)
         return collect(reader, project=project)
 
     return (await read(call.services, call.space, page)).items

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 from msgspec.structs import replace
 
-from reverie.distill import state_text as render_and_trim_working_state
+from reverie.distill import state_text
 from reverie.errors import NotFound, ValidationError
 from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import projections, working_state
@@ -155,7 +155,7 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
         raise NotFound(f"there is no resource {uri[:200]!r}", hint="resources/list shows them")
     text = ""
     if thread and uri == STATE:
-        text = render_and_trim_working_state.render((await contexts.state(call.services, call.space, thread)).state)
+        text = state_text.render((await contexts.state(call.services, call.space, thread)).state)
     elif thread:
         text = await read(call.services, call.space, lambda reader: _notes_text(reader, thread))
     return {"uri": uri, "mimeType": "text/markdown", "text": text}

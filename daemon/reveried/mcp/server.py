@@ -65,15 +65,10 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
         not_found = request.method.startswith("resources/") and isinstance(error, NotFound)
         code = messages.RESOURCE_NOT_FOUND if not_found and not client.stateless else messages.INVALID_PARAMS
         data = {"uri": request.params.get("uri")} if not_found else {}
-        raise RpcError(code, sentence(error), **data) from None
+        raise RpcError(code, error.sentence, **data) from None
     if client.stateless and isinstance(answer, dict) and request.method not in _NOT_CACHED:
         return {**answer, **messages.FRESH}
     return answer
-
-
-def sentence(error: ReverieError) -> str:
-    """Return an error as one line of text: its message and its hint on what to do next."""
-    return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
 async def _call_tool(call: Call, client: Client, request: Request) -> Result | Question:
@@ -108,7 +103,7 @@ async def call_tool(call: Call, client: Client, request: Request) -> Result:
         caller = ToolCall(call.services, call.space, who, thread, call.idempotency, tool.name, project, begin)
         answer = await run(tool, given, caller)
     except ReverieError as error:
-        return _text_result(sentence(error), is_error=True)
+        return _text_result(error.sentence, is_error=True)
     text_result = _text_result(answer.content, is_error=answer.is_error)
     if not answer.is_error and tool.output_type is not None:
         value = orjson.loads(answer.content)

@@ -273,12 +273,11 @@ def _without_daemon(request: Request | None, number: str | int | None, error: Re
 
 def _failed(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
     """Return the answer for an error of the daemon: a tool's result, which the agent reads, else an RPC error."""
-    text = f"{error.message}; {error.hint}" if error.hint else error.message
     if request is not None and request.method == "tools/call":
-        result = {"content": [{"type": "text", "text": text}], "isError": True}
+        result = {"content": [{"type": "text", "text": error.sentence}], "isError": True}
         stateless = messages.META + "protocolVersion" in request.meta
         return messages.success(request, result, stateless=stateless)
-    return messages.failure(number, RpcError(messages.INTERNAL_ERROR, text, error=error.code))
+    return messages.failure(number, RpcError(messages.INTERNAL_ERROR, error.sentence, error=error.code))
 
 
 def _about() -> str:

@@ -24,8 +24,7 @@ from reverie.errors import Conflict, NotFound
 from reverie.files import translate_os_error, write_atomic
 from reverie.lazy_regex import lazy_regex
 from reverie.private_folder import make_private
-from reveried import __version__
-from reveried import plugin as plugin_folder
+from reveried import __version__, plugin
 from reveried.plugin import NAME
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
         return change
     for folder in stale:
         make_private(folder.parent)
-        plugin_folder.write(folder, contents)
+        plugin.write(folder, contents)
     if after is not None and after != before:
         first = None if before is None else settings_without_plugin(before)
         note(notes, place.client, before, after, first=first)
@@ -146,7 +145,7 @@ def untrusted_hooks(settings: Path) -> int:
     if f'plugins."{_PLUGIN}"' not in names:
         return 0
     trusted = [name for name in names if name.startswith(f'hooks.state."{_PLUGIN}')]
-    return max(0, len(plugin_folder.HOOKS) - len(trusted))
+    return max(0, len(plugin.HOOKS) - len(trusted))
 
 
 def _is_ours(folder: Path) -> bool:

@@ -10,7 +10,7 @@ from reverie import tokenizer, wire
 from reverie.api.contexts import Contexts
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
-from reveried.actions import contexts as actions
+from reveried.actions import contexts
 from reveried.drive import write
 from reveried.http.openapi import TEXT
 from reveried.http.route import reads, serves
@@ -27,15 +27,15 @@ async def context(call: Call) -> Reply:
     """Return the request fragment to splat into a call of the model, and what each tier costs; or one plain text."""
     query = call.query_as(wire.ContextQuery)
     if query.format == "text":
-        text = await actions.context_text(call.services, call.space, call.params["id"], query)
+        text = await contexts.context_text(call.services, call.space, call.params["id"], query)
         return Reply(body=text.encode(), media=TEXT)
-    return Reply(await actions.context(call.services, call.space, call.params["id"], query))
+    return Reply(await contexts.context(call.services, call.space, call.params["id"], query))
 
 
 @serves(Contexts.working_state)
 async def get_state(call: Call) -> wire.WorkingState:
     """Return the working state as of the thread's last message."""
-    plan = await actions.state(call.services, call.space, call.params["id"])
+    plan = await contexts.state(call.services, call.space, call.params["id"])
     return working_state.state_answer(plan.state)
 
 
@@ -43,9 +43,9 @@ async def get_state(call: Call) -> wire.WorkingState:
 @serves(Contexts.set_working_state)
 async def set_state(call: Call) -> wire.WorkingState:
     """Set the working state in the agent's own words; PUT empties the fields that are left out, PATCH keeps them."""
-    fields = actions.given_fields(call.into(wire.SetWorkingState))
+    fields = contexts.given_fields(call.into(wire.SetWorkingState))
     whole = call.method == "PUT"
-    return await actions.set_state(call.services, call.by, call.params["id"], fields, replace_all=whole)
+    return await contexts.set_state(call.services, call.by, call.params["id"], fields, replace_all=whole)
 
 
 @reads(Contexts.digest)

@@ -15,8 +15,7 @@ from reverie.errors import Conflict, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.paths import is_reserved
 from reverie.store import DocumentRecord, PendingPurge
-from reverie.usecases import documents as usecase
-from reverie.usecases import history
+from reverie.usecases import documents, history
 from reverie.usecases.agent_writes import has_words_of_person
 from reverie.usecases.authors import agent_author
 from reverie.usecases.projections import index_answer
@@ -24,7 +23,7 @@ from reveried.actions import projects
 from reveried.drive import write
 from reveried.execute import read
 from reveried.http.route import serves
-from reveried.routes.purge import purge
+from reveried.routes.purge import run_purge
 
 if TYPE_CHECKING:
     from reverie.usecases.by import By
@@ -69,8 +68,8 @@ async def list_documents(call: Call) -> wire.Page[wire.Document]:
 @serves(Documents.document)
 async def get_document(call: Call) -> wire.DocumentText:
     """Return a document with its text: the current version, or the one after the operation `at`."""
-    document = await asyncio.to_thread(_document, call, usecase.readable_path(call.params["path"]))
-    return usecase.text_answer(document)
+    document = await asyncio.to_thread(_document, call, documents.readable_path(call.params["path"]))
+    return documents.text_answer(document)
 
 
 def _document(call: Call, path: str) -> DocumentRecord:
@@ -83,8 +82,8 @@ def _document(call: Call, path: str) -> DocumentRecord:
         if at is not None:
             operation = history.operation_number(at)
             history.require(reader, operation)
-            return usecase.at_operation(reader, path, operation)
-        return usecase.get(reader, path)
+            return documents.at_operation(reader, path, operation)
+        return documents.get(reader, path)
 
 
 @serves(Documents.put_document)
@@ -98,8 +97,8 @@ async def put_document(call: Call) -> wire.Document:
         project = await projects.registered(call.services, call.by, body.project)
     who = call.who if named is None else call.agent or agent_author(named)
     by = replace(_by(call), who=who, project=project)
-    document = await write(call.services, usecase.put, by, call.params["path"], body.content, body.summary)
-    return usecase.document_answer(document)
+    document = await write(call.services, documents.put, by, call.params["path"], body.content, body.summary)
+    return documents.document_answer(document)
 
 
 @serves(Documents.patch_document)
@@ -108,7 +107,7 @@ async def patch_document(call: Call) -> wire.PatchAnswer:
     body = call.into(wire.PatchDocument)
     patches = [(one.old_text, one.new_text) for one in body.patches]
     sent = [old for old, _ in patches]
-    document = await write(call.services, usecase.patch, _by(call), call.params["path"], patches, sent)
+    document = await write(call.services, documents.patch, _by(call), call.params["path"], patches, sent)
     return wire.PatchAnswer(applied_count=document.applied_count, etag=document.sha256, version=document.version)
 
 
@@ -116,23 +115,23 @@ async def patch_document(call: Call) -> wire.PatchAnswer:
 async def append_entry(call: Call) -> wire.Document:
     """Append an entry to a document."""
     body = call.into(wire.AppendEntry)
-    document = await write(call.services, usecase.append, _by(call), call.params["path"], body.entry, body.summary)
-    return usecase.document_answer(document)
+    document = await write(call.services, documents.append, _by(call), call.params["path"], body.entry, body.summary)
+    return documents.document_answer(document)
 
 
 @serves(Documents.insert_lines)
 async def insert_lines(call: Call) -> wire.Document:
     """Insert lines after a line of a document."""
     body = call.into(wire.InsertLines)
-    document = await write(call.services, usecase.insert, _by(call), call.params["path"], body.line, body.text)
-    return usecase.document_answer(document)
+    document = await write(call.services, documents.insert, _by(call), call.params["path"], body.line, body.text)
+    return documents.document_answer(document)
 
 
 @serves(Documents.move_document)
 async def move_document(call: Call) -> wire.DocumentsMoved:
     """Move a document, or a folder with every document below it; memories keep their ids."""
     path, to = call.params["path"], call.into(wire.MoveDocument).to
-    return await write(call.services, usecase.move, call.by, path, to)
+    return await write(call.services, documents.move, call.by, path, to)
 
 
 @serves(Documents.delete_document)
@@ -146,12 +145,12 @@ async def delete_document(call: Call) -> wire.DocumentDeleted:
                 hint="leave `purge` and If-Match out, or delete its documents one by one",
                 field="folder",
             )
-        return await write(call.services, usecase.delete_folder, call.by, call.params["path"])
+        return await write(call.services, documents.delete_folder, call.by, call.params["path"])
     try:
         if query.purge:
-            return await _purge_document(call, usecase.writable_path(call.params["path"]))
+            return await _purge_document(call, documents.writable_path(call.params["path"]))
         await _require_read(call)
-        return await write(call.services, usecase.delete, _by(call), call.params["path"])
+        return await write(call.services, documents.delete, _by(call), call.params["path"])
     except ValidationError as error:
         if error.details.get("reason") != "suffix":
             raise
@@ -167,7 +166,7 @@ async def _require_read(call: Call) -> None:
     """
     if call.agent is None or _if_match(call) is not None:
         return
-    path = usecase.writable_path(call.params["path"])
+    path = documents.writable_path(call.params["path"])
     await call.services.sync_service.read_saves(call.space, {path})
     with call.services.store.reader(call.space) as reader:
         document = reader.load(DocumentRecord, (path,))
@@ -183,8 +182,8 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
     """Purge a document with its memories and every version, also one that was deleted before."""
     if_match = _if_match(call)
     if if_match is not None:
-        await read(call.services, call.space, lambda reader: usecase.require_version(reader, path, if_match))
-    purged = await purge(call, PendingPurge("document", path))
+        await read(call.services, call.space, lambda reader: documents.require_version(reader, path, if_match))
+    purged = await run_purge(call, PendingPurge("document", path))
     return wire.DocumentDeleted(path=path, operation=purged.operation, memories=purged.memories, purged=purged)
 
 

@@ -9,8 +9,8 @@ from reverie import cron_expression, wire
 from reverie.api.dreams import Dreams
 from reverie.errors import Forbidden
 from reverie.store import DreamRecord
-from reverie.usecases import dream
-from reveried.actions import dream as action_dream
+from reverie.usecases import dream as use_dream
+from reveried.actions import dream
 from reveried.http.route import reads, serves
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
@@ -25,7 +25,7 @@ async def start(call: Call) -> Reply:
     """Dream about what changed since the last dream; a dry run decides and writes nothing."""
     request = call.into(wire.StartDream)
     work = partial(
-        action_dream.dream,
+        dream.dream,
         call.services,
         call.by,
         trigger="manual",
@@ -38,10 +38,10 @@ async def start(call: Call) -> Reply:
 @reads(Dreams.dreams)
 def list_dreams(reader: Reader, call: Call) -> wire.Page[wire.DreamRecord]:
     """List past dreams, newest first."""
-    return record_page(reader, call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
+    return record_page(reader, call, DreamRecord, lambda _, record: use_dream.dream_answer(record), newest_first=True)
 
 
-reads(Dreams.dream_record)(lambda reader, call: dream.get(reader, call.params["id"]))
+reads(Dreams.dream_record)(lambda reader, call: use_dream.get(reader, call.params["id"]))
 
 
 @serves(Dreams.schedules)

@@ -11,10 +11,9 @@ from reverie.api.history import Events, History
 from reverie.decode import mapped
 from reverie.errors import CursorExpired, Forbidden, ValidationError
 from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
-from reverie.usecases import documents
-from reverie.usecases import history as usecase
-from reverie.usecases import undo as undoing
-from reveried.actions import undo as action_undo
+from reverie.usecases import documents, history
+from reverie.usecases import undo as use_undo
+from reveried.actions import undo
 from reveried.drive import write
 from reveried.execute import read
 from reveried.http.route import reads, serves
@@ -35,28 +34,28 @@ HEARTBEAT_S = 15.0  # a comment line after so long without events
 @reads(History.operations)
 def list_operations(reader: Reader, call: Call) -> wire.Page[wire.Operation]:
     """Return the operations, newest first."""
-    return record_page(reader, call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True)
+    return record_page(reader, call, OperationRecord, history.operation_answer, numbered=True, newest_first=True)
 
 
 @reads(History.operation)
 def get_operation(reader: Reader, call: Call) -> wire.Operation:
     """Return one operation."""
-    return usecase.operation_answer(reader, usecase.get(reader, usecase.operation_number(call.params["id"])))
+    return history.operation_answer(reader, history.get(reader, history.operation_number(call.params["id"])))
 
 
 @serves(History.undo)
-async def undo(call: Call) -> wire.UndoAnswer:
+async def undo_operation(call: Call) -> wire.UndoAnswer:
     """Revert an operation by a new one. An agent's token reverts operations of that agent alone."""
-    seq = usecase.operation_number(call.params["id"])
+    seq = history.operation_number(call.params["id"])
     if call.agent is not None:
         # What a person has decided or forgotten would otherwise come back at the wish of a text that an agent reads.
-        operation = await read(call.services, call.space, lambda reader: usecase.get(reader, seq))
+        operation = await read(call.services, call.space, lambda reader: history.get(reader, seq))
         if operation.who != call.agent:
             raise Forbidden(
                 f"operation {seq} is by {operation.who}, and an agent's token undoes its own operations alone",
                 hint=f"a person undoes it: reverie undo {seq}, without the agent's token",
             )
-    return await write(call.services, undoing.undo, call.by, seq, call.services.redactor)
+    return await write(call.services, use_undo.undo, call.by, seq, call.services.redactor)
 
 
 @serves(History.rollback)
@@ -69,17 +68,17 @@ async def rollback(call: Call) -> wire.RollbackAnswer:
         )
     body = call.into(wire.Rollback)
     path = None if body.path is None else documents.readable_path(body.path)
-    seq = usecase.operation_number(body.operation)
-    return await action_undo.rollback(call.services, call.by, seq, path=path, memory=body.memory)
+    seq = history.operation_number(body.operation)
+    return await undo.rollback(call.services, call.by, seq, path=path, memory=body.memory)
 
 
 @reads(History.document_history)
 def versions(reader: Reader, call: Call) -> wire.Page[wire.DocumentVersion]:
     """Return every version of a document, oldest first, each with the operation that wrote it."""
-    return usecase.document_versions(reader, documents.readable_path(call.params["path"]))
+    return history.document_versions(reader, documents.readable_path(call.params["path"]))
 
 
-reads(History.difference)(lambda reader, call: usecase.difference(reader, call.query_as(wire.DifferenceQuery)))
+reads(History.difference)(lambda reader, call: history.difference(reader, call.query_as(wire.DifferenceQuery)))
 
 
 @reads(History.archives)
@@ -92,7 +91,7 @@ def list_archives(reader: Reader, call: Call) -> wire.Page[wire.Archive]:
 def get_archive(reader: Reader, call: Call) -> Reply:
     """Return the canonical bytes of an archive; the address is their SHA-256."""
     address = call.params["sha256"]
-    return Reply(body=usecase.archive_body(reader, address), headers={"etag": f'"{address}"'})
+    return Reply(body=history.archive_body(reader, address), headers={"etag": f'"{address}"'})
 
 
 @serves(Events.stream)

@@ -16,9 +16,9 @@ from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
 from reverie.store import DistillationRecord
-from reverie.usecases import distill, threads
-from reveried.actions import distill as distill_actions
-from reveried.actions import learn as learn_actions
+from reverie.usecases import distill as use_distill
+from reverie.usecases import threads
+from reveried.actions import distill, learn
 from reveried.http.route import reads, serves
 from reveried.models.ask import prepared
 from reveried.models.transport import request_tokens
@@ -42,7 +42,7 @@ def summaries(reader: Reader, call: Call) -> wire.Page[wire.PastDistillation]:
         reader,
         call,
         DistillationRecord,
-        lambda _, distillation: distill.past_answer(distillation),
+        lambda _, distillation: use_distill.past_answer(distillation),
         prefix=(thread.id,),
         numbered=True,
     )
@@ -53,7 +53,7 @@ async def distill_thread(call: Call) -> Reply:
     """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
     budget = call.into(wire.DistillRequest).token_budget
     require_thread(call)
-    work = partial(distill_actions.distill, call.services, call.by, call.params["id"], token_budget=budget)
+    work = partial(distill.distill, call.services, call.by, call.params["id"], token_budget=budget)
     return await jobs.start_job(call, "distill", work)
 
 
@@ -62,7 +62,7 @@ async def model_requests(call: Call) -> wire.ModelRequests:
     """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
     require_thread(call)
     reflect = call.query_as(wire.ModelRequestsQuery).reflect
-    requests = await distill_actions.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
+    requests = await distill.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
     items = [
         mapped(
             request,
@@ -78,13 +78,13 @@ async def model_requests(call: Call) -> wire.ModelRequests:
 
 @serves(Threads.learn)
 @serves(Threads.reflect)
-async def learn(call: Call) -> Reply:
+async def learn_thread(call: Call) -> Reply:
     """Learn memories from the thread's messages since the last time; to reflect, a model changes the memory files."""
     reflects = call.path.endswith("/reflect")
     require_thread(call)
     if reflects:
-        learn_actions.require_tools(call.services)
-    work = partial(learn_actions.learn, call.services, call.by, call.params["id"], reflect=reflects)
+        learn.require_tools(call.services)
+    work = partial(learn.learn, call.services, call.by, call.params["id"], reflect=reflects)
     return await jobs.start_job(call, "reflect" if reflects else "learn", work)
 
 

@@ -59,7 +59,7 @@ def _parsed(body: bytes) -> Any:
     try:
         check_json(body)
     except ValidationError as error:
-        raise RpcError(messages.PARSE_ERROR, server.sentence(error)) from None
+        raise RpcError(messages.PARSE_ERROR, error.sentence) from None
     return messages.parsed(body)
 
 
@@ -123,7 +123,7 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
     except RpcError as error:
         return _failure(number, error, stateless=stateless)
     except ReverieError as error:
-        wrapped = RpcError(messages.INTERNAL_ERROR, server.sentence(error), error=error.code)
+        wrapped = RpcError(messages.INTERNAL_ERROR, error.sentence, error=error.code)
         return _failure(number, wrapped, stateless=stateless)
 
 

@@ -16,9 +16,8 @@ from reverie.documents.layout import type_of_blocks
 from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
-from reverie.usecases import memories as usecase
-from reverie.usecases import purge_targets as purging
-from reverie.usecases import review
+from reverie.usecases import memories as use_memories
+from reverie.usecases import purge_targets, review
 from reverie.usecases.authors import ANY_AGENT
 from reveried.actions import memories, projects
 from reveried.actions.search import search_space
@@ -27,7 +26,7 @@ from reveried.execute import read
 from reveried.http.route import reads, serves
 from reveried.http.types import Reply
 from reveried.routes.pagination import record_page
-from reveried.routes.purge import purge
+from reveried.routes.purge import run_purge
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -62,10 +61,10 @@ async def list_memories(call: Call) -> wire.MemoryPage:
 
 
 def _answer(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
-    return usecase.memory_answer(call.services.accesses.with_access(reader, record))
+    return use_memories.memory_answer(call.services.accesses.with_access(reader, record))
 
 
-reads(Memories.memory)(lambda reader, call: _answer(call, reader, usecase.get(reader, call.params["id"])))
+reads(Memories.memory)(lambda reader, call: _answer(call, reader, use_memories.get(reader, call.params["id"])))
 
 
 @serves(Memories.remember)
@@ -82,9 +81,9 @@ async def create(call: Call) -> Reply:
         fields=tuple(redacted["fields"].items()),
         project="" if body.project is None else await projects.registered(call.services, call.by, body.project),
     )
-    record = await write(call.services, usecase.remember, _by(call, body), candidate, body.document)
+    record = await write(call.services, use_memories.remember, _by(call, body), candidate, body.document)
     # From the write and not from the store: another caller, or a person's save, may have deleted it again meanwhile.
-    answer = mapped(usecase.memory_answer(record), wire.RememberedMemory, existed=record.existed)
+    answer = mapped(use_memories.memory_answer(record), wire.RememberedMemory, existed=record.existed)
     return Reply(
         answer, status=200 if record.existed else 201, headers={"location": f"/v1/memories/{quote(record.id)}"}
     )
@@ -108,7 +107,7 @@ async def change(call: Call) -> wire.Memory:
     """Change the content or the tags of a memory; of its document nothing else changes but summary and day."""
     body = call.into(wire.ChangeMemory)
     record = await write(
-        call.services, usecase.change, _by(call, body), call.params["id"], content=body.content, tags=body.tags
+        call.services, use_memories.change, _by(call, body), call.params["id"], content=body.content, tags=body.tags
     )
     with call.services.store.reader(call.space) as reader:
         return _answer(call, reader, record)
@@ -119,13 +118,13 @@ async def forget(call: Call) -> wire.MemoryDeleted:
     """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
     memory_id = call.params["id"]
     if not call.query_as(wire.PurgeQuery).purge:
-        return await write(call.services, usecase.forget, call.by, memory_id)
-    document = await read(call.services, call.space, lambda reader: purging.document_of(reader, memory_id))
-    purged = await purge(call, PendingPurge("memory", memory_id))
+        return await write(call.services, use_memories.forget, call.by, memory_id)
+    document = await read(call.services, call.space, lambda reader: purge_targets.document_of(reader, memory_id))
+    purged = await run_purge(call, PendingPurge("memory", memory_id))
     return wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged)
 
 
-reads(Memories.memory_history)(lambda reader, call: usecase.history(reader, call.params["id"]))
+reads(Memories.memory_history)(lambda reader, call: use_memories.history(reader, call.params["id"]))
 
 
 @serves(Memories.recall, once=True)
@@ -134,7 +133,7 @@ async def recall(call: Call) -> wire.RecallAnswer:
     body = call.into(wire.RecallRequest)
     selection = await projects.selected(call.services, call.space, body)
     answer = await memories.recall(call.services, call.space, body, selection.visible)
-    return usecase.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
+    return use_memories.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
 
 
 @serves(Search.search, once=True)

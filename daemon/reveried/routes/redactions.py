@@ -11,7 +11,7 @@ from reverie import wire
 from reverie.api.redactions import Redactions
 from reverie.errors import ValidationError
 from reverie.redact import RULES
-from reverie.usecases import redactions
+from reverie.usecases import redactions as use_redactions
 from reveried.actions.projects import known_project
 from reveried.execute import read
 from reveried.http.route import serves
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @serves(Redactions.redactions)
 async def list_redactions(call: Call) -> wire.RedactionsPage:
     """Return the values that were replaced, without the values, those first that were found last."""
-    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+    from reveried.actions import redactions  # noqa: PLC0415 - rarely called
 
     query = call.query_as(wire.RedactionsQuery)
     project = None
@@ -32,8 +32,10 @@ async def list_redactions(call: Call) -> wire.RedactionsPage:
         if project is None:  # a folder that no thread has worked in
             return wire.RedactionsPage([])
     allow = call.services.keeper.allow
-    page = await read(call.services, call.space, partial(redactions.listed, query=query, project=project, allow=allow))
-    return replace(page, since=actions.since(call.services), allow=allow if call.is_owner else [])
+    page = await read(
+        call.services, call.space, partial(use_redactions.listed, query=query, project=project, allow=allow)
+    )
+    return replace(page, since=redactions.since(call.services), allow=allow if call.is_owner else [])
 
 
 _owned = partial(
@@ -45,17 +47,17 @@ _owned = partial(
 @_owned(Redactions.allow_redactions)
 async def allow(call: Call) -> wire.Allowed:
     """Leave from now on what is named, and restore the texts that have transcripts."""
-    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+    from reveried.actions import redactions  # noqa: PLC0415 - rarely called
 
-    return await actions.allow(call.services, _entry(call), who=call.who)
+    return await redactions.allow(call.services, _entry(call), who=call.who)
 
 
 @_owned(Redactions.disallow_redactions)
 async def disallow(call: Call) -> wire.Allowed:
     """Take again what was allowed, also from the texts that have it by now."""
-    from reveried.actions import redactions as actions  # noqa: PLC0415 - rarely called
+    from reveried.actions import redactions  # noqa: PLC0415 - rarely called
 
-    return await actions.disallow(call.services, _entry(call), who=call.who)
+    return await redactions.disallow(call.services, _entry(call), who=call.who)
 
 
 def _entry(call: Call) -> str:

@@ -12,7 +12,7 @@ from reverie.api.runs import Runs
 from reverie.decode import mapped
 from reverie.errors import ValidationError
 from reverie.store import RunRecord
-from reverie.usecases import runs as usecase
+from reverie.usecases import runs as use_runs
 from reveried.actions import runs
 from reveried.drive import write
 from reveried.execute import read
@@ -42,24 +42,24 @@ def list_runs(reader: Reader, call: Call) -> wire.Page[wire.Run]:
             continue
         if len(items) == query.limit:
             return wire.Page(items, items[-1].id)
-        items.append(usecase.answer(reader, record))
+        items.append(use_runs.answer(reader, record))
     return wire.Page(items)
 
 
 @reads(Runs.run)
 def get_run(reader: Reader, call: Call) -> wire.Run:
     """Return one run with its files and, once it has ended, its result."""
-    return usecase.answer(reader, usecase.get(reader, call.params["id"]))
+    return use_runs.answer(reader, use_runs.get(reader, call.params["id"]))
 
 
 @serves(Runs.put_run_file)
 async def put_file(call: Call) -> wire.RunFile:
     """Store a file that the agent wrote during a run, whole; of a binary or very large one a note."""
     body = call.into(wire.PutRunFile)
-    record = usecase.file_record(
+    record = use_runs.file_record(
         call.params["path"], _bytes(body), agent=call.agent, source="api", at=call.services.clock()
     )
-    stored = await write(call.services, usecase.put_file, call.by, call.params["id"], record)
+    stored = await write(call.services, use_runs.put_file, call.by, call.params["id"], record)
     return mapped(stored, wire.RunFile)
 
 
@@ -79,7 +79,7 @@ def _bytes(body: wire.PutRunFile) -> bytes:
 @reads(Runs.run_file)
 def get_file(reader: Reader, call: Call) -> wire.RunFileText:
     """Return a file of a run with its content."""
-    return mapped(usecase.get_file(reader, call.params["id"], call.params["path"]), wire.RunFileText)
+    return mapped(use_runs.get_file(reader, call.params["id"], call.params["path"]), wire.RunFileText)
 
 
 @serves(Runs.put_working_memory)
@@ -90,7 +90,7 @@ async def put_working_memory(call: Call) -> wire.Run:
         key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
         for key, value in body.entries.items()
     }
-    await write(call.services, usecase.put_working_memory, call.by, call.params["id"], entries)
+    await write(call.services, use_runs.put_working_memory, call.by, call.params["id"], entries)
     return await _answer(call, call.params["id"])
 
 
@@ -107,4 +107,4 @@ async def context(call: Call) -> wire.RunContext:
 
 
 async def _answer(call: Call, run: str) -> wire.Run:
-    return await read(call.services, call.space, lambda reader: usecase.answer(reader, usecase.get(reader, run)))
+    return await read(call.services, call.space, lambda reader: use_runs.answer(reader, use_runs.get(reader, run)))

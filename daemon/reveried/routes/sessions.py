@@ -13,8 +13,7 @@ from reverie.api.spaces import Spaces
 from reverie.api.tools import Doors
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
 from reverie.usecases import imported, privacy, resume_text
-from reveried.actions import contexts, hooks
-from reveried.actions import sessions as actions
+from reveried.actions import contexts, hooks, sessions
 from reveried.execute import decide
 from reveried.http.route import reads, serves
 from reveried.http.types import Reply
@@ -64,16 +63,16 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
 @serves(Sessions.start_session, once=True)
 async def begin(call: Call) -> wire.Session:
     """Record a session that begins or continues, and import its transcript from now on."""
-    return await actions.begin(call.services, call.space, call.into(wire.StartSession), agent=call.agent)
+    return await sessions.begin(call.services, call.space, call.into(wire.StartSession), agent=call.agent)
 
 
 @serves(Sessions.end_session, once=True)
 async def end(call: Call) -> wire.Session:
     """Record the end of a session."""
-    return await actions.end(call.services, call.space, call.params["client"], call.params["session"])
+    return await sessions.end(call.services, call.space, call.params["client"], call.params["session"])
 
 
-reads(Sessions.sessions)(lambda reader, call: actions.listed(reader, call.query_as(wire.SessionsQuery)))
+reads(Sessions.sessions)(lambda reader, call: sessions.listed(reader, call.query_as(wire.SessionsQuery)))
 
 
 @serves(Sessions.compact_conversation)
@@ -88,7 +87,7 @@ async def prepare_compaction(call: Call) -> None:
     call.services.compute.prepare()
 
 
-reads(Spaces.privacy)(lambda reader, _: actions.privacy_answer(privacy.settings(reader)))
+reads(Spaces.privacy)(lambda reader, _: sessions.privacy_answer(privacy.settings(reader)))
 
 
 @serves(Spaces.change_privacy)
@@ -99,7 +98,7 @@ async def change_privacy(call: Call) -> wire.Privacy:
         raise Forbidden("An agent may not change what a person keeps out.", hint="Ask the person to run the command.")
     if request == wire.ChangePrivacy():
         raise ValidationError("nothing is to be changed", hint="give `paused`, `ignore` or `unignore`")
-    return await actions.change_privacy(call.services, call.by, request)
+    return await sessions.change_privacy(call.services, call.by, request)
 
 
 @serves(Doors.hook)

@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.api.spaces import Spaces
 from reverie.decode import mapped
 from reverie.store import SYSTEM_SPACE
-from reverie.usecases import projects as usecase_projects
+from reverie.usecases import projects as use_projects
 from reverie.usecases import spaces
 from reveried.actions.projects import known_project, sort
 from reveried.drive import commit, write
@@ -105,7 +105,7 @@ async def list_projects(call: Call) -> wire.Page[wire.Project]:
 
 def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
     """Return a page of the projects, with the number of their threads and memories."""
-    threads, memories = usecase_projects.counts(reader)
+    threads, memories = use_projects.counts(reader)
     projects = [
         mapped(
             project,
@@ -115,7 +115,7 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
             joined=project.joined or None,
             joined_in=str(project.joined_in) if project.joined_in else None,
         )
-        for project in sorted(usecase_projects.known(reader), key=lambda project: project.name)
+        for project in sorted(use_projects.known(reader), key=lambda project: project.name)
         if project.name > (query.after or "") and only in {None, project.name}
     ]
     return wire.Page(projects[: query.limit], projects[query.limit - 1].name if len(projects) > query.limit else None)

@@ -9,14 +9,14 @@ from reverie import wire
 from reverie.api.threads import Threads
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
-from reverie.usecases import message_pages, threads
-from reverie.usecases import rewind as rewinds
-from reveried.actions import imports, pages, projects, trust
-from reveried.actions import threads as actions
+from reverie.usecases import message_pages
+from reverie.usecases import rewind as use_rewind
+from reverie.usecases import threads as use_threads
+from reveried.actions import imports, pages, projects, threads, trust
 from reveried.drive import commit, write
 from reveried.execute import read
 from reveried.http.route import reads, serves
-from reveried.routes.purge import purge
+from reveried.routes.purge import run_purge
 from reveried.supervise import failures_logged
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 async def create(call: Call) -> wire.Thread:
     """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
     request = call.into(wire.CreateThread)
-    return await actions.create(call.services, call.by, request, agent=call.agent_of(request.agent))
+    return await threads.create(call.services, call.by, request, agent=call.agent_of(request.agent))
 
 
 @serves(Threads.threads)
@@ -41,7 +41,7 @@ async def list_threads(call: Call) -> wire.Page[wire.Thread]:
         project = await projects.known_project(call.services, call.space, query.project)
         if project is None:  # a folder that no thread has worked in
             return wire.Page[wire.Thread]([])
-    page = threads.newest_page if query.order == "newest" else threads.page
+    page = use_threads.newest_page if query.order == "newest" else use_threads.page
     collect = partial(page, window=window, limit=query.limit, after=query.after, project=project, main=query.main)
     return await read(call.services, call.space, collect)
 
@@ -49,14 +49,14 @@ async def list_threads(call: Call) -> wire.Page[wire.Thread]:
 @reads(Threads.thread)
 def get_thread(reader: Reader, call: Call) -> wire.Thread:
     """Return one thread."""
-    return threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window)
+    return use_threads.thread_answer(use_threads.get(reader, call.params["id"]), call.services.config.context.window)
 
 
 @serves(Threads.change_thread)
 async def change_thread(call: Call) -> wire.Thread:
     """Change a thread's title or project; what it was opened with stays."""
     request = call.into(wire.ChangeThread)
-    return await actions.change(call.services, call.by, call.params["id"], request)
+    return await threads.change(call.services, call.by, call.params["id"], request)
 
 
 @serves(Threads.delete_thread)
@@ -78,7 +78,7 @@ async def delete_thread(call: Call) -> wire.ThreadDeleted:
         _forget(call, thread_id, int(answer.operation or 0))
         return answer
     while True:
-        step = await commit(call.services, threads.delete_step, call.by, thread_id)
+        step = await commit(call.services, use_threads.delete_step, call.by, thread_id)
         if step.value.done:
             break
     _forget(call, thread_id, step.operation or 0)
@@ -97,7 +97,7 @@ async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
     """Purge a thread, also one that was deleted before and of which history or archives remain."""
     with call.services.store.reader(call.space) as reader:
         thread = reader.load(ThreadRecord, (target.key,))
-    purged = await purge(call, target)
+    purged = await run_purge(call, target)
     messages = 0 if thread is None else thread.message_count
     return wire.ThreadDeleted(id=target.key, messages=messages, operation=purged.operation, purged=purged)
 
@@ -106,7 +106,7 @@ async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
 async def append(call: Call) -> wire.Appended:
     """Append messages; a thread that has grown past its threshold is distilled at once."""
     thread, request = call.params["id"], call.into(wire.AppendMessages)
-    answer = await actions.append(call.services, call.by, thread, request, size=len(call.body))
+    answer = await threads.append(call.services, call.by, thread, request, size=len(call.body))
     said = ((message.content, message.at) for message in request.messages)
     with failures_logged("attribution", thread=thread):  # the messages are committed
         await trust.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
@@ -140,7 +140,7 @@ async def rewind(call: Call) -> wire.Rewound:
     services, thread, request = call.services, call.params["id"], call.into(wire.RewindThread)
     answer = await write(
         services,
-        rewinds.rewind,
+        use_rewind.rewind,
         call.by,
         thread,
         request.to_seq,

@@ -40,8 +40,7 @@ async def _run_memory_command(given: Mapping[str, Any], call: ToolCall) -> wire.
         except ReverieError as error:
             if error.status >= SERVER_ERROR:
                 raise
-            text = f"{error.message}; {error.hint}" if error.hint else error.message
-            return wire.ToolAnswer(content=text, is_error=True)
+            return wire.ToolAnswer(content=error.sentence, is_error=True)
 
     return await answer_once(call.services, call.space, call.idempotency, work, wire.ToolAnswer)
 
@@ -136,7 +135,7 @@ async def _put(call: ToolCall, name: str, text: str, document: DocumentRecord | 
         read = "" if document is None else document.sha256
         await write(call.services, documents.put, _by(call, project_of(call, path), read), path, text)
     except (TooLarge, ValidationError) as error:
-        raise MemoryToolError(f"{error.message}; {error.hint}") from None
+        raise MemoryToolError(error.sentence) from None
 
 
 def _by(call: ToolCall, project: str = PERSON, if_match: str | None = None) -> By:

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, failure_of
-from reverie.usecases import projections, purge_steps
-from reverie.usecases import sync as syncing
+from reverie.usecases import projections, purge_steps, sync
 from reverie.usecases.by import By
 from reveried.locks import keyed_lock
 from reveried.log import logger
@@ -204,7 +203,7 @@ class SyncService:
             root = await before.in_thread(before.to_accept)
             if root is None:
                 return
-            await self._submit(syncing.reset_baselines.write(By(space, "sync"), root))
+            await self._submit(sync.reset_baselines.write(By(space, "sync"), root))
             self._folders[space] = accepted = self._new_folder(space, self.root_of(space))
             accepted.late.take_over(before.late)
             await before.in_thread(before.close)

@@ -35,7 +35,7 @@ _TOPIC = "- Worked on: "
 
 
 class Extractive:
-    """A `Distiller` without a model: the same messages give the same result in every process.
+    """The distiller without a model: the same messages give the same result in every process.
 
     It keeps what it read out of the last messages: asked about the same tuple again, it does not read it again.
     """

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from reverie import tokenizer
 from reverie.context.inputs import Limits, Parts
 from reverie.context.text import render
-from reverie.distill import state_text as render_and_trim_working_state
-from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill import state_text, summary_text
 from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import typed_by_person
 from reverie.errors import ModelFailed
@@ -56,7 +55,7 @@ def context_of(entries: Sequence[Entry], max_tokens: int) -> Context:
     stored = [opened_entry("transcript", entry.seq, seal(entry_record(entry), redactor).data) for entry in entries]
     messages = tuple(message for message in main_line(stored) if not message.rewound)
     parts = Parts(
-        state=render_and_trim_working_state.render(Extractive().working_state(with_asides(messages, stored))),
+        state=state_text.render(Extractive().working_state(with_asides(messages, stored))),
         messages=messages,
         model=model_of(stored),
     )
@@ -91,12 +90,12 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
     packed = distillation.summary
     if ask is not None:
         redactor = Redactor()
-        work = SummaryWork.of(said, redactor.text(summary_format_and_line_choice_by_novelty.render(packed)), redactor)
+        work = SummaryWork.of(said, redactor.text(summary_text.render(packed)), redactor)
         answer = ask(work.request)
         with suppress(ModelFailed):
             if answer is not None:
                 packed = work.summary(Outcome(answer), number, room)
-    return tokenizer.truncate(summary_format_and_line_choice_by_novelty.render(packed) + memories, max_tokens)
+    return tokenizer.truncate(summary_text.render(packed) + memories, max_tokens)
 
 
 def _candidates_of(messages: list[Message], ask: Callable[[ModelRequest], ModelAnswer | None]) -> tuple[Candidate, ...]:

@@ -198,7 +198,7 @@ class Store:
             # What was committed is on disk. Without room the guard stays behind, which is safe; a disk that cannot
             # write 256 bytes in place is not to be trusted with the next commit.
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                self._failed = StorageFailed(f"the anchor cannot be written: {error}", hint="look at the disk")
+                self._failed = StorageFailed(f"the rollback guard cannot be written: {error}", hint="look at the disk")
 
     def copy_to(self, fd: int) -> None:
         """Write a compacted copy of everything committed to an open file; `backup` also checks the copy.

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from reverie.documents.layout import session_of
 from reverie.store import DocumentRecord, Kind, MemoryRecord
-from reverie.usecases import memories as memory_changes
-from reverie.usecases import review
+from reverie.usecases import memories, review
 from reverie.usecases.by import ENGINE, By, writes
 from reverie.usecases.forgotten_writes import HeldForPerson, forgotten_again
 
@@ -52,4 +51,4 @@ def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]
     for memory, candidate in held:
         waiting = review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
         review.keep_waiting(writer, [waiting])
-        memory_changes.remove(writer, ENGINE, memory)
+        memories.remove(writer, ENGINE, memory)

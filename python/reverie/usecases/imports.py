@@ -21,10 +21,7 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor, Taken
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, seal
 from reverie.store.codec import verified_sealed
-from reverie.usecases import imported as imported_threads
-from reverie.usecases import inherited_notes as inherited
-from reverie.usecases import privacy, redactions, threads
-from reverie.usecases import window as context_usage
+from reverie.usecases import imported, inherited_notes, privacy, redactions, threads, window
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.entries import ENTRY_NAMES, entry_record
 from reverie.usecases.git_remote import remote_of
@@ -99,7 +96,7 @@ class Opening:
     project: str | None = None
     moves: bool = False
     index: str | None = None
-    seed: inherited.Seed = field(default_factory=inherited.Seed)
+    seed: inherited_notes.Seed = field(default_factory=inherited_notes.Seed)
 
 
 class ChunkPlan(msgspec.Struct):
@@ -150,12 +147,12 @@ def begin(to: Writer, _: By, client: str, session: str, source: str | None, *, a
     Ids are derived from client and session, so every caller that imports the session reaches the same thread. Raises
     Conflict for one that a person deleted; with `again` it is created anew, and its import starts over.
     """
-    import_id = imported_threads.import_id(client, session)
-    thread = imported_threads.thread_id(client, session)
+    import_id = imported.import_id(client, session)
+    thread = imported.thread_id(client, session)
     here = to.load(ImportRecord, (import_id,))
     if here is not None and here.forgotten is not None:
         if not again:
-            raise imported_threads.refusal()
+            raise imported.refusal()
         here = None
     is_new = not to.exists(Kind.THREAD, (thread,))
     if here is not None and not is_new:
@@ -182,7 +179,7 @@ def position(reader: Reader, import_id: str) -> ImportRecord:
     if here is None:
         raise NotFound(f"no import is called {import_id!r}", hint="begin one with POST /v1/imports")
     if here.forgotten is not None:
-        raise imported_threads.refusal()
+        raise imported.refusal()
     return here
 
 
@@ -298,9 +295,9 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
-            plan.usage_tokens, plan.tokens_at_usage = context_usage.tokens_of(entry.usage), live
+            plan.usage_tokens, plan.tokens_at_usage = window.tokens_of(entry.usage), live
         if plan.title is None and entry.role == "user":
-            plan.title = imported_threads.title_of(_text(entry.content))
+            plan.title = imported.title_of(_text(entry.content))
 
 
 def model_of(entries: Iterable[Entry]) -> str | None:
@@ -388,7 +385,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         return
     thread = threads.get(writer, thread_id)
     if thread.last_seq == 0:
-        inherited.put(writer, thread_id, opening.seed)
+        inherited_notes.put(writer, thread_id, opening.seed)
         thread = replace(thread, index=opening.index, carried=[note.id for note in opening.seed.notes])
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
     redactions.note(writer, (redactions.Found(one, ("thread", thread_id, first + index)) for index, one in plan.taken))

@@ -27,8 +27,8 @@ from reverie.distill.own_words import typed_by_person, typed_words
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ModelFailed
-from reverie.language_model import consolidation as consolidating
 from reverie.language_model import extraction
+from reverie.language_model.consolidation import DELETED_SHARE_MAX, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages import Nearby, neighbourhood
 from reverie.language_model.pages import PAGES_MAX, SourceEntry, Speaker, pages_of
 from reverie.lazy_regex import lazy_regex
@@ -216,7 +216,7 @@ class _Consolidation:
         # Beside candidates without any memory there is nothing to weigh: no model is asked about them.
         self._pages = [page for page in pages if page.memories]
         self._alone = [index for page in pages if not page.memories for index in page.indexes]
-        self._asked = [consolidating.consolidate_request(page, candidates, tier, wrong) for page in self._pages]
+        self._asked = [consolidate_request(page, candidates, tier, wrong) for page in self._pages]
 
     def unanswered(self) -> list[ModelRequest]:
         """Return the requests without an answer so far."""
@@ -231,14 +231,12 @@ class _Consolidation:
         for page, request in zip(self._pages, self._asked, strict=True):
             outcome = self._work.outcomes[request.id]
             try:
-                answers.append(
-                    consolidating.consolidated(outcome, page, self._candidates, redact=redact, wrong=self._wrong)
-                )
+                answers.append(consolidated(outcome, page, self._candidates, redact=redact, wrong=self._wrong))
             except ModelFailed as error:
                 notes.append(_by_rule(error.reason, error.message))
                 undecided += page.indexes
         deleted = sum(isinstance(change, Delete) for answer in answers for change in answer.memories.values())
-        if deleted > consolidating.DELETED_SHARE_MAX * len(self._existing):
+        if deleted > DELETED_SHARE_MAX * len(self._existing):
             notes.append(
                 _by_rule(
                     "too many deletions",

@@ -28,7 +28,7 @@ from reverie.importers import detect
 from reverie.models import DATE_CHARS, MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord
 from reverie.usecases import consolidation, thread_projects
-from reverie.usecases import projects as usecase_projects
+from reverie.usecases import projects as use_projects
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemorySnapshot
 from reverie.usecases.memories import record_of
@@ -95,7 +95,7 @@ def set_projects(to: Writer, _: By, names: Mapping[str, str]) -> None:
 
 def threads_of(reader: Reader, names: Container[str]) -> dict[str, str]:
     """Return thread and project of each thread whose project is among `names`."""
-    threads = ((thread.id, usecase_projects.of_thread(thread)) for _, thread in reader.records(ThreadRecord))
+    threads = ((thread.id, use_projects.of_thread(thread)) for _, thread in reader.records(ThreadRecord))
     return {thread: project for thread, project in threads if project is not None and project in names}
 
 
@@ -105,7 +105,7 @@ def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapp
     `names` are the projects that threads have by their `folders_of`. A project without folders and remotes, which is
     named as its threads' folders are, has lost its folders to the one that all of these threads have now.
     """
-    projects = usecase_projects.known(reader)
+    projects = use_projects.known(reader)
     with_remote = {project.name for project in projects if project.remotes}
     by_name = {one.name: set[str]() for one in projects if not (one.remotes or one.folders or one.joined)}
     for thread, project in threads_of(reader, by_name).items():
@@ -133,7 +133,7 @@ def snapshot(
     `threads` are the threads that get a project with it, `joined` the projects to be joined to others, each with the
     name of that.
     """
-    projects = {thread.id: usecase_projects.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
+    projects = {thread.id: use_projects.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
     return SortJob(consolidation.snapshot(reader, window=window), {**projects, **threads}, at, dict(joined))
 
 
@@ -227,7 +227,7 @@ def commit(to: Writer, _: By, plan: SortPlan, *, threads: Mapping[str, str]) -> 
         moves.threads[slug(before or "") or None, after or ""] += 1
     is_changed = bool(moves.threads or plan.memories or plan.known)
     if plan.joined:
-        usecase_projects.join(to, plan.joined, to.number if is_changed else 0)
+        use_projects.join(to, plan.joined, to.number if is_changed else 0)
     if plan.memories or plan.known:
         _commit_memories(to, plan, moves)
     return wire.ProjectsSorted(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reverie.models import MemoryType
     from reverie.store import Reader, Snapshot, Store
     from reverie.text_index import Segment
-    from reverie.text_recall import Counted, Found, Hit
+    from reverie.text_recall import Counted, Found
 
 T = TypeVar("T")
 
@@ -80,28 +80,6 @@ class MemoryIndex:
             self.saved.delete()
         self._build(reader)
         self._operation, self._snapshot = reader.operation(), reader.snapshot
-
-    def search(
-        self,
-        reader: Reader,
-        query: str,
-        *,
-        limit: int = 10,
-        token_budget: int = 1_500,
-        types: Collection[MemoryType] | None = None,
-        tags: Collection[str] | None = None,
-        projects: Collection[str] | None = None,
-    ) -> list[Hit[MemoryRecord]]:
-        """Return the best memories for `query`, best first, in `token_budget`. Raises OSError for a damaged file."""
-        return self._index.search(
-            query,
-            lambda memory_id: self._found.load(reader, (memory_id,)),
-            limit=limit,
-            token_budget=token_budget,
-            types=types,
-            tags=tags,
-            projects=projects,
-        )
 
     def recall(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord]:
         """Return the best memories for `query` if it is related to them; options of `SearchIndex.recall`.
@@ -223,11 +201,6 @@ class Recall:
         self._indexes: dict[str, MemoryIndex] = {}
         self._lock = threading.Lock()
         self._saving = threading.Lock()  # taken before `_lock`
-
-    def search(self, space: str, query: str, **options: Any) -> list[Hit[MemoryRecord]]:
-        """Return the best memories of `space` for `query`; options as for `MemoryIndex.search`."""
-        with self._lock:
-            return self._answer(space, lambda index, reader: index.search(reader, query, **options))
 
     def recall(self, space: str, query: str, **options: Any) -> Found[MemoryRecord]:
         """Return the best memories of `space` for `query` if it is related to them; options of `SearchIndex.recall`."""

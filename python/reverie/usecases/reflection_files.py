@@ -249,7 +249,7 @@ class Folder:
         try:
             check_storable(path, text)
         except ReverieError as error:
-            raise Refused(f"{error.message}; {error.hint}", "text that cannot be stored") from None
+            raise Refused(error.sentence, "text that cannot be stored") from None
 
     def _check_changes(
         self,
@@ -286,4 +286,4 @@ def _words(item: Item) -> tuple[object, ...]:
 
 
 def _no_memory(error: ReverieError) -> Refused:
-    return Refused(f"{error.message}; {error.hint}", "text that is no memory")
+    return Refused(error.sentence, "text that is no memory")

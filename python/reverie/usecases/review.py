@@ -21,7 +21,7 @@ from reverie.models import Delete as DeleteMemory
 from reverie.models import Update as UpdateMemory
 from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange
 from reverie.usecases import doubts
-from reverie.usecases import memories as memory_changes
+from reverie.usecases import memories as use_memories
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten_writes import HeldForPerson, forget_rejected
 from reverie.usecases.origins import WHY
@@ -337,21 +337,21 @@ def _decide(
 def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[str]:
     """Apply one change of an accepted candidate; yield the id of the memory that was written."""
     if change.memory is None:
-        record = memory_changes.remember(to, dataclasses.replace(by, author="person"), _candidate(change))
+        record = use_memories.remember(to, dataclasses.replace(by, author="person"), _candidate(change))
         if not record.existed:
-            kept = memory_changes.get(to, record.id)
+            kept = use_memories.get(to, record.id)
             to.save(replace(kept, provenance={**change.provenance, "by": by.who}), (record.id,))
         yield record.id
         return
-    memory = memory_changes.get(to, change.memory)
+    memory = use_memories.get(to, change.memory)
     if change.action == "DELETE":
-        memory_changes.remove(to, dataclasses.replace(by, author=memory.trust), memory)
+        use_memories.remove(to, dataclasses.replace(by, author=memory.trust), memory)
         return
     words = Wording(change.content, change.tags, memory.title, memory.fields)
     # A memory keeps its trust, as nobody has weighed each word of a set with many updates; who wants what was forgotten
     # has.
     author = "person" if reason == "forgotten" else memory.trust
-    memory_changes.edit_block(to, dataclasses.replace(by, author=author), memory.document, Update(memory.id, words))
+    use_memories.edit_block(to, dataclasses.replace(by, author=author), memory.document, Update(memory.id, words))
     doubts.clear(to, memory.id)
     yield memory.id
 

@@ -16,7 +16,7 @@ from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_
 from reverie.models import EntryKind
 from reverie.store import Kind, ThreadRecord, seal
 from reverie.usecases import threads
-from reverie.usecases import window as usecase_window
+from reverie.usecases import window as use_window
 from reverie.usecases.by import By, writes
 from reverie.usecases.entries import entry_record, opened_entry, sealed_after
 
@@ -53,7 +53,7 @@ def rewind(
         last_seq=mark,
         messages=len(left),
         operation=str(writer.number),
-        context=usecase_window.context_use(after, window),
+        context=use_window.context_use(after, window),
     )
 
 

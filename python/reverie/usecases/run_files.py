@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reverie.store import RunRecord
 from reverie.usecases import privacy, runs
-from reverie.usecases import projects as usecase_projects
+from reverie.usecases import projects as use_projects
 from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ def watch(reader: Reader, run_id: str, folders: Sequence[tuple[str, Checkout]]) 
     run = runs.get(reader, run_id)
     if run.state != "running":
         return None
-    projects = usecase_projects.known(reader)
+    projects = use_projects.known(reader)
     concerned = []
     for folder, checkout in folders:
-        project = usecase_projects.find(projects, checkout)
+        project = use_projects.find(projects, checkout)
         if run.project is None or (project is not None and project.name == run.project):
             concerned.append(folder)
     if not concerned:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie.store import Kind, MemoryRecord, MovedThreadsCursor, ThreadRecord
-from reverie.usecases import projects as usecase_projects
+from reverie.usecases import projects as use_projects
 from reverie.usecases.by import By, writes
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tup
 def set_first_project(to: Writer, _: By, thread_id: str, project: str | None) -> None:
     """Give a session's thread its project, before it has any line that names a folder."""
     thread = to.load(ThreadRecord, (thread_id,))
-    if thread is not None and usecase_projects.of_thread(thread) is None:
+    if thread is not None and use_projects.of_thread(thread) is None:
         to.save(replace(thread, project=project), (thread_id,))
 
 
@@ -67,7 +67,7 @@ def undo(writer: Writer, operation: OperationRecord) -> None:
         },
     )
     _restore_memories(writer, operation)
-    usecase_projects.separate(writer, operation.seq)
+    use_projects.separate(writer, operation.seq)
 
 
 def _restore_memories(writer: Writer, operation: OperationRecord) -> None:

@@ -18,7 +18,7 @@ from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord
 from reverie.store.prune import purge_thread
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
-from reverie.usecases import window as usecase_window
+from reverie.usecases import window as use_window
 from reverie.usecases.by import By, Place, writes
 from reverie.usecases.entries import opened_entry
 from reverie.usecases.inherited_notes import Seed
@@ -96,7 +96,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
     return mapped(
         thread,
         wire.Thread,
-        context=usecase_window.context_use(thread, window),
+        context=use_window.context_use(thread, window),
         cleared=None if thread.cleared is None else mapped(thread.cleared, wire.Cleared),
         project=projects.of_thread(thread),
     )
@@ -209,7 +209,7 @@ def append(
     if thread.model and after.factor is not None and after.factor != thread.factor:
         to.save(after.factor, FactorRecord.key(thread.model))
     to.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-    return wire.Appended(first_seq=first, last_seq=last, context=usecase_window.context_use(after, window))
+    return wire.Appended(first_seq=first, last_seq=last, context=use_window.context_use(after, window))
 
 
 def after_append(
@@ -220,7 +220,7 @@ def after_append(
     added = sum(entry.tokens for entry in speech)
     usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
     return replace(
-        usecase_window.after_append(thread, thread.live_tokens + added, usage, edits),
+        use_window.after_append(thread, thread.live_tokens + added, usage, edits),
         updated_at=at,
         last_seq=last_seq,
         message_count=thread.message_count + len(speech),

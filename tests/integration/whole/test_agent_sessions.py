@@ -13,7 +13,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.importers.lines import HEAD_BYTES, LINE_BYTES_MAX
-from reveried.cli import send_sessions as importing
+from reveried.cli import send_sessions
 from reveried.follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.file_texts import bytes_below
@@ -61,7 +61,7 @@ def test_a_transcript_is_imported_as_it_grows(daemon: Daemon, client: Client, tm
         file.write(b'"content":"and the fence"}}\n')
     wait_for(client, thread, ["paint the gate", "it is green", "and the fence"])
 
-    report = importing.import_file(client, session.path, program="claude-code")
+    report = send_sessions.import_file(client, session.path, program="claude-code")
     assert (report.thread, report.added) == (thread, 0)
     session.say("once more")
     wait_for(client, thread, ["paint the gate", "it is green", "and the fence", "once more"])
@@ -263,7 +263,7 @@ def test_ignored_folders_are_not_recorded(daemon: Daemon, client: Client, tmp_pa
     session = LiveSession(tmp_path, diary, 9)
     session.say("dear diary")
     assert session.start(daemon)["thread"] is None
-    assert importing.import_file(client, session.path, program="claude-code").added == 0
+    assert send_sessions.import_file(client, session.path, program="claude-code").added == 0
 
     other = LiveSession(tmp_path, project, 10)
     thread = other.start(daemon)["thread"]
@@ -317,8 +317,8 @@ def test_a_pause_leaves_out_what_was_said_in_it(daemon: Daemon, client: Client, 
     assert change(daemon, paused=False)["paused"] is False
     session.say("and the fence")
     wait_for(client, thread, ["paint the gate", "and the fence"])
-    importing.import_file(client, other.path, program="claude-code")
-    importing.import_file(client, session.path, program="claude-code")
+    send_sessions.import_file(client, other.path, program="claude-code")
+    send_sessions.import_file(client, session.path, program="claude-code")
     found = client.search("between us lips nobody hears", where="all").hits
     assert not [hit for hit in found if "between us" in str(hit) or "nobody hears" in str(hit)]
     assert texts(client, thread) == ["paint the gate", "and the fence"]
@@ -386,7 +386,7 @@ def test_a_line_beyond_the_limit(daemon: Daemon, client: Client, tmp_path: Path,
         session.say("x" * (LINE_BYTES_MAX + 4_000_000))
         session.say("after it")
         if not follows:
-            report = importing.import_file(client, session.path, program="claude-code")
+            report = send_sessions.import_file(client, session.path, program="claude-code")
             assert [problem.line for problem in report.problems] == [2]
             thread = str(report.thread)
         wait_for(client, thread, ["before it", "after it"])

@@ -11,7 +11,7 @@ from reverie.context.text import TEXT_TIERS
 from reverie.context.tiers import FRAME
 from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts import TIERS
-from reveried.cli import send_sessions as importing
+from reveried.cli import send_sessions
 from support.daemon import Daemon
 from support.http_checks import check_refused
 from support.session_writer import SessionWriter, text_block
@@ -108,6 +108,6 @@ def test_a_thread_with_a_summary_of_its_client_has_a_text(client: Client, tmp_pa
     writer.user("and the fence")
     path = tmp_path / f"{writer.session}.jsonl"
     path.write_bytes(writer.bytes())
-    thread = importing.import_file(client, path, program="claude-code").thread
+    thread = send_sessions.import_file(client, path, program="claude-code").thread
     assert thread is not None
     assert "north gate" in client.context_text(thread, max_chars=8_000)

@@ -14,7 +14,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES, ChunkAnswer, ImportPlace
-from reveried.cli import send_sessions as importing
+from reveried.cli import send_sessions
 from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused
@@ -59,8 +59,8 @@ def test_a_long_file_is_imported_in_chunks(client: Client, tmp_path: Path) -> No
     """A file of several chunks is imported completely; the report's bytes and lines are those of the file."""
     path = session_file(tmp_path, 12, turns=150, noise=700)
     data = path.read_bytes()
-    assert len(data) > importing._PIECE_BYTES
-    report = importing.import_file(client, path, program="claude-code")
+    assert len(data) > send_sessions._PIECE_BYTES
+    report = send_sessions.import_file(client, path, program="claude-code")
 
     assert (report.bytes, report.lines, report.added) == (len(data), data.count(b"\n"), data.count(b"\n"))
     assert sum(report.counts.values()) == report.added
@@ -185,16 +185,16 @@ def test_two_imports_of_one_file_at_once_add_it_once(
     daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two concurrent imports of a file succeed, and every message is stored once, in order."""
-    monkeypatch.setattr(importing, "_PIECE_BYTES", 16_384)
+    monkeypatch.setattr(send_sessions, "_PIECE_BYTES", 16_384)
     for round_ in range(3):
         path = session_file(tmp_path, 100 + round_, turns=12, noise=150)
-        reports: list[importing.FileReport] = []
+        reports: list[send_sessions.FileReport] = []
         failures: list[ReverieError] = []
 
         def bring(path: Path = path, reports: Any = reports, failures: Any = failures) -> None:
             try:
                 with Client(daemon.socket) as own:
-                    reports.append(importing.import_file(own, path, program="claude-code"))
+                    reports.append(send_sessions.import_file(own, path, program="claude-code"))
             except ReverieError as error:
                 failures.append(error)
 
@@ -214,27 +214,27 @@ def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> No
     """A rewritten file is read again from the start: known lines are duplicates, new ones are added."""
     path = session_file(tmp_path, 6, turns=3)
     lines = path.read_bytes().splitlines(keepends=True)
-    first = importing.import_file(client, path, program="claude-code")
+    first = send_sessions.import_file(client, path, program="claude-code")
     cut = lines[: len(lines) // 2]
     path.write_bytes(b"".join(cut))
-    shorter = importing.import_file(client, path, program="claude-code")
+    shorter = send_sessions.import_file(client, path, program="claude-code")
     assert (shorter.added, shorter.duplicates) == (0, len(cut))
 
     extra = orjson.loads(lines[0]) | {"uuid": "11111111-2222-4333-8444-555555555555", "parentUuid": None}
     path.write_bytes(b"".join([*cut, orjson.dumps(extra) + b"\n"]))
-    grown = importing.import_file(client, path, program="claude-code")
+    grown = send_sessions.import_file(client, path, program="claude-code")
     assert (grown.added, grown.thread) == (1, first.thread)
-    report = importing.import_file(client, path, program="claude-code")
+    report = send_sessions.import_file(client, path, program="claude-code")
     assert (report.added, report.duplicates) == (0, 0)
 
 
 def test_a_gzip_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
     """Importing a session's gzipped file after the plain one adds nothing."""
     path = session_file(tmp_path, 7)
-    first = importing.import_file(client, path, program="claude-code")
+    first = send_sessions.import_file(client, path, program="claude-code")
     packed = tmp_path / f"{path.name}.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    again = importing.import_file(client, packed, program="claude-code")
+    again = send_sessions.import_file(client, packed, program="claude-code")
     assert (again.thread, again.added) == (first.thread, 0)
 
 

@@ -16,7 +16,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.store.check import run_check
-from reveried.cli import send_sessions as importing
+from reveried.cli import send_sessions
 from support.daemon import Daemon, environment, scratch_home
 from support.session import generated_session, main_line_messages, session_file, stored_messages
 from support.soak import count
@@ -80,7 +80,7 @@ class Campaign:
         with Client(self.daemon.socket) as client:
             for agent in new:
                 agent.check(client)
-            finished = importing.import_file(client, path, program="claude-code")
+            finished = send_sessions.import_file(client, path, program="claude-code")
             assert finished.error is None
             assert stored_messages(client, str(finished.thread)) == main_line_messages(path.read_bytes())
         self.agents += new
@@ -100,7 +100,7 @@ def imported(daemon: Daemon, path: Path) -> None:
     """Run one import, which may fail with its daemon."""
     try:
         with Client(daemon.socket) as client:
-            importing.import_file(client, path, program="claude-code")
+            send_sessions.import_file(client, path, program="claude-code")
     except (ReverieError, OSError):
         return
 
@@ -128,7 +128,7 @@ def campaign() -> Iterator[Campaign]:
         daemon = Daemon(home, environment(home)).start()
         try:
             with Client(daemon.socket) as client:
-                importing.import_file(client, session_file(home, 0, 1), program="claude-code")
+                send_sessions.import_file(client, session_file(home, 0, 1), program="claude-code")
             yield Campaign(daemon)
         finally:
             if daemon.process is not None and daemon.process.poll() is None:
@@ -151,7 +151,7 @@ def usual_s(daemon: Daemon) -> float:
 @pytest.mark.timeout(3600)
 def test_nothing_acknowledged_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """After each of many kills all messages are stored in order, once; the import completes; check finds nothing."""
-    monkeypatch.setattr(importing, "_PIECE_BYTES", PIECE_BYTES)
+    monkeypatch.setattr(send_sessions, "_PIECE_BYTES", PIECE_BYTES)
     assert len(generated_session(0, TURNS, NOISE)) > 5 * PIECE_BYTES
     chance = random.Random(20261121)
     kills = acknowledged = 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from reveried.cli import recall as forget
+from reveried.cli import recall
 from reveried.cli.sync import diff_rows
 from support.cli import Cli, Routes, check
 from support.fake_daemon import Answer, Request, envelope
@@ -189,7 +189,7 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
 @pytest.mark.usefixtures("daemon")
 def test_a_long_purge_says_that_it_goes_on(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nobody sees a spinner, a line says so once it takes long; JSON has none."""
-    monkeypatch.setattr(forget, "_SAID_S", 0.0)
+    monkeypatch.setattr(recall, "_SAID_S", 0.0)
     purged = {
         "operation": "5",
         "memories": 1,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reveried.cli import daemon as service
+from reveried.cli import daemon
 from support.cli import Cli
 
 SHIPPED = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
@@ -35,16 +35,16 @@ def systemctl_calls(folder: Path) -> list[str]:
 
 def test_the_units_are_those_of_packaging() -> None:
     """The units that the command installs are those of packaging/."""
-    for unit in service.UNITS:
-        inside = Path(service.__file__).parent / "systemd" / unit
+    for unit in daemon.UNITS:
+        inside = Path(daemon.__file__).parent / "systemd" / unit
         assert inside.read_bytes() == (SHIPPED / unit).read_bytes()
 
 
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_unit_asks_for_no_namespace_that_is_refused(monkeypatch: pytest.MonkeyPatch, *, allowed: bool) -> None:
     """Where users may have no namespaces, the unit has neither of the two settings that need one."""
-    monkeypatch.setattr(service, "has_namespaces", lambda: allowed)
-    lines = service.unit_text("reverie.service").splitlines()
+    monkeypatch.setattr(daemon, "has_namespaces", lambda: allowed)
+    lines = daemon.unit_text("reverie.service").splitlines()
     assert [line in lines for line in ("PrivateUsers=yes", "CapabilityBoundingSet=")] == [allowed, allowed]
     assert "NoNewPrivileges=yes" in lines
 
@@ -54,7 +54,7 @@ def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     folder = systemctl / "user" / ".config" / "systemd" / "user"
     done = cli("service", "install")
     assert (done.code, done.err) == (0, "")
-    assert f"ExecStart={service.command_line()} serve" in (folder / "reverie.service").read_text()
+    assert f"ExecStart={daemon.command_line()} serve" in (folder / "reverie.service").read_text()
     assert "ListenStream=%t/reverie/reverie.sock" in (folder / "reverie.socket").read_text()
     assert systemctl_calls(systemctl) == [
         "--user show --property=Version --value",
@@ -67,7 +67,7 @@ def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     assert not list(folder.iterdir())
     assert "not installed" in cli("service", "uninstall").out
     assert cli("service", "uninstall", "--json").json == {"removed": [], "systemd": None}
-    assert cli("service", "install", "--json").json["command"] == service.command_line()
+    assert cli("service", "install", "--json").json["command"] == daemon.command_line()
 
 
 def test_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
         "installed": False,
         "service": "unknown",
         "socket": "unknown",
-        "path": str(service.unit_file()),
+        "path": str(daemon.unit_file()),
     }
 
 
@@ -92,7 +92,7 @@ def test_uninstalling_beside_a_system_that_refuses(cli: Cli, systemctl: Path) ->
     done = cli("service", "uninstall")
     assert done.code == 0
     assert "systemd did not stop it (systemctl --user" in done.out
-    assert not list(service.unit_folder().iterdir())
+    assert not list(daemon.unit_folder().iterdir())
 
 
 def test_a_system_without_systemd(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -107,16 +107,16 @@ def test_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     command.parent.mkdir()
     command.touch()
     monkeypatch.setattr(sys, "argv", [str(command)])
-    assert service.command_line() == f'"{tmp_path}/with space 100%%/reverie"'
+    assert daemon.command_line() == f'"{tmp_path}/with space 100%%/reverie"'
     monkeypatch.setattr(sys, "argv", ["pytest"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert service.command_line() == f"{tmp_path}/python -m reveried.cli"
+    assert daemon.command_line() == f"{tmp_path}/python -m reveried.cli"
     (tmp_path / "reverie").touch()
-    assert service.command_line() == f"{tmp_path}/reverie"
+    assert daemon.command_line() == f"{tmp_path}/reverie"
 
 
 def test_unit_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The unit folder is below XDG_CONFIG_HOME if that is absolute."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert service.unit_folder() == tmp_path / "systemd" / "user"
-    assert service.socket_file().name == "reverie.socket"
+    assert daemon.unit_folder() == tmp_path / "systemd" / "user"
+    assert daemon.socket_file().name == "reverie.socket"

@@ -14,11 +14,10 @@ from reverie.errors import Busy
 from reverie.redact import Redactor, logged
 from reverie.store import Done, seal
 from reverie.usecases.by import By
-from reveried.actions import threads as actions
-from reveried.actions import trust as attribution
+from reveried.actions import threads, trust
 from reveried.config import Context
 from reveried.http.types import Call
-from reveried.routes import threads
+from reveried.routes.threads import append
 
 CONTEXT = wire.ContextUse(tokens=1, window=10, fraction=0.1)
 APPENDED = wire.Appended(first_seq=1, last_seq=1, context=CONTEXT)
@@ -40,9 +39,9 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
     async def submit(_: Any, **__: Any) -> Done[wire.Appended]:
         return Done(APPENDED, 1)
 
-    monkeypatch.setattr(actions, "_distilled_if_full", failing)
-    monkeypatch.setattr(attribution, "attribute_messages", failing)
-    monkeypatch.setattr(actions, "seal", lambda *_: None)
+    monkeypatch.setattr(threads, "_distilled_if_full", failing)
+    monkeypatch.setattr(trust, "attribute_messages", failing)
+    monkeypatch.setattr(threads, "seal", lambda *_: None)
     services = SimpleNamespace(
         clock=lambda: "2026-11-21T09:30:00.000Z",
         redactor=None,
@@ -52,12 +51,12 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
         background_state=SimpleNamespace(schedule=lambda *_: None),
     )
 
-    reply = asyncio.run(threads.append(_call(services)))
+    reply = asyncio.run(append(_call(services)))
 
     assert isinstance(reply, wire.Appended)
 
 
-@pytest.mark.parametrize("letters", [10, actions.INLINE_BYTES])
+@pytest.mark.parametrize("letters", [10, threads.INLINE_BYTES])
 def test_a_large_body_is_sealed_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch, letters: int) -> None:
     """Entries and seals of a large body are made in another thread; what was redacted is in the request's log."""
     threads_of_work: list[int] = []
@@ -70,7 +69,7 @@ def test_a_large_body_is_sealed_beside_the_event_loop(monkeypatch: pytest.Monkey
     async def submit(_: Any, **__: Any) -> Done[wire.Appended]:
         return Done(APPENDED, 1, replayed=True)
 
-    monkeypatch.setattr(actions, "seal", sealed)
+    monkeypatch.setattr(threads, "seal", sealed)
     services: Any = SimpleNamespace(
         clock=lambda: "2026-11-21T09:30:00.000Z",
         redactor=Redactor(),
@@ -80,6 +79,6 @@ def test_a_large_body_is_sealed_beside_the_event_loop(monkeypatch: pytest.Monkey
     message = wire.MessageIn("user", f"{secret} {'x' * letters}")
     request = wire.AppendMessages(messages=[message])
     with logged() as log:
-        asyncio.run(actions.append(services, By("default", "person"), "t", request, size=letters + 50))
+        asyncio.run(threads.append(services, By("default", "person"), "t", request, size=letters + 50))
         assert len(log.taken) == 1
     assert (threads_of_work == [threading.get_ident()]) == (letters == 10)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from reverie.errors import Busy, ReverieError, ValidationError
-from reveried import jobs as module
+from reveried import jobs
 from reveried.jobs import Jobs
 from reveried.wakeups import Events
 
@@ -106,8 +106,8 @@ def test_a_cancelled_waiter_does_not_end_the_job() -> None:
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Too many running jobs are Busy; only the newest finished ones are kept; close cancels running ones."""
-    monkeypatch.setattr(module, "RUNNING_MAX", 3)
-    monkeypatch.setattr(module, "REMEMBERED_MAX", 5)
+    monkeypatch.setattr(jobs, "RUNNING_MAX", 3)
+    monkeypatch.setattr(jobs, "REMEMBERED_MAX", 5)
 
     async def work(made: Jobs) -> None:
         running = [made.start("blue", "dream", endless) for _ in range(3)]

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from reverie.errors import Busy
-from reveried.actions import contexts as actions
+from reveried.actions import contexts
 from reveried.services import Services
 from reveried.session_texts import PARTS, SessionTexts
 
@@ -33,7 +33,7 @@ def test_texts_that_are_being_made_are_not_kept(
             await go_on.wait()
             return "words"
 
-        monkeypatch.setattr(actions, "context_text", context_text)
+        monkeypatch.setattr(contexts, "context_text", context_text)
         early = texts.make(SERVICES, "default", "thread")
         elsewhere = texts.make(SERVICES, "other", "thread")
         await asyncio.sleep(0)
@@ -66,7 +66,7 @@ def test_texts_that_there_was_no_room_to_make_are_not_kept(monkeypatch: pytest.M
                 raise failures.pop()
             return "words"
 
-        monkeypatch.setattr(actions, "context_text", context_text)
+        monkeypatch.setattr(contexts, "context_text", context_text)
         assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS[1:], "words")
         assert texts.ready("default", "thread") is None
         assert await texts.make(SERVICES, "default", "thread") == dict.fromkeys(PARTS, "words")

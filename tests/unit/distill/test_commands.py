@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill import Distiller
-from reverie.distill import commands as shell_commands_and_commits
-from reverie.distill import todo as todo_list
+from reverie.distill import commands, todo
 from reverie.distill.commands import Purpose
 from reverie.distill.distiller import Extractive
 from reverie.distill.steps import ToolCall, read_trace, user_speech
@@ -15,11 +13,6 @@ from support.thread import Thread
 
 def calls(thread: Thread) -> tuple[ToolCall, ...]:
     return read_trace(thread.messages).calls
-
-
-def test_the_engine_is_a_distiller() -> None:
-    """The engine implements the Distiller protocol."""
-    assert isinstance(Extractive(), Distiller)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +50,7 @@ def test_the_engine_is_a_distiller() -> None:
 )
 def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
     """A command line is classified as test, build, lint and so on."""
-    [run] = shell_commands_and_commits.command_runs(calls(Thread().bash(command, "fine")))
+    [run] = commands.command_runs(calls(Thread().bash(command, "fine")))
     assert run.purpose is purpose
     assert not run.failed
 
@@ -76,7 +69,7 @@ def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
 )
 def test_outcome_of_a_command(command: str, result: str, marked: bool, error: str | None) -> None:  # noqa: FBT001
     """A run has failed by its error flag and exit code; of tests, builds and linters the output counts too."""
-    [run] = shell_commands_and_commits.command_runs(calls(Thread().bash(command, result, failed=marked)))
+    [run] = commands.command_runs(calls(Thread().bash(command, result, failed=marked)))
     assert run.failed is (error is not None)
     assert run.error == (error or "")
 
@@ -98,7 +91,7 @@ def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: 
     """The reported exit code decides, unless it may be that of another command of the line; then the output does."""
     result = f"Process exited with code {code}\nOutput:\n{output}"
     thread = Thread().user("Mend the linter's findings").call("exec_command", {"cmd": command}, result)
-    [run] = shell_commands_and_commits.command_runs(calls(thread))
+    [run] = commands.command_runs(calls(thread))
     assert run.failed is failed
     state = Extractive().working_state(thread.messages)
     assert bool(state.blockers) is failed
@@ -106,7 +99,7 @@ def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: 
 
 def test_an_unanswered_command_is_no_run() -> None:
     """A command without a result at the end of a thread is not counted as run."""
-    assert shell_commands_and_commits.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
+    assert commands.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
 
 
 def test_commits_are_those_that_git_confirmed() -> None:
@@ -118,21 +111,21 @@ def test_commits_are_those_that_git_confirmed() -> None:
         .bash('git commit -m "two"', "nothing to commit", failed=True)
         .bash("git log", "ccccccc three")
     )
-    commits: list[shell_commands_and_commits.Commit] = []
+    commits: list[commands.Commit] = []
     for call in calls(thread):
-        shell_commands_and_commits.add_commits(commits, call)
+        commands.add_commits(commits, call)
     assert [(commit.sha, commit.subject) for commit in commits] == [("bbbbbbb", "one, better")]
 
 
 def test_texts_of_commits_and_pull_requests() -> None:
     """Commit and pull request messages are read from here-documents and quoted arguments."""
     command = "git commit -m \"$(cat <<'EOF'\nfix: the leak\n\nThe worker wrote to stdout.\nEOF\n)\""
-    assert shell_commands_and_commits.message_texts(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
-    assert shell_commands_and_commits.message_texts(
-        'gh pr create --title "x" --body "It says \\"hello\\" to all callers"'
-    ) == ['It says "hello" to all callers']
+    assert commands.message_texts(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
+    assert commands.message_texts('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [
+        'It says "hello" to all callers'
+    ]
     thread = Thread().bash("gh pr create --fill", "https://example.org/a/b/pull/7\nhttps://example.org/a/b/pull/7")
-    assert shell_commands_and_commits.pull_requests(calls(thread)) == [("https://example.org/a/b/pull/7", 2)]
+    assert commands.pull_requests(calls(thread)) == [("https://example.org/a/b/pull/7", 2)]
 
 
 def test_task_tools_update_the_plan() -> None:
@@ -143,7 +136,7 @@ def test_task_tools_update_the_plan() -> None:
     thread.call("TaskUpdate", {"taskId": "1", "status": "in_progress", "subject": "Read it all"})
     thread.call("TaskUpdate", {"taskId": "2", "status": "deleted"})
     thread.call("TaskUpdate", {"taskId": "9", "status": "completed"})
-    assert [(item.subject, item.status) for item in todo_list.TodoList().follow(calls(thread)).items()] == [
+    assert [(item.subject, item.status) for item in todo.TodoList().follow(calls(thread)).items()] == [
         ("Read it all", "in_progress")
     ]
 
@@ -151,7 +144,7 @@ def test_task_tools_update_the_plan() -> None:
 def test_a_rewritten_list_keeps_finished_tasks() -> None:
     """Finished tasks of an earlier to-do list stay in the plan when the list is rewritten."""
     thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
-    assert [(item.subject, item.status) for item in todo_list.TodoList().follow(calls(thread)).items()] == [
+    assert [(item.subject, item.status) for item in todo.TodoList().follow(calls(thread)).items()] == [
         ("First", "completed"),
         ("Third", "in_progress"),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie import tokenizer
-from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text
 from reverie.distill.distiller import Extractive
 from reverie.models import Distillation, Section
 from support.thread import Thread
@@ -61,7 +61,7 @@ def test_open_items_corrections_and_decisions_survive_five_distillations() -> No
     current = after(5)
     sections = current.summary.sections
     assert current.summary.number == 6
-    assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(current.summary)) <= 5_000
+    assert tokenizer.count(summary_text.render(current.summary)) <= 5_000
     assert "To do: Support archives above four gigabytes (task #1)" in sections[Section.OPEN_THREADS]
     assert "To do: Describe the export format (task #2)" in sections[Section.OPEN_THREADS]
     assert f"User: {CORRECTION}" in sections[Section.CORRECTIONS]
@@ -121,6 +121,6 @@ def test_the_message_of_a_commit_is_read_without_its_line_breaks_and_signatures(
         "zone from the account file before it converts anything.\n\nSigned-off-by: Ann <ann@example.org>"
     )
     thread = Thread().user("Commit this please, with a reason").bash(f'git commit -m "{message}"', "[main 1a2b3c4] x")
-    text = summary_format_and_line_choice_by_novelty.render(distilled(thread).summary)
+    text = summary_text.render(distilled(thread).summary)
     assert "so the importer has to read the zone from the account file" in text
     assert "Signed-off-by" not in text

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from reverie import tokenizer
-from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text
 from reverie.distill.summary_text import content_words, line_weight, order_by_novelty
 
 
@@ -51,7 +51,7 @@ def test_lines_with_the_same_words_are_weighed_together(monkeypatch: pytest.Monk
         weighed += 1
         return line_weight(words)
 
-    monkeypatch.setattr(summary_format_and_line_choice_by_novelty, "line_weight", counted)
+    monkeypatch.setattr(summary_text, "line_weight", counted)
     lines = [f"Asked before that: {chr(0x4E00 + number)}" for number in range(2_000)]
     assert sorted(order_by_novelty(lines)) == list(range(2_000))
     assert weighed < 4 * len(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reverie import tokenizer
-from reverie.distill import summary_text as summary_format_and_line_choice_by_novelty
+from reverie.distill import summary_text
 from reverie.distill.distiller import Extractive
 from reverie.models import Distillation, Section, Summary
 from support.thread import Thread, logger_fix
@@ -31,7 +31,7 @@ def distilled(thread: Thread, number: int = 1, previous: Distillation | None = N
 
 def test_text_has_the_seven_sections_in_order() -> None:
     """A rendered summary has its number, and seven sections in order, `None.` in empty ones."""
-    shown = summary_format_and_line_choice_by_novelty.render(Summary(7, {Section.TASK_CONTEXT: ("a task", "its goal")}))
+    shown = summary_text.render(Summary(7, {Section.TASK_CONTEXT: ("a task", "its goal")}))
     assert shown.startswith("# Conversation Summary (Distillation #7)\n\n## Task Context\n- a task\n- its goal\n\n")
     assert [line for line in shown.split("\n") if line.startswith("## ")] == HEADINGS
     assert shown.count("- None.") == 6
@@ -40,11 +40,8 @@ def test_text_has_the_seven_sections_in_order() -> None:
 def test_rendered_text_parses_to_the_same_summary() -> None:
     """A rendered summary parses to an equal one; any other text parses to None."""
     original = distilled(logger_fix(), 3).summary
-    assert (
-        summary_format_and_line_choice_by_novelty.parse(summary_format_and_line_choice_by_novelty.render(original))
-        == original
-    )
-    assert summary_format_and_line_choice_by_novelty.parse("# Something else\n\n## Task Context\n- x") is None
+    assert summary_text.parse(summary_text.render(original)) == original
+    assert summary_text.parse("# Something else\n\n## Task Context\n- x") is None
 
 
 def test_lines_with_new_words_are_packed_first() -> None:
@@ -52,9 +49,7 @@ def test_lines_with_new_words_are_packed_first() -> None:
     sentence = "the reader closes every archive before the writer opens the next one, which keeps handles few"
     fresh = "uploads resume after a restart because their offsets are stored beside checksums of each part"
     again = tuple(f"{sentence} ({number})" for number in range(8))
-    packed = summary_format_and_line_choice_by_novelty.pack(
-        1, {Section.DECISIONS: again, Section.CORRECTIONS: ("No.", "Maybe so.", fresh)}, 120
-    )
+    packed = summary_text.pack(1, {Section.DECISIONS: again, Section.CORRECTIONS: ("No.", "Maybe so.", fresh)}, 120)
     assert packed.sections[Section.DECISIONS] == again[:1]
     assert fresh in packed.sections[Section.CORRECTIONS]
 
@@ -67,39 +62,30 @@ def test_a_models_summary_is_offered_lines_and_completed_with_kept_ones() -> Non
     rules = Summary(
         2,
         {
-            Section.TASK_CONTEXT: (f"{summary_format_and_line_choice_by_novelty.NOW}resume uploads", again),
+            Section.TASK_CONTEXT: (f"{summary_text.NOW}resume uploads", again),
             Section.CURRENT_STATE: (
-                f"{summary_format_and_line_choice_by_novelty.SAID}Done.",
+                f"{summary_text.SAID}Done.",
                 new,
                 "The proxy drops headers",
                 "Committed 1a2b3c4: resume uploads",
             ),
-            Section.OPEN_THREADS: (f"{summary_format_and_line_choice_by_novelty.NEXT}write the tests",),
+            Section.OPEN_THREADS: (f"{summary_text.NEXT}write the tests",),
         },
     )
     before = Summary(1, {Section.CURRENT_STATE: ("The proxy drops headers",)})
 
-    lines = summary_format_and_line_choice_by_novelty.offered(rules, before)
+    lines = summary_text.offered(rules, before)
     assert [line for _, line in lines] == [again, new]
-    assert summary_format_and_line_choice_by_novelty.structure(rules) == [
-        (Section.CURRENT_STATE, "Committed 1a2b3c4: resume uploads")
-    ]
-    full = summary_format_and_line_choice_by_novelty.complete(own, lines, 1_000)
+    assert summary_text.structure(rules) == [(Section.CURRENT_STATE, "Committed 1a2b3c4: resume uploads")]
+    full = summary_text.complete(own, lines, 1_000)
     assert full.sections[Section.TASK_CONTEXT] == (*own.sections[Section.TASK_CONTEXT], again)
     assert full.sections[Section.CURRENT_STATE] == (new,)
     assert full.sections[Section.OPEN_THREADS] == ()
 
-    room = tokenizer.count(summary_format_and_line_choice_by_novelty.render(full)) - 1
-    assert new in summary_format_and_line_choice_by_novelty.complete(own, lines, room).sections[Section.CURRENT_STATE]
+    room = tokenizer.count(summary_text.render(full)) - 1
+    assert new in summary_text.complete(own, lines, room).sections[Section.CURRENT_STATE]
     for ceiling in range(70, room + 2, 7):
-        assert (
-            tokenizer.count(
-                summary_format_and_line_choice_by_novelty.render(
-                    summary_format_and_line_choice_by_novelty.complete(own, lines, ceiling)
-                )
-            )
-            <= ceiling
-        )
+        assert tokenizer.count(summary_text.render(summary_text.complete(own, lines, ceiling))) <= ceiling
 
 
 def test_summary_of_a_task() -> None:
@@ -173,6 +159,6 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     result = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )
-    assert tokenizer.count(summary_format_and_line_choice_by_novelty.render(result.summary)) <= 250
+    assert tokenizer.count(summary_text.render(result.summary)) <= 250
     assert result.passages == ()
     assert replace(result, passages=()) == result

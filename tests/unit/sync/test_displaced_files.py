@@ -11,7 +11,7 @@ import pytest
 
 from reverie import files, syscalls
 from reverie.errors import Forbidden, ReverieError, StorageFailed
-from reverie.sync import displaced as displacing
+from reverie.sync import displaced
 from reverie.sync.root import Root
 from reverie.sync.swap import Mismatch, Written, copy_metadata, recover, remove_file, write_file
 from support.spaces import digest, swap_files
@@ -34,7 +34,7 @@ def test_unrecoverable_files_in_the_swap_folder_stay(root: Root) -> None:
     (place / "somebody.md").write_bytes(THEIRS)
     (place / "folder").mkdir()
     with (place / "huge").open("wb") as huge:
-        huge.truncate(displacing.SAVE_BYTES_MAX + 1)
+        huge.truncate(displaced.SAVE_BYTES_MAX + 1)
     left = recover(root, [NOTE])
     assert [(each.name, each.path, each.data) for each in left] == [
         ("folder", None, None),
@@ -89,7 +89,7 @@ def test_a_huge_save_in_a_displaced_file_stays(root: Root) -> None:
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced
-    os.truncate(root.real / ".reverie/swap" / done.displaced.name, displacing.SAVE_BYTES_MAX + 1)
+    os.truncate(root.real / ".reverie/swap" / done.displaced.name, displaced.SAVE_BYTES_MAX + 1)
     assert done.displaced.settle() is None
     assert [left.data for left in recover(root, [NOTE])] == [None]
 

@@ -13,7 +13,7 @@ import pytest
 
 from reverie import syscalls
 from reverie.errors import StorageFailed
-from reverie.sync import displaced as displacing
+from reverie.sync import displaced
 from reverie.sync.root import Root
 from reverie.sync.swap import FileSlot, Mismatch, Written, remove_file, write_file
 from support.spaces import digest, swap_files
@@ -230,7 +230,7 @@ def test_races_without_an_exchange_are_noticed(root: Root, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("act", ["save", "remove"])
 def test_the_last_check_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
-    real = displacing.digest_at
+    real = displaced.digest_at
 
     def raced(folder: int, name: str) -> str | None:
         found = real(folder, name)

@@ -13,8 +13,7 @@ from reverie.models import Json
 from reverie.redact import Taken
 from reverie.store import ArchiveEntryRecord, ArchiveRecord, ArchivesCursor, Done, DreamRecord, Store, Write, Writer
 from reverie.store.check import run_check
-from reverie.usecases import consolidation as archives
-from reverie.usecases import purge_steps
+from reverie.usecases import consolidation, purge_steps
 from reverie.usecases.by import By
 from support.stores import AT, SPACE, Masking
 
@@ -51,8 +50,8 @@ def names_itself(record: ArchiveRecord) -> bool:
 def test_an_archive_is_named_by_what_is_stored(tmp_path: Path) -> None:
     """Its values are redacted before it is hashed, and its escaped text is not redacted after that."""
     with Store.open(tmp_path, redactor=Escapes()) as store:
-        first, is_new = committed(store, lambda writer: archives.save_archive(writer, BODY, **REFERENCE))
-        again, is_new_again = committed(store, lambda writer: archives.save_archive(writer, BODY, **REFERENCE))
+        first, is_new = committed(store, lambda writer: consolidation.save_archive(writer, BODY, **REFERENCE))
+        again, is_new_again = committed(store, lambda writer: consolidation.save_archive(writer, BODY, **REFERENCE))
         (record,) = stored(store)
     assert (is_new, is_new_again) == (True, False)
     assert first == again == record
@@ -81,14 +80,14 @@ def test_a_misnamed_archive_is_found_and_renamed(tmp_path: Path) -> None:
     with Store.open(tmp_path, redactor=Escapes()) as store:
         committed(store, earlier)
         with store.reader(SPACE) as reader:
-            assert archives.misnamed_archives(reader) == [address]
+            assert consolidation.misnamed_archives(reader) == [address]
     assert run_check(tmp_path).ok  # as its release left it
 
     with Store.open(tmp_path, redactor=Escapes()) as store:
         committed(store, purge_steps.name_archives.write(By(SPACE, "purge"), [address]).body)
         (renamed,) = stored(store)
         with store.reader(SPACE) as reader:
-            assert archives.misnamed_archives(reader) is None
+            assert consolidation.misnamed_archives(reader) is None
             assert [dream.archive for _, dream in reader.records(DreamRecord)] == [renamed.sha256]
         assert names_itself(renamed)
         assert "[REDACTED:test]" in renamed.body

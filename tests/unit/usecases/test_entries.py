@@ -10,7 +10,7 @@ from reverie.importers.join import main_line
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import seal
-from reverie.usecases import entries as usecase_entries
+from reverie.usecases import entries as use_entries
 from reverie.usecases.entries import (
     OpenedEntries,
     conversation_entry,
@@ -48,12 +48,12 @@ def test_damage_is_raised_each_time() -> None:
 def test_the_least_recently_used_entry_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is in bytes; an entry that is large by itself is never cached."""
     rows = [sealed(f"entry {number:03}") for number in range(10)]
-    monkeypatch.setattr(usecase_entries, "CACHE_BYTES", 4 * len(rows[0]))
+    monkeypatch.setattr(use_entries, "CACHE_BYTES", 4 * len(rows[0]))
     cache = OpenedEntries()
     opened = [cache.open("t", seq, data) for seq, data in enumerate(rows)]
     assert cache.open("t", 9, rows[9]) is opened[9]
     assert cache.open("t", 0, rows[0]) is not opened[0]
-    monkeypatch.setattr(usecase_entries, "CACHED_ENTRY_BYTES", 10)
+    monkeypatch.setattr(use_entries, "CACHED_ENTRY_BYTES", 10)
     assert cache.open("t", 50, rows[5]) is not cache.open("t", 50, rows[5])
 
 
@@ -78,7 +78,7 @@ def test_messages_are_made_without_the_rest_of_a_line(monkeypatch: pytest.Monkey
         for verbatim in (False, True):
             whole = main_line((opened_entry("t", *row) for row in rows), verbatim=verbatim)
             with monkeypatch.context() as patched:
-                patched.setattr(usecase_entries, "opened_entry", None)
+                patched.setattr(use_entries, "opened_entry", None)
                 assert messages_of("t", rows, verbatim=verbatim) == whole
 
 

@@ -54,16 +54,21 @@ def at_once(store: Store, recall: Recall, query: str) -> Any:
         return recall.recall_at_once(reader, query, limit=5)
 
 
+def found(recall: Recall, query: str, *, limit: int = 10, **options: Any) -> list[Any]:
+    """Return the best memories for a query, however weakly they are related to it."""
+    return recall.recall(SPACE, query, min_score=0, limit=limit, **options).hits
+
+
 def answers(recall: Recall) -> list[Any]:
     """Return the results of all test queries, searched plainly and filtered, and lists of memories."""
-    found = [recall.search(SPACE, query, limit=5) for query in QUERIES]
-    within = [recall.search(SPACE, query, types={MemoryType.SKILL}, tags=["one"]) for query in QUERIES]
+    plain = [found(recall, query, limit=5) for query in QUERIES]
+    within = [found(recall, query, types={MemoryType.SKILL}, tags=["one"]) for query in QUERIES]
     listed = [
         recall.listed(SPACE, lambda _, record: record.content, types=types, tags=tags, after="mem_002", limit=4)
         for types in (None, {MemoryType.FACT}, {MemoryType.FACT, MemoryType.SKILL})
         for tags in (None, ["one"])
     ]
-    return [found, within, listed]
+    return [plain, within, listed]
 
 
 def files(folder: Path) -> list[Path]:
@@ -123,13 +128,13 @@ def test_the_next_process_goes_on_from_the_files(tmp_path: Path, built: Callable
         put(store, *(memory(number, f"parser {WORDS[number % 7]}") for number in range(50)))
         put(store, memory(50, "xylophone"), memory(51, "zebra"))
         recall = Recall(store, tmp_path / "search")
-        recall.search(SPACE, "parser")
+        found(recall, "parser")
         recall.save(SPACE)
         put(store, memory(50, "lexer"), memory(70, "quagga"), deleted=(51,))
         again = Recall(store, tmp_path / "search")
-        assert [hit.memory.id for hit in again.search(SPACE, "quagga")] == ["mem_070"]
-        assert again.search(SPACE, "zebra") == []
-        assert again.search(SPACE, "xylophone") == []
+        assert [hit.memory.id for hit in found(again, "quagga")] == ["mem_070"]
+        assert found(again, "zebra") == []
+        assert found(again, "xylophone") == []
         assert built() == 1
         assert answers(again) == answers(Recall(store))
 
@@ -143,16 +148,16 @@ def test_an_index_that_does_not_fit_is_built_again(tmp_path: Path, built: Callab
     with opened(tmp_path / "store") as store:
         put(store, memory(2, "lexer"))
         recall = Recall(store, folder)
-        recall.search(SPACE, "lexer")
+        found(recall, "lexer")
         recall.save(SPACE)
     with opened(tmp_path / "backup") as store:
         recall = Recall(store, folder)
-        assert recall.search(SPACE, "lexer") == []
+        assert found(recall, "lexer") == []
         for number in range(3, 6):
             put(store, memory(number, "deployment"))
         recall = Recall(store, folder)
-        assert recall.search(SPACE, "lexer") == []
-        assert len(recall.search(SPACE, "deployment")) == 3
+        assert found(recall, "lexer") == []
+        assert len(found(recall, "deployment")) == 3
         assert built() == 3
 
 
@@ -214,8 +219,8 @@ def test_a_write_is_found_at_once_while_the_index_is_saved(tmp_path: Path) -> No
             try:
                 for number in range(count(40, 2_000)):
                     put(store, memory(number % 50, f"parser {WORDS[number % 7]}"), deleted=((number - 5) % 50,))
-                    found = {hit.memory.id for hit in recall.search(SPACE, "parser", limit=100, token_budget=9_999)}
-                    assert found == {f"mem_{there % 50:03}" for there in range(max(0, number - 4), number + 1)}
+                    ids = {hit.memory.id for hit in found(recall, "parser", limit=100, token_budget=9_999)}
+                    assert ids == {f"mem_{there % 50:03}" for there in range(max(0, number - 4), number + 1)}
             finally:
                 stop.set()
             saving.result()
@@ -234,7 +239,7 @@ def test_a_rewritten_index_has_no_word_of_a_deleted_memory(tmp_path: Path) -> No
         put(store, deleted=(1,))
         Recall(store, folder).rewrite(SPACE)
         assert not any(b"xylophon" in path.read_bytes() for path in files(folder))
-        assert [hit.memory.id for hit in Recall(store, folder).search(SPACE, "parser")] == ["mem_002"]
+        assert [hit.memory.id for hit in found(Recall(store, folder), "parser")] == ["mem_002"]
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) -> None:
@@ -243,10 +248,10 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) 
     with opened(tmp_path / "store") as store:
         put(store, memory(1, "parser"))
         recall = Recall(store, tmp_path / "search")
-        assert len(recall.search(SPACE, "parser")) == 1
+        assert len(found(recall, "parser")) == 1
         with pytest.raises(OSError, match="search"):
             recall.save(SPACE)
-        assert len(recall.search(SPACE, "parser")) == 1
+        assert len(found(recall, "parser")) == 1
 
 
 def test_the_version_is_raised_with_the_analysis(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.store import DocumentRecord, MemoryRecord, Store, Writer
 from reverie.sync.plan import ConflictCopy, ConflictRegion
-from reverie.usecases import conflicts
-from reverie.usecases import memories as memory_changes
+from reverie.usecases import conflicts, memories
 from reverie.usecases.by import By
 from reverie.usecases.put import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
@@ -55,22 +54,22 @@ def text(store: Store, path: str = PATH) -> str | None:
 def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) -> None:
     """Changing or deleting a memory is refused if its words changed since they were read; read again, it is changed."""
     with store.reader("default") as reader:
-        [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memory_changes.get(reader, held).content]
-        seen = memory_changes.get(reader, memory_id)
+        [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memories.get(reader, held).content]
+        seen = memories.get(reader, memory_id)
     saves(store, {PATH: MINE.replace("pilot", "pilot and baker")})
 
     def change(seen: MemoryRecord) -> None:
         by = By("default", "x", seen=seen)
-        write(store, lambda writer: memory_changes.change(writer, by, memory_id, content="Role: none"))
+        write(store, lambda writer: memories.change(writer, by, memory_id, content="Role: none"))
 
     with pytest.raises(Conflict, match="changed just now"):
         change(seen)
     with pytest.raises(Conflict, match="changed just now"):
-        write(store, memory_changes.forget, By("default", "x", seen=seen), memory_id)
+        write(store, memories.forget, By("default", "x", seen=seen), memory_id)
     assert "pilot and baker" in str(text(store))
 
     with store.reader("default") as reader:
-        seen = memory_changes.get(reader, memory_id)
+        seen = memories.get(reader, memory_id)
     saves(store, {PATH: MINE.replace("pilot", "pilot and baker").replace("Ada", "Eve")})
     change(seen)
     assert "Role: none" in str(text(store))

@@ -38,7 +38,7 @@ def put(store: Store, number: int, text: str | None) -> None:
 def searched(index: Recall | MessageSearch, query: str) -> int:
     """Bring an index up to date; return how many memories or sections it finds."""
     if isinstance(index, Recall):
-        return len(index.search(SPACE, query))
+        return len(index.recall(SPACE, query, min_score=0, limit=10).hits)
     assert index.catch_up(SPACE, FOREVER)
     return len(index.sections(SPACE, query, 10, within(kind="document")))
 
