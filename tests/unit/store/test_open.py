@@ -295,10 +295,10 @@ def test_an_unwritable_guard_stops_writes_except_on_a_full_disk(store: Store, mo
     put(store, Kind.MEMORY, ("m",), {"n": 2})
     monkeypatch.setattr(RollbackGuardFile, "write", failing(5))
     put(store, Kind.MEMORY, ("m",), {"n": 3})
-    with pytest.raises(StorageFailed, match="anchor"):
+    with pytest.raises(StorageFailed, match="rollback guard"):
         put(store, Kind.MEMORY, ("m",), {"n": 4})
     assert store.failed is not None
-    with pytest.raises(StorageFailed, match="anchor"):
+    with pytest.raises(StorageFailed, match="rollback guard"):
         store.compact()
 
 
