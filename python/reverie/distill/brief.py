@@ -33,6 +33,8 @@ _LINE_CHARS: Final = (12, 260)  # of a quote; a shorter one says nothing alone, 
 _WORDS_MIN: Final = 3  # of a quote
 _FINDING_CHARS_MIN: Final = 40
 _COMMAND_CHARS: Final = 300  # of one that is told as it stands; a longer one is a script
+_REPEATED_CHARS: Final = 40  # of a sentence that the agent said before
+_LOOKED_BACK: Final = 200  # steps in which that is looked for
 _OWN_CHARS: Final = 400  # of a message that a person typed; of a longer one most is pasted or a plan
 _NAMES_MAX: Final = 250  # of a thread, those used most
 _SAID_CHARS: Final = 140  # of the task and of what is open
@@ -96,7 +98,7 @@ def _is_typed(step: Step) -> bool:
 def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
     found: list[BriefLine] = []
     before: Step | None = None
-    for step in steps:
+    for number, step in enumerate(steps):
         if isinstance(step, Utterance) and _is_typed(step) and step.via != "answer":  # answers are decisions
             own = own_words(step.text)[0] if len(step.text) <= _OWN_CHARS else ""
             # Words with a refused call, or after an interruption, object to what the agent did.
@@ -104,11 +106,24 @@ def _wishes(steps: Sequence[Step]) -> Iterator[BriefLine]:
             # What is behind a colon or in quotes is told with the sentence, but only the person's own words count.
             for sentence in sentences(step.text) if own else ():
                 said = own_words(sentence)[0]
+                if "\n" in step.text and _is_repeated(sentence, steps[max(number - _LOOKED_BACK, 0) : number]):
+                    continue
                 if _LINE_CHARS[0] <= len(sentence) <= _LINE_CHARS[1] and len(said.split()) >= _WORDS_MIN:
                     weight = 0.3 * objects + _weight_of_words(said)
                     found.append(BriefLine("wish", one_line(sentence), step.seq, step.at, weight=weight))
         before = step
     yield from _best(found)
+
+
+def _is_repeated(sentence: str, before: Sequence[Step]) -> bool:
+    """Return True for a sentence that the agent said or wrote before, which the person pasted into a message."""
+    start = sentence[:_REPEATED_CHARS]
+    said = (step for step in before if not _is_typed(step))
+    return any(
+        start in (step.text if isinstance(step, Utterance) else step.word("command"))
+        for step in said
+        if isinstance(step, Utterance | ToolCall)
+    )
 
 
 def _weight_of_words(sentence: str) -> float:

@@ -11,7 +11,7 @@ import heapq
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from reverie.distill.sentences import specific_names
@@ -46,6 +46,7 @@ _WORDS_MIN: Final = 2  # of a quote beside stop words: "I'd prefer that" says no
 _TIMES_MIN: Final = 3  # of a command in one session; one that passed after it failed was learnt, and counts for two
 _RARE_WORDS: Final = 3.2  # as rare as one that was used once; so many say what a sentence is about
 _WISH_LEAST: Final = 0.3  # of a quote of the person, by its words, place and repetition; the names in it do not count
+_NAMED_AGAIN: Final = 2  # names that a later finding has too; it was put right, or is told by that
 _DATE_TOKENS: Final = 5  # of a date, and of the begin of its line
 _HEADING_TOKENS: Final = 10
 
@@ -249,7 +250,24 @@ def _offers(threads: Sequence[PreparedThread], weights: dict[str, float]) -> dic
         line = one.line
         chosen = ChosenLine(section, line.kind, one.text, line.at or "", name, line.seq, "", sessions)
         offers[section].append(_Offer(chosen, worth, 1 / (1 + _AGEING * age), one.tokens, features))
+    offers["finding"] = _not_overruled(offers["finding"])
     return offers
+
+
+def _not_overruled(findings: Sequence[_Offer]) -> list[_Offer]:
+    """Return the findings without those of which a later one has two names: a cause is often put right later on.
+
+    "Test 3.10 fails because `reload()` is slow" goes where "it is not just slow: `reload()` loses `vaultKey`" follows,
+    if the former named `vaultKey` too.
+    """
+    kept: list[_Offer] = []
+    pairs: set[tuple[str, str]] = set()
+    for offer in sorted(findings, key=lambda one: (one.chosen.at, one.chosen.seq), reverse=True):
+        of_line = set(combinations(sorted(name for kind, name in offer.features if kind == "name"), _NAMED_AGAIN))
+        if pairs.isdisjoint(of_line):
+            kept.append(offer)
+        pairs |= of_line
+    return kept
 
 
 def _program(command: str) -> str:
