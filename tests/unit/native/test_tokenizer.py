@@ -12,6 +12,7 @@ from typing import get_args
 import pytest
 
 from reverie import _native, tokenizer
+from reverie.count_and_truncate_tokens import count as count_by_former_name
 from reverie.errors import ValidationError
 from support.soak import count as campaign
 from support.vocabulary import SHA256, oracle
@@ -195,3 +196,7 @@ def test_long_pieces_take_linear_time(text: str) -> None:
     assert tokenizer.fits(hostile, total)
     assert not tokenizer.fits(hostile, total - 1)
     assert tokenizer.count(tokenizer.truncate(hostile, total // 2)) <= total // 2
+
+
+def test_former_name() -> None:
+    assert count_by_former_name("a b c") == tokenizer.count("a b c") == 3
