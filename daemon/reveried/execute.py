@@ -11,7 +11,7 @@ import msgspec
 from reverie.decode import from_msgpack
 from reverie.errors import Conflict, ReverieError
 from reverie.store import Write
-from reveried.actions.accesses import write_accesses
+from reveried.actions.memories import write_accesses
 from reveried.locks import keyed_lock
 from reveried.models.settle import settlements
 

@@ -24,7 +24,7 @@ from reverie import wire
 from reverie.decode import from_json
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers import detect, find
-from reverie.usecases import imported, privacy, session_start, sessions
+from reverie.usecases import imported, sessions
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
 from reveried.compaction_hint import COMPACTION_HINT
@@ -226,9 +226,9 @@ def _sent(hook: _Hook) -> None:
 
 async def _is_kept_out(hook: _Hook) -> bool:
     """Return True in a pause or an ignored folder, where nothing is recorded. Raises ValidationError for a bad path."""
-    settings = await read(hook.services, hook.space, privacy.settings)
+    settings = await read(hook.services, hook.space, sessions.privacy_of)
     folder = None if hook.event.cwd is None else real_folder(hook.event.cwd)
-    return privacy.is_paused(settings.pauses) or privacy.is_ignored(folder, settings.ignored)
+    return sessions.is_paused(settings.pauses) or sessions.is_ignored(folder, settings.ignored)
 
 
 def _additional(event: str, text: str) -> str:
@@ -432,7 +432,7 @@ def _joined(texts: Iterable[str | None], *, in_bytes: bool) -> str:
 async def _last_state(hook: _Hook, prompt: str) -> str:
     """Return the state of the project's last session where the first prompt of a new one goes on with it."""
     start = await _told(hook)
-    if start is None or start.last is None or not session_start.goes_on(prompt, start.last, start.brief):
+    if start is None or start.last is None or not sessions.goes_on(prompt, start.last, start.brief):
         return ""
     services, space, last = hook.services, hook.space, start.last
     parts = services.texts.ready(space, last.thread) or await _in_time(

@@ -14,7 +14,7 @@ from reverie import wire
 from reverie.decode import convert
 from reverie.errors import ReverieError
 from reverie.git import locate
-from reverie.usecases import privacy, run_files, run_memories, runs
+from reverie.usecases import run_memories, runs, sessions
 from reveried.actions import projects
 from reveried.actions.learn import terms
 from reveried.clock import text_of
@@ -64,21 +64,21 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     if not paths:
         return
     folders = await asyncio.to_thread(lambda: [(path, locate(str(Path(path).expanduser()))) for path in paths])
-    watch = await read(services, space, lambda reader: run_files.watch(reader, run, folders))
+    watch = await read(services, space, lambda reader: runs.watch(reader, run, folders))
     if watch is None:
         return
     # What the daemon writes itself is not learnt again.
     left_out = [*watch.ignored, *await asyncio.to_thread(_own_folders, services)]
 
     def private(path: str) -> bool:
-        return privacy.is_ignored(path, left_out)
+        return sessions.is_ignored(path, left_out)
 
     since = datetime.fromisoformat(watch.since).timestamp()
     for folder in watch.folders:
         look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=_text_of_seconds)
         seen = await asyncio.to_thread(look)
-        files = [file for file in seen.files if not privacy.in_pause(file.at, watch.pauses)]
-        added = await write(services, run_files.join, services.by(space, WHO), run, files) if files else 0
+        files = [file for file in seen.files if not sessions.in_pause(file.at, watch.pauses)]
+        added = await write(services, runs.join, services.by(space, WHO), run, files) if files else 0
         if seen.why or seen.left_out:
             logger("reveried.runs").warning(
                 "a watched folder was not read whole",

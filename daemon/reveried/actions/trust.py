@@ -22,8 +22,7 @@ from msgspec.structs import replace
 
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten_saves import WHY, move_to_review
-from reverie.usecases.forgotten_writes import forgotten_again
+from reverie.usecases.forgotten_writes import WHY, forgotten_again, move_to_review
 from reverie.usecases.origins import casefolded
 from reverie.usecases.sync import WHY as SAVED
 from reveried.clock import text_of

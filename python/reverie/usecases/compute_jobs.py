@@ -22,7 +22,6 @@ from reverie.usecases import (
     resume_text,
     run_memories,
     runs,
-    thread_outline,
     unredact,
     working_state,
 )
@@ -51,7 +50,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "context-text": _job(contexts.TextJob, contexts.decide_text),
     "compaction": _job(resume_text.CompactionJob, resume_text.decide),
     "messages": _job(message_pages.PageJob, message_pages.page),
-    "outline": _job(thread_outline.OutlineJob, thread_outline.plan_outline),
+    "outline": _job(message_pages.OutlineJob, message_pages.plan_outline),
     "distill": _job(DistillJob, distillation.decide),
     "learn": _job(learn.LearnJob, learn.decide),
     "learn-candidates": _job(learn.LearnJob, learn.extract),

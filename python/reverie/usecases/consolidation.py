@@ -20,6 +20,7 @@ from reverie.consolidate.forgotten import ForgottenStatement
 from reverie.decode import from_msgpack, mapped
 from reverie.documents.parts import is_full, open_part
 from reverie.errors import Conflict, Damaged
+from reverie.language_model.requests import ReflectionBounds
 from reverie.store import (
     AccessRecord,
     ArchiveEntryRecord,
@@ -39,6 +40,7 @@ from reverie.usecases import doubts, projects, review, sources
 from reverie.usecases.by import ENGINE
 from reverie.usecases.forgotten_records import forgotten_statement
 from reverie.usecases.put import NewText, put_texts
+from reverie.usecases.redactions import RedactRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,6 +52,20 @@ _NEVER = AccessRecord()
 _NO_ACCESS: Final[tuple[Key | None, AccessRecord]] = (None, _NEVER)
 _PART_STATEMENTS: Final = 256  # forgotten statements that are in this process at one time
 MEMORY_FOLDERS = ("facts/", "episodes/")  # the folders of documents that consolidation writes memories into
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """The settings, the time and the seed of a decision.
+
+    `window` is `consolidation.window` in tokens, `redact` makes the redactor, `random` seeds the ids of new memories.
+    With `reflection` a model changes the files of memories by calls of tools, within these bounds.
+    """
+
+    window: int
+    at: str
+    redact: RedactRules = msgspec.field(default_factory=RedactRules)
+    random: bytes = b""
+    reflection: ReflectionBounds | None = None
 
 
 class DocumentText(msgspec.Struct):

@@ -19,10 +19,9 @@ from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord
 from reverie.usecases import consolidation, procedures, projects, threads, working_state
 from reverie.usecases.by import By, Decided, writes
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.procedures import CommandCounts
-from reverie.usecases.terms import Terms
 from reverie.usecases.usage import record_use
 
 if TYPE_CHECKING:

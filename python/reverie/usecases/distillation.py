@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
@@ -16,20 +16,20 @@ from reverie.distill.objections import objections
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join import main_line, with_asides
 from reverie.language_model.requests import tokens_used
+from reverie.language_model.summary import answered_summary, summary_request
 from reverie.models import Section
 from reverie.usecases import consolidation, doubts, procedures, screening
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.entries import entry_record, opened_entry
 from reverie.usecases.limits import open_turn
-from reverie.usecases.memory_plan import MemoryWork, Worked, work_on
-from reverie.usecases.model_summary import SummaryWork
+from reverie.usecases.memory_plan import MemoryWork, Worked, source_of, work_on
 from reverie.usecases.served_text import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.language_model.requests import ModelRequest
-    from reverie.models import Distillation, Entry, Message, WorkingState
+    from reverie.language_model.requests import ModelRequest, Outcome
+    from reverie.models import Distillation, Entry, Message, Summary, WorkingState
     from reverie.redact import Redactor
     from reverie.usecases.consolidation import MemoryPlan
     from reverie.usecases.procedures import CommandCounts
@@ -369,3 +369,34 @@ def _canonical_numbers(json: Any) -> Any:
             return [_canonical_numbers(item) for item in json]
         case _:
             return json
+
+
+# The summary by a model
+
+
+class SummaryWork(NamedTuple):
+    """The request for a summary, the lines by rules that it shows, numbered from 1, and the lines that stand anyway."""
+
+    request: ModelRequest
+    lines: list[tuple[Section, str]]
+    structure: list[tuple[Section, str]]
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], extracted: str, redactor: Redactor, *, previous: str = "") -> SummaryWork:
+        """Return the request to a model for a summary of `messages`, with the lines by rules.
+
+        `extracted` is the rendered summary by rules and `previous` the one of the distillation before, both redacted.
+        """
+        by_rules = summary_text.parse(extracted)
+        lines = [] if by_rules is None else summary_text.offered(by_rules, summary_text.parse(previous))
+        texts = [line for _, line in lines]
+        structure = [] if by_rules is None else summary_text.structure(by_rules)
+        request = summary_request(source_of(messages, redactor), previous=previous, extracted=texts)
+        return cls(request, lines, structure)
+
+    def summary(self, outcome: Outcome, number: int, max_tokens: int) -> Summary:
+        """Return the model's summary with the structure, and the lines that it names to keep. Raises ModelFailed."""
+        answered = answered_summary(outcome, number)
+        kept = [line for at, line in enumerate(self.lines, 1) if at in answered.keep_lines]
+        lines = [*self.structure, *kept]
+        return summary_text.complete(answered.summary, lines, max_tokens)

@@ -17,8 +17,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 from reverie.paths import existing_spelling, is_reserved, safe_relative
 from reverie.store import DocumentRecord
-from reverie.usecases.authors import is_agent
-from reverie.usecases.by import By, Files, Place, writes
+from reverie.usecases.by import By, Files, Place, is_agent, writes
 from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.forgotten_writes import hold_forgotten
 from reverie.usecases.projections import LIST

@@ -19,8 +19,7 @@ from reverie.models import Delete, Update
 from reverie.store import DreamRecord, FailureRecord, Kind
 from reverie.usecases import consolidation
 from reverie.usecases.by import By, Decided, writes
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-from reverie.usecases.terms import Terms
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.usage import record_use
 
 if TYPE_CHECKING:

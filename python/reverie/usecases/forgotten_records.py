@@ -18,7 +18,7 @@ from reverie.consolidate.forgotten import (
 from reverie.documents.project_paths import PERSON, memory_project
 from reverie.models import MemoryType
 from reverie.store import ForgottenRecord, Kind, ProjectsCursor
-from reverie.usecases.authors import is_agent
+from reverie.usecases.by import is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -23,8 +23,8 @@ from reverie.store.prune import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED
+from reverie.usecases.projects import moved_threads
 from reverie.usecases.put import NewText
-from reverie.usecases.thread_projects import moved_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,10 +14,9 @@ from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.models import Candidate
 from reverie.usecases import consolidation, doubts, procedures, projects, threads
 from reverie.usecases.by import By, Decided, writes
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
 from reverie.usecases.procedures import CommandCounts
-from reverie.usecases.terms import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

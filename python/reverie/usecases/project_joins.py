@@ -27,7 +27,7 @@ from reverie.git import Checkout, main_folder, posix_folder, readable_names, slu
 from reverie.importers import detect
 from reverie.models import DATE_CHARS, MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord
-from reverie.usecases import consolidation, thread_projects
+from reverie.usecases import consolidation
 from reverie.usecases import projects as use_projects
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemorySnapshot
@@ -90,7 +90,7 @@ def folders(reader: Reader) -> dict[str, tuple[str, str]]:
 @writes("threads.sort")
 def set_projects(to: Writer, _: By, names: Mapping[str, str]) -> None:
     """Give threads their projects."""
-    thread_projects.move_threads(to, names)
+    use_projects.move_threads(to, names)
 
 
 def threads_of(reader: Reader, names: Container[str]) -> dict[str, str]:
@@ -223,7 +223,7 @@ def commit(to: Writer, _: By, plan: SortPlan, *, threads: Mapping[str, str]) -> 
     Raises Conflict with `details["stale"]` if a memory or a document changed since the snapshot.
     """
     moves = _Moves()
-    for _thread, before, after in thread_projects.move_threads(to, threads):
+    for _thread, before, after in use_projects.move_threads(to, threads):
         moves.threads[slug(before or "") or None, after or ""] += 1
     is_changed = bool(moves.threads or plan.memories or plan.known)
     if plan.joined:

@@ -16,9 +16,9 @@ from reverie.replies import with_replies
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.text_recall import memory_text
 from reverie.usecases.entries import is_withdrawn
+from reverie.usecases.message_pages import is_repeat
 from reverie.usecases.projections import LIST
 from reverie.usecases.projects import of_thread
-from reverie.usecases.thread_outline import is_repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -8,8 +8,7 @@ from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import Kind, SpaceRecord, TokenRecord
-from reverie.usecases.authors import OWN_AUTHORS
-from reverie.usecases.by import By, writes
+from reverie.usecases.by import OWN_AUTHORS, By, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,13 +30,13 @@ from reverie.store import (
     WorkingStateRecord,
 )
 from reverie.store.restore import undo_operation
-from reverie.usecases import conflicts, documents, history, thread_projects
+from reverie.usecases import conflicts, documents, history, projects
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten_writes import hold_forgotten
 from reverie.usecases.memories import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.put import NewText, put_texts
-from reverie.usecases.rewind import undo_rewind
+from reverie.usecases.threads import undo_rewind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -130,13 +130,13 @@ def undo(to: Writer, by: By, seq: int, redactor: Redactor) -> Json:
     ]
     # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
     of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
-    of_projects = thread_projects.moved_threads(to, operation)
+    of_projects = projects.moved_threads(to, operation)
     if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
         undo_operation(to, seq, leave=_MERGED, keep=kept)
     paths = _revert_documents(to, by, operation)
     for path in paths:
         hold_forgotten(to, to.load(DocumentRecord, (path,)), who=by.who)
-    thread_projects.undo(to, operation)
+    projects.undo(to, operation)
     conflicts.revert(to, operation, paths)
     for change in operation.changes:
         if change.kind is Kind.DISTILLATION:
