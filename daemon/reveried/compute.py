@@ -22,8 +22,9 @@ import select
 import signal
 import struct
 import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 import orjson
@@ -33,9 +34,6 @@ from reverie.errors import Busy, ReverieError, failure_of, from_code
 from reveried.linux import die_with_parent, release_memory
 from reveried.locks import finish_before_cancel
 from reveried.ram import LARGE_BYTES, QUIET_S, after_work
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
 
 JOBS_MODULE = "reverie.usecases.compute_jobs"
 # These cost some microseconds for each entry, and no more.

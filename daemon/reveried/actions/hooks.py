@@ -13,9 +13,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -24,6 +25,7 @@ from reverie import wire
 from reverie.decode import from_json
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers import detect, find
+from reverie.store import SessionRecord
 from reverie.usecases import imported, sessions
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
@@ -31,15 +33,10 @@ from reveried.compaction_hint import COMPACTION_HINT
 from reveried.execute import read
 from reveried.follower import is_own_file
 from reveried.log import logger
+from reveried.services import Services
 from reveried.session_texts import CHARS_MAX, PARTS, fitted, size
 from reveried.start_texts import EMPTY, TOOLS, Start
 from reveried.supervise import failures_logged
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from reverie.store import SessionRecord
-    from reveried.services import Services
 
 CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s

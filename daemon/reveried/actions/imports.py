@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from reverie import wire
 from reverie.decode import mapped
+from reverie.store import Reader, ThreadRecord
 from reverie.usecases import imports, projects, threads
 from reverie.usecases.by import By
 from reveried.actions import briefs, trust
@@ -17,11 +18,8 @@ from reveried.actions.projects import has_no_remote, known_project, registered
 from reveried.actions.threads import opened_with
 from reveried.drive import write
 from reveried.execute import execute, read
+from reveried.services import Services
 from reveried.supervise import failures_logged
-
-if TYPE_CHECKING:
-    from reverie.store import Reader, ThreadRecord
-    from reveried.services import Services
 
 WHO = "import:import"
 PIECE_BYTES = 512 * 1024  # of one commit while no agent writes

@@ -5,23 +5,20 @@ from __future__ import annotations
 import asyncio
 import itertools
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import Busy, Conflict, ValidationError
+from reverie.language_model.requests import ModelRequest
+from reverie.store import Reader
 from reverie.usecases import consolidation
 from reverie.usecases import distill as use_distill
 from reverie.usecases import learn as use_learn
+from reverie.usecases.by import By
 from reverie.usecases.consolidation import Terms, changes_answer
 from reveried.execute import decide, execute, read
 from reveried.locks import keyed_lock
 from reveried.models.ask import asked, prepared, reflection_bounds
-
-if TYPE_CHECKING:
-    from reverie.language_model.requests import ModelRequest
-    from reverie.store import Reader
-    from reverie.usecases.by import By
-    from reveried.services import Services
+from reveried.services import Services
 
 RANDOM_BYTES = 16
 NEAREST_TRIES = 2  # attempts to decide by the memories near the candidates; their plan is stale where others learn too

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reverie.errors import ReverieError
 from reverie.models import MemoryType
-from reverie.text_recall import RECALL_TOKENS
+from reverie.store import MemoryRecord, Reader
+from reverie.text_recall import RECALL_TOKENS, Found, Hit
 from reveried.locks import wait_together
 from reveried.log import logger
+from reveried.services import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from reverie import wire
-    from reverie.store import MemoryRecord, Reader
-    from reverie.text_recall import Found, Hit
-    from reveried.services import Services
 
 WAITS = 3  # for an index that catches up, and may be behind again or in use by then; after them a thread of its own
 

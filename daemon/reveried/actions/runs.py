@@ -8,13 +8,14 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.decode import convert
 from reverie.errors import ReverieError
 from reverie.git import locate
+from reverie.store import RunRecord
 from reverie.usecases import run_memories, runs, sessions
+from reverie.usecases.by import By
 from reveried.actions import projects
 from reveried.actions.learn import terms
 from reveried.clock import text_of
@@ -22,14 +23,10 @@ from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
+from reveried.services import Services
 from reveried.stored import spaces_of
 from reveried.supervise import failures_logged
 from reveried.written_files import written_since
-
-if TYPE_CHECKING:
-    from reverie.store import RunRecord
-    from reverie.usecases.by import By
-    from reveried.services import Services
 
 LOOK_EVERY_S = 5.0  # for runs that are due
 WHO = "reveried"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reverie.errors import NotFound, ReverieError, failure_of
-from reverie.store import ThreadRecord
+from reverie.store import Reader, ThreadRecord
 from reveried.execute import read
-
-if TYPE_CHECKING:
-    from reverie.store import Reader
-    from reveried.services import Services
+from reveried.services import Services
 
 WHO = "schedule"
 

@@ -6,23 +6,20 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.importers.entry import rfc3339_utc
 from reverie.search import days_asked_about
-from reverie.store import to_ms
+from reverie.store import MemoryRecord, to_ms
+from reverie.text_recall import Hit
 from reverie.usecases import search
 from reverie.usecases.message_search import within
 from reverie.usecases.projections import holds_only
 from reverie.usecases.search import said_on_days
 from reveried.actions.projects import known_project, visible
-
-if TYPE_CHECKING:
-    from reverie.store import MemoryRecord
-    from reverie.text_recall import Hit
-    from reveried.services import Services
+from reveried.services import Services
 
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
 MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number

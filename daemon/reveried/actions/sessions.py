@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.store import SessionRecord, ThreadRecord
+from reverie.store import PrivacyCursor, Reader, SessionRecord, ThreadRecord
 from reverie.usecases import imported, projects, sessions
 from reverie.usecases.by import By
 from reveried.actions import imports
@@ -19,10 +19,7 @@ from reveried.actions.projects import registered
 from reveried.drive import write
 from reveried.execute import read
 from reveried.follower import is_own_file
-
-if TYPE_CHECKING:
-    from reverie.store import PrivacyCursor, Reader
-    from reveried.services import Services
+from reveried.services import Services
 
 _FOLLOWED_CLIENTS: Final = frozenset({"claude-code", "codex"})  # whose transcripts the import reads
 _SESSION_ID: Final = lazy_regex(r"[0-9A-Za-z][0-9A-Za-z_-]{7,199}")  # of a session that has a transcript

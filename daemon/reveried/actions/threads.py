@@ -5,32 +5,27 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
-from reverie.store import ThreadRecord, seal
+from reverie.models import Entry
+from reverie.store import Sealed, ThreadRecord, seal
 from reverie.usecases import inherited_notes, message_pages, projections, threads, window
+from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
-from reverie.usecases.message_pages import OutlinePlan
+from reverie.usecases.inherited_notes import Seed
+from reverie.usecases.message_pages import OutlineJob, OutlinePlan
 from reveried.actions import projects
 from reveried.actions.learn import distill, start_distilling
 from reveried.drive import commit, write
 from reveried.execute import decide, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
+from reveried.services import Services
 from reveried.supervise import failures_logged
-
-if TYPE_CHECKING:
-    from reverie.models import Entry
-    from reverie.store import Sealed
-    from reverie.usecases.by import By
-    from reverie.usecases.inherited_notes import Seed
-    from reverie.usecases.message_pages import OutlineJob
-    from reveried.services import Services
 
 INLINE_BYTES = 64 * 1024  # a larger body's entries are made and sealed in a thread: the event loop must answer others
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import orjson
@@ -19,8 +20,9 @@ from reverie.documents.project_paths import PERSON, folder_of
 from reverie.documents.prose import entry_with_bullets, prose_note, with_bullets
 from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
-from reverie.models import Candidate, MemoryType, WorkingState
-from reverie.store import DocumentRecord, Kind, ThreadRecord
+from reverie.models import Candidate, Json, MemoryType, WorkingState
+from reverie.store import DocumentRecord, Kind, MemoryRecord, Reader, ThreadRecord
+from reverie.tools import Tool
 from reverie.tools.structs import RecalledMemory, RecallOutput
 from reverie.usecases import agent_search, agent_writes, documents, threads, working_state
 from reverie.usecases import memories as usecase_memories
@@ -32,15 +34,7 @@ from reveried.actions import contexts, memories, projects
 from reveried.actions.search import Asked, memory_hits, search_space, time_ms
 from reveried.drive import write
 from reveried.execute import answer_once, read, stored_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
-
-    from reverie import tools
-    from reverie.models import Json
-    from reverie.store import MemoryRecord, Reader
-    from reverie.tools import Tool
-    from reveried.services import Services
+from reveried.services import Services
 
 A = TypeVar("A")
 

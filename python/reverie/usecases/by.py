@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import (
-    TYPE_CHECKING,
     Any,
     Concatenate,
     Final,
@@ -18,12 +18,7 @@ from typing import (
 )
 
 from reverie.documents.project_paths import PERSON
-from reverie.store import Write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from reverie.store import Writer
+from reverie.store import Write, Writer
 
 P = ParamSpec("P")
 A = TypeVar("A")

@@ -5,7 +5,8 @@ A job that a model takes part in returns the requests that are still to be answe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,9 +27,6 @@ from reverie.usecases import (
     working_state,
 )
 from reverie.usecases.distill import DistillJob
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 

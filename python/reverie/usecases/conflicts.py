@@ -5,6 +5,7 @@ A conflict has two texts: the document (the person's words are in place) and its
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,15 +16,12 @@ from reverie.decode import mapped
 from reverie.documents.layout import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
-from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord
+from reverie.store import ConflictRecord, DocumentRecord, Kind, OperationRecord, Reader, RegionRecord, Writer
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten_writes import hold_forgotten
 from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from reverie.store import OperationRecord, Reader, Writer
     from reverie.sync.plan import ConflictCopy
 
 Keep: TypeAlias = Literal["file", "store", "both"]

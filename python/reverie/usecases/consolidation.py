@@ -5,9 +5,10 @@ The decision is in `screening` and runs in the compute process.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -21,6 +22,7 @@ from reverie.decode import from_msgpack, mapped
 from reverie.documents.parts import is_full, open_part
 from reverie.errors import Conflict, Damaged
 from reverie.language_model.requests import ReflectionBounds
+from reverie.models import Candidate, Json, Tier
 from reverie.store import (
     AccessRecord,
     ArchiveEntryRecord,
@@ -31,22 +33,19 @@ from reverie.store import (
     DocumentRecord,
     DreamRecord,
     ForgottenRecord,
+    Key,
     Kind,
     MemoriesCursor,
     MemoryRecord,
     PurgesCursor,
+    Reader,
+    Writer,
 )
 from reverie.usecases import doubts, projects, review, sources
 from reverie.usecases.by import ENGINE
 from reverie.usecases.forgotten_records import forgotten_statement
 from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.redactions import RedactRules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reverie.models import Candidate, Json, Tier
-    from reverie.store import Key, Reader, Writer
 
 _NEVER = AccessRecord()
 _NO_ACCESS: Final[tuple[Key | None, AccessRecord]] = (None, _NEVER)

@@ -7,17 +7,19 @@ context of the same thread.
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from reverie import tokenizer, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context.assemble import assemble
-from reverie.context.inputs import Limits, Parts, RecallLine, ceilings
+from reverie.context.inputs import Context, Limits, Parts, RecallLine, ceilings
 from reverie.context.text import render, text_of, text_of_tokens
 from reverie.context.tiers import summary_room
 from reverie.decode import convert
@@ -28,7 +30,7 @@ from reverie.documents.summary import sentence
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join import main_line
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Message, Note, Passage, WorkingState
+from reverie.models import Entry, Message, Note, Passage, WorkingState
 from reverie.store import (
     DigestRecord,
     DistillationRecord,
@@ -36,6 +38,8 @@ from reverie.store import (
     ForgottenRecord,
     Kind,
     NoteRecord,
+    Reader,
+    ThreadRecord,
     open_sealed_as,
 )
 from reverie.usecases import threads
@@ -43,14 +47,6 @@ from reverie.usecases.distill import distillation_of
 from reverie.usecases.entries import OpenedEntries, SealedEntry, sealed_after
 from reverie.usecases.limits import DistillationCache, Written, sized_context
 from reverie.usecases.projections import ProjectListings
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Sequence
-
-    from reverie.context.inputs import Context
-    from reverie.models import Entry
-    from reverie.store import Reader, ThreadRecord
 
 CHARS_OF_TOKEN = 3  # characters of a token at least in nearly every text, so that the tiers fill the size asked for
 FILLED = 0.7  # share of the characters asked for, below which a text that left something out is made once more

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
@@ -15,24 +16,18 @@ from reverie.distill.distiller import Extractive
 from reverie.distill.objections import objections
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join import main_line, with_asides
-from reverie.language_model.requests import tokens_used
+from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.language_model.summary import answered_summary, summary_request
-from reverie.models import Section
+from reverie.models import Distillation, Entry, Message, Section, Summary, WorkingState
+from reverie.redact import Redactor
 from reverie.usecases import consolidation, doubts, procedures, screening
+from reverie.usecases.consolidation import MemoryPlan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.entries import entry_record, opened_entry
 from reverie.usecases.limits import open_turn
 from reverie.usecases.memory_plan import MemoryWork, Worked, source_of, work_on
+from reverie.usecases.procedures import CommandCounts
 from reverie.usecases.served_text import without_recalled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.language_model.requests import ModelRequest, Outcome
-    from reverie.models import Distillation, Entry, Message, Summary, WorkingState
-    from reverie.redact import Redactor
-    from reverie.usecases.consolidation import MemoryPlan
-    from reverie.usecases.procedures import CommandCounts
 
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
 SUMMARY_TOKENS = 5_000  # its ceiling in a context (seed 001)

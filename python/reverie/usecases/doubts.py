@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -11,12 +12,7 @@ from reverie.documents.project_paths import PERSON, memory_project
 from reverie.doubts import KEY, Objection, with_doubt, without_doubt
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
-from reverie.store import MemoriesCursor, MemoryRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reverie.store import Writer
+from reverie.store import MemoriesCursor, MemoryRecord, Writer
 
 _NAMES_MIN: Final = 2  # that memory and objection share; one alone, such as a file, is in too many sentences
 _SHA: Final = lazy_regex(r"\b[0-9a-f]{7,40}\b")

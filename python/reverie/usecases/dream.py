@@ -7,28 +7,25 @@ that is changed while it waits gets a later place, but is not lost.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from reverie import tokenizer, wire
+from reverie.consolidate import DreamBatch
 from reverie.decode import convert
-from reverie.errors import Conflict, NotFound
+from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.models import Delete, Update
-from reverie.store import DreamRecord, FailureRecord, Kind
+from reverie.store import ArchiveRecord, DreamRecord, FailureRecord, Kind, Reader, Writer
 from reverie.usecases import consolidation
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.usage import record_use
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.consolidate import DreamBatch
-    from reverie.errors import ReverieError
     from reverie.language_model.consolidation_pages import ConsolidationPage
-    from reverie.store import ArchiveRecord, Reader, Writer
     from reverie.usecases.dream_model import ModelChanges
 
 Position: TypeAlias = tuple[int, str]

@@ -6,25 +6,21 @@ leaves; where its answer cannot be used, nothing of it is, and the plan's `fallb
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
+from reverie.consolidate import DreamPlan as ArchivePlan
 from reverie.consolidate import Proposal
+from reverie.consolidate.forgotten import ForgottenStatement
 from reverie.documents.project_paths import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages import ConsolidationPage, Nearby, memory_pages
-from reverie.models import Delete, Update
+from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.models import Change, Delete, Memory, Tier, Update
 from reverie.usecases.model_updates import held_updates
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from reverie.consolidate import DreamPlan as ArchivePlan
-    from reverie.consolidate.forgotten import ForgottenStatement
-    from reverie.language_model.requests import ModelRequest, Outcome
-    from reverie.models import Change, Memory, Tier
 
 NEAR: Final = 4  # memories that are shown beside each one that the dream reads
 

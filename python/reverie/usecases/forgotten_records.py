@@ -7,7 +7,7 @@ forgotten in the others.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from reverie.consolidate.forgotten import (
     REJECTED,
@@ -17,13 +17,8 @@ from reverie.consolidate.forgotten import (
 )
 from reverie.documents.project_paths import PERSON, memory_project
 from reverie.models import MemoryType
-from reverie.store import ForgottenRecord, Kind, ProjectsCursor
+from reverie.store import ForgottenRecord, Kind, MemoryRecord, ProjectsCursor, Reader, Writer
 from reverie.usecases.by import is_agent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reverie.store import MemoryRecord, Reader, Writer
 
 
 def record_key(words: str, project: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,21 +16,14 @@ from reverie.consolidate.forgotten import (
     stems_in_order,
 )
 from reverie.decode import mapped
-from reverie.documents.layout import session_of, type_of_blocks
+from reverie.documents.layout import type_of_blocks
 from reverie.documents.project_paths import PERSON, memory_project
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
-from reverie.store import DocumentRecord, ForgottenRecord, Kind, MemoryRecord
-from reverie.usecases import memories, review
-from reverie.usecases.by import ENGINE, PERSONS, By, is_agent, writes
+from reverie.store import CandidateRecord, DocumentRecord, ForgottenRecord, Kind, MemoryRecord, Reader, Writer
+from reverie.usecases.by import PERSONS, is_agent
 from reverie.usecases.forgotten_records import forgotten_statement, keys_of, record_key, statement_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from reverie.store import CandidateRecord, Reader, Writer
-    from reverie.sync.plan import Plan
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
 _MARK: Final = lazy_regex(r"^(?:[\s>#*+|-]|\d+[.)]\s|\[[ x]\])+")  # of a heading, quote, list or table
@@ -240,40 +234,3 @@ def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> 
                 words=None if key == words else words,
             )
             writer.save(record, (key,))
-
-
-# Files that an agent saved
-
-
-WHY = "folder.author"
-
-
-def sessions_of(plan: Plan) -> dict[str, str]:
-    """Return the session of an agent that each file of a plan names, as Claude Code's auto memory does, by path."""
-    return {put.path: session for put in plan.puts if (session := session_of(put.text)) is not None}
-
-
-@writes(WHY)
-def hold_saves(to: Writer, _: By, paths: Iterable[str], operations: Mapping[str, int]) -> None:
-    """Take forgotten statements out of files that name an agent's session.
-
-    `operations` committed the texts at these paths: of their memories those that came by them are compared.
-    """
-    copies = []
-    for path in paths:
-        document = to.load(DocumentRecord, (path,)) if to.count(Kind.FORGOTTEN) else None
-        for name in [] if document is None else document.ids:
-            memory = to.load(MemoryRecord, (name,))
-            came = memory is not None and to.latest(Kind.MEMORY, (name,)) == operations.get(path)
-            candidate = forgotten_again(to, memory) if memory is not None and came else None
-            if memory is not None and candidate is not None:
-                copies.append((memory, candidate))
-    move_to_review(to, copies)
-
-
-def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]]) -> None:
-    """Remove memories from their documents, and let their candidates wait for a person."""
-    for memory, candidate in held:
-        waiting = review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
-        review.keep_waiting(writer, [waiting])
-        memories.remove(writer, ENGINE, memory)

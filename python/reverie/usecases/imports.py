@@ -6,8 +6,9 @@ import hashlib
 import os.path
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -17,6 +18,7 @@ from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, failure_of
 from reverie.git import main_folder, posix_folder, remotes_in
+from reverie.importers.chunks import ChunkPlan as ParsedChunk
 from reverie.importers.chunks import PartialLine, plan_chunk, why_not
 from reverie.importers.detect import (
     bad_entry,
@@ -27,20 +29,23 @@ from reverie.importers.detect import (
     stated_remote,
 )
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Entry, EntryKind
+from reverie.models import Entry, EntryKind, Json
 from reverie.redact import Fingerprint, Redactor, Taken
-from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, seal
+from reverie.store import (
+    DistillationRecord,
+    ImportRecord,
+    Kind,
+    Reader,
+    Sealed,
+    ThreadRecord,
+    UsageRecord,
+    Writer,
+    seal,
+)
 from reverie.store.codec import verified_sealed
 from reverie.usecases import imported, inherited_notes, redactions, sessions, threads, window
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.entries import ENTRY_NAMES, entry_record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from reverie.importers.chunks import ChunkPlan as ParsedChunk
-    from reverie.models import Entry, Json
-    from reverie.store import Reader, Writer
 
 PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,6 +13,7 @@ from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.models import Candidate
+from reverie.store import Reader, Writer
 from reverie.usecases import consolidation, doubts, procedures, projects, threads
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
@@ -19,9 +21,6 @@ from reverie.usecases.entries import SealedEntry, active_messages, sealed_after,
 from reverie.usecases.procedures import CommandCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reverie.store import Reader, Writer
     from reverie.usecases.memory_plan import Worked
 
 

@@ -9,23 +9,20 @@ measures it: the same function, the same text, whether the thread was distilled 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import tokenizer
 from reverie.context.assemble import assemble
-from reverie.context.inputs import ceilings
+from reverie.context.inputs import Context, Limits, Parts, ceilings
 from reverie.context.units import open_turn_start, tail_start
 from reverie.distill import summary_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.models import Section
+from reverie.models import Distillation, Entry, Message, Passage, Section, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    from reverie.context.inputs import Context, Limits, Parts
     from reverie.distill.distiller import Extractive
-    from reverie.models import Distillation, Entry, Message, Passage, Summary
 
 LATER_SHARE: Final = 2  # of the ceiling of a summary: what rules say of the messages behind a written one
 _CACHED_SIZES: Final = 8  # of one thread; a distillation of 32,000 tokens takes about 300 KB

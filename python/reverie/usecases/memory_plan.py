@@ -17,7 +17,8 @@ decided by rule, and said in the plan's `fallback`:
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -28,29 +29,21 @@ from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import extraction
-from reverie.language_model.consolidation import DELETED_SHARE_MAX, consolidate_request, consolidated
+from reverie.language_model.consolidation import DELETED_SHARE_MAX, PageChanges, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages import Nearby, neighbourhood
-from reverie.language_model.pages import PAGES_MAX, SourceEntry, Speaker, pages_of
+from reverie.language_model.extraction import WrongMemory
+from reverie.language_model.pages import PAGES_MAX, Page, SourceEntry, Speaker, pages_of
+from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Add, Delete, Keep, Skip, Update
+from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, Message, Skip, Tier, Update
+from reverie.redact import Redactor
+from reverie.store import CandidateRecord
 from reverie.tagged_spans import without_tagged
 from reverie.usecases import review, screening
-from reverie.usecases.consolidation import empty_plan, forgotten_statements
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, empty_plan, forgotten_statements
 from reverie.usecases.model_updates import held_updates, turns
 from reverie.usecases.reflection import reflect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reverie.language_model.consolidation import PageChanges
-    from reverie.language_model.extraction import WrongMemory
-    from reverie.language_model.pages import Page
-    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
-    from reverie.models import Candidate, Change, Memory, Message, Tier
-    from reverie.redact import Redactor
-    from reverie.store import CandidateRecord
-    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-    from reverie.usecases.screening import Origin
+from reverie.usecases.screening import Origin
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
 _SPEAKERS: Final[dict[str, Speaker]] = {"user": "person", "assistant": "agent"}  # others in their role are "other"

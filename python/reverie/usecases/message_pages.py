@@ -6,7 +6,8 @@ decided where it is read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -15,17 +16,11 @@ from reverie.decode import mapped
 from reverie.errors import Damaged
 from reverie.importers.detect import json_object_of
 from reverie.importers.outline import OutlinePart, is_continued, messages_of_part, outline
-from reverie.models import EntryKind
-from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
+from reverie.models import Entry, EntryKind, Message
+from reverie.store import Kind, OutlineRecord, Reader, ThreadRecord, Write, Writer
 from reverie.usecases import threads
 from reverie.usecases.by import By, writes
 from reverie.usecases.entries import SealedEntry, opened_entry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.models import Entry, Message
-    from reverie.store import Reader, Writer
 
 ENTRIES_BYTES_MAX: Final = 4_000_000  # sealed bytes of a page of entries; a larger one ends before its limit
 

@@ -6,21 +6,16 @@ UPDATE are a model's own: they may say what neither the memory nor a candidate s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from reverie.consolidate import Proposal
-from reverie.consolidate.forgotten import Forgotten
+from reverie.consolidate.forgotten import Forgotten, ForgottenStatement
 from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.documents.project_paths import memory_project
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Candidate, MemoryType, Update
+from reverie.models import Candidate, Delete, Memory, MemoryType, Update
 from reverie.words import count_negations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from reverie.consolidate.forgotten import ForgottenStatement
-    from reverie.models import Delete, Memory
 
 _SHOWN_CHARS: Final = 160  # of the forgotten statement that a proposal quotes
 _LOSES_WORDS: Final = "it would change words that the person said"

@@ -7,19 +7,15 @@ candidate that rests on them alone waits for a person.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, Literal, TypeAlias
 
 from reverie.distill.own_words import message_words, own_words
 from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
-from reverie.models import MemoryType
+from reverie.models import Candidate, MemoryType, Message
 from reverie.usecases.served_text import tool_names
 from reverie.words import analyze
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from reverie.models import Candidate, Message
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 

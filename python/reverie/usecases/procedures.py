@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from reverie.models import CommandUse
-from reverie.store import RecordCache, ThreadRecord
+from reverie.store import Reader, RecordCache, ThreadRecord
 
 if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
     from reverie.redact import Redactor
-    from reverie.store import Reader
 
 
 class CommandCounts(msgspec.Struct):

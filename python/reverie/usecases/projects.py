@@ -7,9 +7,10 @@ it are stored with it, so that worktrees, subfolders and clones, and transcripts
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -22,16 +23,14 @@ from reverie.store import (
     MemoriesCursor,
     MemoryRecord,
     MovedThreadsCursor,
+    OperationRecord,
     ProjectRecord,
     ProjectsCursor,
+    Reader,
     ThreadRecord,
+    Writer,
 )
 from reverie.usecases.by import By, writes
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from reverie.store import OperationRecord, Reader, Writer
 
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
 _NAMES_MAX: Final = 10_000  # of the names tried for one project

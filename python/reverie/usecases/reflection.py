@@ -16,6 +16,7 @@ together, is decided like every other change of memories and written in one oper
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
@@ -33,28 +34,30 @@ from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model import pages
 from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.foreign import foreign_address, one_spelling, without_json_escapes
-from reverie.language_model.pages import Quotable, pages_of
+from reverie.language_model.pages import Page, Quotable, SourceEntry, pages_of
 from reverie.language_model.prompts import REFLECT, prompt
-from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelMessage, ToolDefinition, ToolResult, message_text
+from reverie.language_model.requests import (
+    REQUEST_TOKENS_MAX,
+    ModelMessage,
+    ModelRequest,
+    ReflectionBounds,
+    ToolDefinition,
+    ToolResult,
+    ToolUse,
+    message_text,
+)
 from reverie.language_model.tool_turn import FACTS_HEADING, read_turn, turn_request
 from reverie.lazy_regex import lazy_regex
-from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Update
+from reverie.models import DATE_CHARS, Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Message, Update
+from reverie.redact import Redactor
 from reverie.usecases import review, screening
-from reverie.usecases.consolidation import empty_plan, forgotten_statements
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, empty_plan, forgotten_statements
 from reverie.usecases.model_updates import held_updates
-from reverie.usecases.reflection_files import Folder, Refused
+from reverie.usecases.reflection_files import Block, Folder, Refused
+from reverie.usecases.screening import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from reverie.language_model.pages import Page, SourceEntry
-    from reverie.language_model.requests import ModelRequest, ReflectionBounds, ToolUse
-    from reverie.models import Change, Message
-    from reverie.redact import Redactor
-    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
     from reverie.usecases.memory_plan import MemoryWork
-    from reverie.usecases.reflection_files import Block
-    from reverie.usecases.screening import Origin
 
 PAGE_TOKENS: Final = 40_000  # of the record; with prompt, facts and index a first request has some 80,000 at most
 PAGES_MAX: Final = 4  # of one run; the entries behind them are read by the next one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -12,29 +13,35 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.canonical_json import canonical
 from reverie.consolidate.apply import document_of
+from reverie.consolidate.decide import Proposal
 from reverie.consolidate.forgotten import Forgotten, ForgottenStatement, Nearness
 from reverie.decode import mapped
 from reverie.documents.items import Update, Wording
+from reverie.documents.layout import session_of
 from reverie.documents.project_paths import memory_project
 from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Candidate, MemoryType
+from reverie.models import Candidate, Memory, MemoryType
 from reverie.models import Delete as DeleteMemory
 from reverie.models import Update as UpdateMemory
-from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange
+from reverie.store import (
+    CandidateRecord,
+    DocumentRecord,
+    ForgottenRecord,
+    Kind,
+    MemoryRecord,
+    PendingChange,
+    Reader,
+    Writer,
+)
 from reverie.usecases import doubts
 from reverie.usecases import memories as use_memories
-from reverie.usecases.by import By, Files, writes
-from reverie.usecases.forgotten_writes import HeldForPerson, forget_rejected
-from reverie.usecases.origins import WHY
+from reverie.usecases.by import ENGINE, By, Files, writes
+from reverie.usecases.forgotten_writes import HeldForPerson, forget_rejected, forgotten_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from reverie.consolidate.decide import Proposal
-    from reverie.models import Memory
-    from reverie.store import Reader, Writer
-    from reverie.usecases.origins import FoundOrigins, Origins
+    from reverie.sync.plan import Plan
+from reverie.usecases.origins import WHY, FoundOrigins, Origins
 
 _ID_CHARS = 26  # hex digits of the hash in a candidate's id
 _SHOWN_CHARS = 160  # of a forgotten statement that a candidate's `why` quotes
@@ -359,6 +366,43 @@ def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[st
 
 def _candidate(change: PendingChange) -> Candidate:
     return mapped(change, Candidate, type=change.type or MemoryType.FACT)
+
+
+# Files that an agent saved
+
+
+WHY_HELD: Final = "folder.author"
+
+
+def sessions_of(plan: Plan) -> dict[str, str]:
+    """Return the session of an agent that each file of a plan names, as Claude Code's auto memory does, by path."""
+    return {put.path: session for put in plan.puts if (session := session_of(put.text)) is not None}
+
+
+@writes(WHY_HELD)
+def hold_saves(to: Writer, _: By, paths: Iterable[str], operations: Mapping[str, int]) -> None:
+    """Take forgotten statements out of files that name an agent's session.
+
+    `operations` committed the texts at these paths: of their memories those that came by them are compared.
+    """
+    copies = []
+    for path in paths:
+        document = to.load(DocumentRecord, (path,)) if to.count(Kind.FORGOTTEN) else None
+        for name in [] if document is None else document.ids:
+            memory = to.load(MemoryRecord, (name,))
+            came = memory is not None and to.latest(Kind.MEMORY, (name,)) == operations.get(path)
+            candidate = forgotten_again(to, memory) if memory is not None and came else None
+            if memory is not None and candidate is not None:
+                copies.append((memory, candidate))
+    move_to_review(to, copies)
+
+
+def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]]) -> None:
+    """Remove memories from their documents, and let their candidates wait for a person."""
+    for memory, candidate in held:
+        waiting = quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
+        keep_waiting(writer, [waiting])
+        use_memories.remove(writer, ENGINE, memory)
 
 
 # Harm of what files say

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -11,19 +12,15 @@ from reverie import tokenizer, wire
 from reverie.distill.steps import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.pages import SourceEntry
+from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.lazy_regex import lazy_regex
+from reverie.models import Candidate, Message
+from reverie.store import RunFileRecord
 from reverie.usecases import screening
 from reverie.usecases.entries import active_messages
 from reverie.usecases.memory_plan import MemoryWork, Worked, work_on
 from reverie.usecases.runs import RunJob, RunPlan, file_record
 from reverie.usecases.served_text import without_recalled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reverie.language_model.requests import ModelRequest, Outcome
-    from reverie.models import Candidate, Message
-    from reverie.store import RunFileRecord
 
 HISTORY_MESSAGES: Final = 20  # of a session, the last ones (seed 003)
 HISTORY_CHARS: Final = 500  # of each of them

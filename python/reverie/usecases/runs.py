@@ -8,7 +8,8 @@ of file tools in the thread.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -16,20 +17,15 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.decode import convert, mapped
 from reverie.errors import Conflict, NotFound
+from reverie.git import Checkout
 from reverie.language_model.requests import Outcome
 from reverie.paths import safe_relative
-from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord
+from reverie.store import Kind, Reader, RunFileRecord, RunRecord, ThreadRecord, Writer
 from reverie.usecases import consolidation, projects, sessions, threads
 from reverie.usecases import projects as use_projects
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, sealed_after
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reverie.git import Checkout
-    from reverie.store import Reader, Writer
 
 FILE_BYTES_MAX = 10_000_000  # of a file; a larger one is noted without its content
 _BINARY_HEAD = 8192  # bytes in which a NUL says that a file is binary, as git does

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.escape import clean
 from reverie.documents.index import long_term_memory, long_term_memory_bytes_max
 from reverie.documents.items import Add as AddItem
+from reverie.documents.items import Change as ItemChange
 from reverie.documents.items import ChangedDocument, Wording
 from reverie.documents.items import Delete as DeleteItem
 from reverie.documents.items import Update as UpdateItem
@@ -27,7 +29,21 @@ from reverie.documents.project_paths import PERSON
 from reverie.errors import ValidationError
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.lazy_regex import lazy_regex
-from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
+from reverie.models import (
+    DATE_CHARS,
+    Add,
+    Candidate,
+    Change,
+    Delete,
+    Keep,
+    Memory,
+    MemoryType,
+    Message,
+    Skip,
+    Tier,
+    Update,
+)
+from reverie.redact import Redactor
 from reverie.store.codec import to_ms
 from reverie.usecases import review
 from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
@@ -35,13 +51,6 @@ from reverie.usecases.memories import record_of
 from reverie.usecases.origins import FoundOrigins, Origins
 from reverie.usecases.sources import threads_of
 from reverie.words import normalize
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from reverie.documents.items import Change as ItemChange
-    from reverie.models import Change, Message
-    from reverie.redact import Redactor
 
 
 class Origin(NamedTuple):

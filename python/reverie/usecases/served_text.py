@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from reverie.context.tiers import DISTILLED, FRAME
 from reverie.distill.steps import text_of
 from reverie.lazy_regex import lazy_regex
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.models import Message
+from reverie.models import Message
 
 # Text that was served to an agent begins with one of these; each is followed by memories to the end of its block.
 _SERVED: Final = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -14,15 +15,10 @@ from reverie.distill.sentences import clip
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.detect import folder_of
 from reverie.lazy_regex import lazy_regex
-from reverie.store import PrivacyCursor, SessionRecord, SessionsCursor, ThreadRecord
+from reverie.models import Entry, WorkingState
+from reverie.store import NoteRecord, PrivacyCursor, Reader, SessionRecord, SessionsCursor, ThreadRecord, Writer
 from reverie.usecases import inherited_notes, projects
 from reverie.usecases.by import By, writes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reverie.models import Entry, WorkingState
-    from reverie.store import NoteRecord, Reader, Writer
 
 SESSIONS_MAX: Final = 200  # of a space; those that were heard of last
 

@@ -5,14 +5,11 @@ A purge of one of them takes a memory only if no other is known.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from reverie.store import MemoriesCursor, MemoryRecord
-
-if TYPE_CHECKING:
-    from reverie.store import Writer
+from reverie.store import MemoriesCursor, MemoryRecord, Writer
 
 _ALSO: Final = "also"  # in a provenance: the threads that said the same again, oldest first
 _ALSO_MAX: Final = 8  # each is one more session that has to be purged before the memory goes

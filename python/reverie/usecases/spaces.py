@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.store import Kind, SpaceRecord, TokenRecord
+from reverie.store import Kind, Reader, SpaceRecord, TokenRecord, Writer
 from reverie.usecases.by import OWN_AUTHORS, By, writes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.store import Reader, Writer
 
 DEFAULT_SPACE: Final = "default"
 """The space of callers without a token. It is always there, and has no record."""

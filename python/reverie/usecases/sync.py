@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile, islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
-from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, RootCursor
+from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Reader, RootCursor, Writer
 from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
-from reverie.sync.plan import Plan, Put
+from reverie.sync.plan import ConflictCopy, Delete, Move, Plan, Put, SaveNotice
 from reverie.sync.root import KnownRoot
 from reverie.usecases import conflicts
 from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.put import NewText, put_texts, with_unrecorded_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from reverie.store import Reader, Writer
-    from reverie.sync.plan import ConflictCopy, Delete, Move, SaveNotice
 
 WHO = "person"  # the author of every operation that commits saved files
 WHY = "files.edited"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -15,21 +16,15 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line
 from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_mark
-from reverie.models import Entry, EntryKind
-from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, seal
+from reverie.models import Entry, EntryKind, Json, NoteCategory
+from reverie.redact import Redactor
+from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
 from reverie.store.prune import purge_thread
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
 from reverie.usecases import window as use_window
 from reverie.usecases.by import By, Place, writes
 from reverie.usecases.entries import entry_record, opened_entry, sealed_after
 from reverie.usecases.inherited_notes import Seed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reverie.models import Json, NoteCategory
-    from reverie.redact import Redactor
-    from reverie.store import OperationRecord, Reader, Sealed, Writer
 
 PURGE_BATCH = 500  # records deleted in one write; more would delay the agents' writes that wait behind it
 TURN_ENTRIES = 32  # one reply of a transcript is one entry for each of its calls, and one for each result

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection, Mapping
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -12,22 +13,27 @@ from reverie import wire
 from reverie.documents.items import Add, Change, Delete, Update
 from reverie.documents.revert import revert_change
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.models import EntryKind
+from reverie.models import EntryKind, Json
+from reverie.redact import Redactor
 from reverie.store import (
     RULES,
     CandidateRecord,
+    ChangeRecord,
     DigestRecord,
     DistillationRecord,
     DocumentRecord,
     EntryRecord,
     ForgottenRecord,
+    Key,
     Kind,
     MemoryRecord,
     NoteRecord,
     OperationRecord,
+    Reader,
     StoredRecord,
     ThreadRecord,
     WorkingStateRecord,
+    Writer,
 )
 from reverie.store.restore import undo_operation
 from reverie.usecases import conflicts, documents, history, projects
@@ -37,13 +43,6 @@ from reverie.usecases.memories import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.threads import undo_rewind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from reverie.models import Json
-    from reverie.redact import Redactor
-    from reverie.store import ChangeRecord, Key, Reader, Writer
 
 
 def reset_counters(writer: Writer, undone: ChangeRecord) -> None:

@@ -8,7 +8,7 @@ nothing that is not counted, and the daily ceilings hold for what is under way t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
@@ -16,12 +16,7 @@ from reverie import tokenizer, wire
 from reverie.decode import mapped
 from reverie.errors import ModelFailed
 from reverie.models import DATE_CHARS
-from reverie.store import SYSTEM_SPACE, LedgerRecord, SpendRecord, ThreadRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.store import Reader, Store, Writer
+from reverie.store import SYSTEM_SPACE, LedgerRecord, Reader, SpendRecord, Store, ThreadRecord, Writer
 
 CALLS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyCalls."
 TOKENS_HINT = "`reverie status` shows what was used; wait for the next UTC day, or raise distiller.dailyTokens."

@@ -7,17 +7,13 @@ that factor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from reverie import tokenizer, wire
-from reverie.store import ClearedRecord, FactorRecord, UsageRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reverie.store import ThreadRecord
+from reverie.store import ClearedRecord, FactorRecord, ThreadRecord, UsageRecord
 
 USAGE_TOKENS_MAX = 1_000_000_000  # a larger number in a usage is a mistake, not a window
 LEARN_TOKENS_MIN = 200  # of our count between two usages; a shorter stretch is mostly overhead of messages

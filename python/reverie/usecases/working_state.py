@@ -8,6 +8,7 @@ one more message is that of one message, not of the whole thread.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,19 +21,23 @@ from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.join import main_line, tool_ids, with_asides
 from reverie.importers.rewinds import belongs_to_tree
-from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
-from reverie.store import Kind, WorkingStateRecord
+from reverie.models import (
+    STATE_ITEM_CHARS_MAX,
+    STATE_ITEMS_MAX,
+    STATE_TASK_CHARS_MAX,
+    Entry,
+    Message,
+    StateSources,
+    WorkingState,
+)
+from reverie.store import Kind, Reader, ThreadRecord, WorkingStateRecord, Writer
 from reverie.text_recall import query_for
 from reverie.usecases import projects, threads
 from reverie.usecases.by import By, writes
 from reverie.usecases.entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from reverie.distill.fold import ThreadFold
-    from reverie.models import Entry, Message
-    from reverie.store import Reader, ThreadRecord, Writer
 
 CHECKSUM_BYTES = 4
 
