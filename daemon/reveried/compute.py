@@ -181,15 +181,12 @@ class Compute:
         if is_large and lane.waiting > 1:
             self._warm_up(lane)
         try:
-            return await self._run_here(job, body)
+            async with self._in_thread:
+                ran = asyncio.to_thread(_run_once, self._jobs_module, job, body)
+                return _unwrapped(*await finish_before_cancel(ran))
         finally:
             if is_large and not self._stopped and not _is_alive(lane):
                 self._warm_up(lane)
-
-    async def _run_here(self, job: str, body: bytes) -> bytes:
-        """Run a job in a thread of this process. Raises as a child's job does."""
-        async with self._in_thread:
-            return _unwrapped(*await finish_before_cancel(asyncio.to_thread(_run_once, self._jobs_module, job, body)))
 
     def _warm_up(self, lane: _Lane) -> None:
         """Start the child of a queue in the background, unless one is being started or a job is being run."""
@@ -275,7 +272,6 @@ class Compute:
 
 
 def _is_alive(lane: _Lane) -> bool:
-    """Return True if the queue has a child process that runs and still accepts jobs."""
     child = lane.child
     return child is not None and child.process.returncode is None and not _stdin_closed(child.process)
 

@@ -79,5 +79,4 @@ async def _compact_by_itself(services: Services) -> None:
 
 
 def _size(services: Services) -> int:
-    """Return the size of the store's file in bytes."""
     return (services.store.path / "data.mdb").stat().st_size

@@ -201,12 +201,12 @@ async def run(
         hook.if_read.clear()
         hook.shown.missed.clear()
     if text and event.hook_event_name != "PreCompact":
-        text = _additional(event.hook_event_name, text)
+        shown = {"hookEventName": event.hook_event_name, "additionalContext": text}
+        text = orjson.dumps({"hookSpecificOutput": shown}).decode()
     return HookAnswer(text, lambda: _sent(hook))
 
 
 def _left_s(until: int) -> float:
-    """Return the seconds until a time in milliseconds since 1970."""
     return until / 1000 - time.time()
 
 
@@ -226,12 +226,6 @@ async def _is_kept_out(hook: _Hook) -> bool:
     settings = await read(hook.services, hook.space, sessions.privacy_of)
     folder = None if hook.event.cwd is None else real_folder(hook.event.cwd)
     return sessions.is_paused(settings.pauses) or sessions.is_ignored(folder, settings.ignored)
-
-
-def _additional(event: str, text: str) -> str:
-    """Return the JSON that a hook prints so that a text becomes part of the conversation."""
-    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-    return orjson.dumps(output).decode()
 
 
 async def _session_start(hook: _Hook) -> str:

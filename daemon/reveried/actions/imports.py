@@ -62,7 +62,9 @@ async def take_chunk(
     total: wire.ChunkAnswer | None = None
     begin = end = 0
     while end < len(data) or total is None:
-        begin, end = end, len(data) if whole else _piece_end(data, end, _piece_bytes(services))
+        size = PIECE_BESIDE_BYTES if services.worker.is_shared() else PIECE_BYTES
+        # A piece ends after the line that reaches its size.
+        begin, end = end, len(data) if whole else data.find(b"\n", end + size - 1) + 1 or len(data)
         last = final and end == len(data)
         piece = data[begin:end]
         answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
@@ -87,10 +89,6 @@ def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
         kinds=dict(Counter(total.kinds) + Counter(answer.kinds)),
         problems=[*total.problems, *answer.problems],
     )
-
-
-def _piece_bytes(services: Services) -> int:
-    return PIECE_BESIDE_BYTES if services.worker.is_shared() else PIECE_BYTES
 
 
 async def _take(
@@ -153,8 +151,3 @@ async def _opening(services: Services, space: str, import_id: str, plan: imports
         else:
             opening = imports.Opening(project, moves)
     return {"opening": opening}
-
-
-def _piece_end(data: bytes, begin: int, size: int) -> int:
-    """Return the offset in `data` where the piece from `begin` ends: after the line that reaches `size` bytes."""
-    return data.find(b"\n", begin + size - 1) + 1 or len(data)

@@ -65,14 +65,18 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     if watch is None:
         return
     # What the daemon writes itself is not learnt again.
-    left_out = [*watch.ignored, *await asyncio.to_thread(_own_folders, services)]
+    own = (services.config.memory.data_dir, services.store.path)
+    left_out = [*watch.ignored, *await asyncio.to_thread(lambda: [os.path.realpath(path) for path in own])]
+
+    def at(seconds: float) -> str:
+        return text_of(datetime.fromtimestamp(seconds, UTC))
 
     def private(path: str) -> bool:
         return sessions.is_ignored(path, left_out)
 
     since = datetime.fromisoformat(watch.since).timestamp()
     for folder in watch.folders:
-        look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=_text_of_seconds)
+        look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=at)
         seen = await asyncio.to_thread(look)
         files = [file for file in seen.files if not sessions.in_pause(file.at, watch.pauses)]
         added = await write(services, runs.join, services.by(space, WHO), run, files) if files else 0
@@ -85,14 +89,6 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
                 added=added,
                 left_out=seen.left_out,
             )
-
-
-def _own_folders(services: Services) -> list[str]:
-    return [os.path.realpath(path) for path in (services.config.memory.data_dir, services.store.path)]
-
-
-def _text_of_seconds(seconds: float) -> str:
-    return text_of(datetime.fromtimestamp(seconds, UTC))
 
 
 def _stored_result(job: runs.RunJob) -> wire.RunResult | None:

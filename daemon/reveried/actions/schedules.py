@@ -61,6 +61,5 @@ async def learn_from_all(services: Services, space: str) -> None:
 
 
 def _unlearnt(reader: Reader) -> list[str]:
-    """Return the threads with entries not learnt from."""
     threads = (thread for _, thread in reader.records(ThreadRecord))
     return [thread.id for thread in threads if thread.last_seq > thread.extracted_seq]

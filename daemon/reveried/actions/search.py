@@ -65,7 +65,7 @@ def _found(asked: Asked) -> wire.SearchAnswer:
         lists.append(_messages(asked))
     is_of_thread = request.agent is not None or request.thread is not None
     if request.where in ("memories", "all") and not is_of_thread:
-        lists.append(_memories(asked))
+        lists.append([search.memory_hit(request.query, hit) for hit in memory_hits(asked)])  # not counted as recalled
     if request.where in ("documents", "all") and not is_of_thread:
         lists.append(_sections(asked))
     return wire.SearchAnswer(hits=search.joined(lists, request.limit) if lists else [], complete=complete)
@@ -90,7 +90,6 @@ def _messages(asked: Asked) -> list[wire.SearchHit]:
 
 
 def _place(hit: wire.SearchHit) -> tuple[str, int]:
-    """Return the thread id and the message number of a search hit."""
     assert hit.thread is not None
     assert hit.message is not None
     return hit.thread.id, hit.message.seq
@@ -109,11 +108,6 @@ def _sections(asked: Asked) -> list[wire.SearchHit]:
             own = holds_only(reader, (hit.document or "" for hit in kept), project)
             kept = [hit for hit in kept if hit.document in own]
     return kept[: request.limit]
-
-
-def _memories(asked: Asked) -> list[wire.SearchHit]:
-    """Return the memories that match a search request, best first; they are not counted as recalled."""
-    return [search.memory_hit(asked.request.query, hit) for hit in memory_hits(asked)]
 
 
 def memory_hits(asked: Asked) -> list[Hit[MemoryRecord]]:

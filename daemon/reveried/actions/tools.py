@@ -358,7 +358,6 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
 
 
 async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:
-    """Delete a file with its memories; undo brings both back."""
     path = writable_path(params.path)
     deleted = await write(call.services, documents.delete, call.by, path)
     return {"success": True, "operation": deleted.operation}
@@ -434,7 +433,6 @@ async def _memories(call: ToolCall, request: wire.SearchRequest) -> list[MemoryR
 
 
 def _nothing(request: wire.SearchRequest) -> str:
-    """Return the line that says where nothing was found, and what else to try."""
     where = "in any project" if request.project is None else f"in {request.project or 'this folder'}"
     tries = ["other words, such as a name, a file or an error text"]
     tries += ["without since and before"] if request.since or request.before else []
@@ -480,7 +478,6 @@ async def remember(call: ToolCall, params: tools.RememberInput) -> str:
 
 
 def _given(value: A | UnsetType) -> A | None:
-    """Return a field of an input, None where it was left out."""
     return None if isinstance(value, UnsetType) else value
 
 

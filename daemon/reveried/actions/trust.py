@@ -285,7 +285,6 @@ def _came_at(writer: Writer, memory: MemoryRecord) -> str:
 
 
 def _came_by(writer: Writer, memory: MemoryRecord) -> int:
-    """Return the operation by which the words of a memory came into the store."""
     came = 0
     for version in writer.record_versions(MemoryRecord, (memory.id,)):
         if version.value is None or version.value.content != memory.content:

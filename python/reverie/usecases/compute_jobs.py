@@ -16,6 +16,7 @@ from reverie.usecases import (
     contexts,
     distillation,
     dream,
+    dream_plan,
     imports,
     learn,
     message_pages,
@@ -53,7 +54,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "learn": _job(learn.LearnJob, learn.decide),
     "learn-candidates": _job(learn.LearnJob, learn.extract),
     "run": _job(runs.RunJob, run_memories.decide),
-    "dream": _job(dream.DreamJob, dream.decide),
+    "dream": _job(dream.DreamJob, dream_plan.decide),
     "brief": _job(briefs.ThreadJob, briefs.plan_thread),
     "sort": _job(project_joins.SortJob, project_joins.decide),
 }

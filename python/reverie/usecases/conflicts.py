@@ -131,7 +131,6 @@ def _set(writer: Writer, conflict_id: str, record: ConflictRecord | None) -> Non
 
 
 def _close_without_documents(writer: Writer, paths: Iterable[str], *, except_: Collection[str] = ()) -> None:
-    """Close the conflicts whose document or copy is among `paths` and does not exist any more."""
     gone = {path for path in paths if _content(writer, path) is None}
     for conflict in open_conflicts(writer) if gone else ():
         if conflict.id not in except_ and {conflict.path, conflict.copy} & gone:
@@ -186,7 +185,6 @@ def conflict_answer(reader: Reader, conflict_id: str) -> wire.ConflictText:
 
 
 def _summary(conflict: ConflictRecord) -> wire.Conflict:
-    """Return a conflict as it is in the list of conflicts, without its texts."""
     return mapped(
         conflict,
         wire.Conflict,
@@ -314,5 +312,4 @@ def _offset(text: str, region: RegionRecord) -> int:
 
 
 def _appended(text: str, other: str) -> str:
-    """Return the text followed by an empty line and the whole other text."""
     return text + ("" if text.endswith("\n") else "\n") + "\n" + other

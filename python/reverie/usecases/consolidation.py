@@ -214,7 +214,6 @@ def _memories(reader: Reader) -> Iterator[MemoryRecord]:
 
 
 def _with_access(record: MemoryRecord, now: AccessRecord) -> MemoryRecord:
-    """Return a memory with this access count."""
     if (record.access_count, record.last_accessed_at) == (now.count, now.at):
         return record
     return msgspec.structs.replace(record, access_count=now.count, last_accessed_at=now.at)
@@ -391,5 +390,4 @@ def _follow_archive(writer: Writer, old: str, new: str | None) -> None:
 
 
 def _last_change(reader: Reader) -> int:
-    """Return the operation that last changed a memory; 0 if there is none."""
     return (reader.load(MemoriesCursor, MemoriesCursor.KEY) or MemoriesCursor()).operation

@@ -321,7 +321,6 @@ def _distillations(_fingerprint: bytes) -> DistillationCache:
 
 
 def _fingerprint(job: ContextJob) -> bytes:
-    """Return a hash of all that a distillation is made from."""
     digest = lines_without(job.digest, job.forgotten)
     made_from = hashlib.blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=32)
     for data in (job.distillation or b"", job.by_model or b"", *(data for _, data in job.entries)):
@@ -353,7 +352,6 @@ def _without_forgotten_decisions(state: WorkingState, forgotten: Sequence[str]) 
 
 
 def _answer(context: Context, job: ContextJob) -> wire.ContextAnswer:
-    """Return an assembled context as the API answers it."""
     return wire.ContextAnswer(
         request=wire.RequestFragment(**context.request),
         tokens=convert(context.tokens, wire.ContextTokens),
@@ -373,7 +371,6 @@ def messages_of(job: ContextJob) -> tuple[Message, ...]:
 
 
 def _messages(entries: Sequence[Entry]) -> tuple[Message, ...]:
-    """Return the main line's messages, without those that the user rewound."""
     return tuple(message for message in main_line(entries) if not message.rewound)
 
 

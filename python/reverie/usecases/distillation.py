@@ -25,8 +25,9 @@ from reverie.usecases.consolidation import MemoryPlan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.entries import entry_record, opened_entry
 from reverie.usecases.limits import open_turn
-from reverie.usecases.memory_plan import MemoryWork, Worked, source_of, work_on
+from reverie.usecases.memory_plan import source_of, work_on
 from reverie.usecases.procedures import CommandCounts
+from reverie.usecases.screening import MemoryWork, Worked
 from reverie.usecases.served_text import without_recalled
 
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
@@ -57,7 +58,9 @@ def decide(job: DistillJob) -> DistillPlan | list[ModelRequest]:
         )
     unread = _memory_work(job, _said(entries, messages, len(messages)))
     worked = None if unread is None else work_on(unread)
-    if missing := _missing(job, asked, worked):
+    outcomes = job.outcomes or {}
+    missing = [asked.request] if asked is not None and asked.request.id not in outcomes else []
+    if missing := [*missing, *([] if worked is None else worked.requests)]:
         return missing
     distillation, text, fallback = _with_summary(job, distillation, text, asked)
     distillation = replace(distillation, state=_state(job, distillation, entries, messages))
@@ -107,13 +110,6 @@ def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> li
     """Return the messages before the preserved tail, with the person's slash commands and interjections among them."""
     tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
     return [message for message in with_asides(messages, entries) if message.first_seq < tail_from]
-
-
-def _missing(job: DistillJob, asked: SummaryWork | None, worked: Worked | None) -> list[ModelRequest]:
-    """Return the requests for the summary and for memories that have no outcome in the job yet."""
-    outcomes = job.outcomes or {}
-    summary = [asked.request] if asked is not None and asked.request.id not in outcomes else []
-    return summary + ([] if worked is None else worked.requests)
 
 
 def _with_summary(
@@ -275,10 +271,8 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         snapshot=job.memories,
         outcomes=job.outcomes,
         redactor=job.terms.redact.redactor(),
-        at=job.terms.at,
-        random=job.terms.random,
+        terms=job.terms,
         thread=screening.Origin(job.thread, job.project, job.project_unknown),
-        reflection=job.terms.reflection,
     )
 
 
@@ -318,7 +312,6 @@ def _readable(messages: list[Message], budget: int) -> int:
 
 
 def _over_budget(budget: int, needed: int) -> TokenBudgetExceeded:
-    """Return the error for a token budget that is too small, with the least budget that suffices."""
     return TokenBudgetExceeded(
         f"the thread cannot be distilled within {budget} tokens, read and written",
         budget=budget,

@@ -103,7 +103,8 @@ class _ForgottenByPersons:
     def says(self, memory: MemoryRecord, values: Sequence[str]) -> bool:
         """Return True if one of these texts says all of a statement that concerns the memory's project."""
         project = memory_project(memory)
-        return self._is_said(values, [one for one in self._statements if _fit(one.project, project)])
+        concerning = [one for one in self._statements if one.project == project or PERSON in {one.project, project}]
+        return self._is_said(values, concerning)
 
     def _is_said(self, values: Sequence[str], statements: Sequence[ForgottenStatement]) -> bool:
         """Return True if one of these texts says all of one of the statements, or is the same as any."""
@@ -111,10 +112,6 @@ class _ForgottenByPersons:
         return bool(statements_in(values, [one.content for one in statements])) or any(
             statement_key(value) in keys for value in values
         )
-
-
-def _fit(one: str, other: str) -> bool:
-    return one == other or PERSON in {one, other}
 
 
 def _is_by_person(record: ForgottenRecord) -> bool:

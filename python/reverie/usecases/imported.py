@@ -100,6 +100,5 @@ def title_of(text: str) -> str | None:
 
 
 def _clipped(text: str) -> str:
-    """Return the text on one line, cut after a word."""
     words = " ".join(text.split())
     return words if len(words) <= _CHARS_MAX else words[: _CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"

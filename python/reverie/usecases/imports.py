@@ -320,14 +320,15 @@ def model_of(entries: Iterable[Entry]) -> str | None:
 
 
 def _text(content: Json) -> str:
-    """Return the text of message content, without tool results."""
+    """Return the text of a message, without tool results, or of a tool's result."""
     if isinstance(content, str):
         return content
-    return "\n".join(block["text"] for block in _text_blocks(content))
+    texts = (block.get("text") for block in _blocks(content))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _text_blocks(content: Iterable[Json]) -> Iterable[dict[str, str]]:
-    return (block for block in content if isinstance(block, dict) and isinstance(block.get("text"), str))
+def _blocks(content: Json) -> Iterator[dict[str, Any]]:
+    return (block for block in (content if isinstance(content, list) else ()) if isinstance(block, dict))
 
 
 def line_identity(record: Mapping[str, Any]) -> str:
@@ -463,11 +464,11 @@ def _outputs_in(entries: Sequence[Entry], folder: str) -> Iterator[str]:
     """Yield the outputs of commands that ran in `folder` and made git talk to a remote."""
     own: set[str] = set()
     for entry in entries:
-        for block in _blocks(entry):
+        for block in _blocks(entry.content):
             if block.get("type") == "tool_use" and _is_in_folder(block, folder_of(entry.extra) or folder, folder):
                 own.add(str(block.get("id")))
             elif block.get("type") == "tool_result" and block.get("tool_use_id") in own:
-                yield _SUBMODULE.split(_remote_text(block.get("content")), maxsplit=1)[0]
+                yield _SUBMODULE.split(_text(block.get("content")), maxsplit=1)[0]
 
 
 def _is_in_folder(call: dict[str, Any], here: str, folder: str) -> bool:
@@ -493,16 +494,3 @@ def _repository(folder: str) -> str:
     """Return the folder that a worktree was made from by its path, else the folder itself."""
     path = os.path.normpath(folder)
     return main_folder(path) or path
-
-
-def _blocks(entry: Entry) -> Iterator[dict[str, Any]]:
-    content = entry.content if isinstance(entry.content, list) else []
-    return (block for block in content if isinstance(block, dict))
-
-
-def _remote_text(content: object) -> str:
-    """Return the text of a result: a string, or the joined texts of its blocks."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(str(block["text"]) for block in blocks if isinstance(block, dict) and "text" in block)

@@ -21,7 +21,7 @@ from reverie.usecases.entries import SealedEntry, active_messages, sealed_after,
 from reverie.usecases.procedures import CommandCounts
 
 if TYPE_CHECKING:
-    from reverie.usecases.memory_plan import Worked
+    from reverie.usecases.screening import Worked
 
 
 class Extracted(msgspec.Struct):
@@ -136,7 +136,6 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
 
 
 def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[doubts.Mark]:
-    """Return the marks of the job's memories that its thread speaks against."""
     return doubts.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at)
 
 
@@ -173,8 +172,8 @@ def extract(job: LearnJob) -> Extracted:
 
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return the plan of memories by the model's answers, or the requests that still have no answer."""
-    from reverie.usecases.memory_plan import MemoryWork, work_on
-    from reverie.usecases.screening import Origin
+    from reverie.usecases.memory_plan import work_on
+    from reverie.usecases.screening import MemoryWork, Origin
     from reverie.usecases.served_text import without_recalled
 
     return work_on(
@@ -183,10 +182,8 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
             snapshot=job.memories,
             outcomes=outcomes,
             redactor=job.terms.redact.redactor(),
-            at=job.terms.at,
-            random=job.terms.random,
+            terms=job.terms,
             thread=Origin(job.thread, job.project, job.project_unknown),
-            reflection=job.terms.reflection,
         )
     )
 

@@ -178,7 +178,6 @@ def _refusal(name: str, result: str) -> re.Match[str] | None:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield the texts in a call's input, also those in its lists: the edits of a `MultiEdit`."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

@@ -135,7 +135,6 @@ def find(projects: Sequence[ProjectRecord], checkout: Checkout) -> ProjectRecord
 
 
 def _by_folder(projects: Sequence[ProjectRecord], folder: str) -> ProjectRecord | None:
-    """Return the project that was seen last in a folder, or None."""
     return next((project for project in projects if folder in project.folders), None)
 
 
@@ -159,7 +158,9 @@ def register(to: Writer, _: By, checkout: Checkout | None, *, name: str = "", pa
     else:
         existing = find(projects, checkout)
         project = _with_checkout(existing or _new(projects, checkout, paths), checkout)
-    after = [_without_folders(other, project) for other in projects if other.name != project.name]
+    # Each folder has one project.
+    others = (other for other in projects if other.name != project.name)
+    after = [replace(other, folders=[one for one in other.folders if one not in project.folders]) for other in others]
     after.append(project)
     if {entry.name: entry for entry in after} != {entry.name: entry for entry in projects}:
         to.save(ProjectsCursor(projects=after), ProjectsCursor.KEY)
@@ -210,13 +211,6 @@ def _with_checkout(project: ProjectRecord, checkout: Checkout) -> ProjectRecord:
     is_part = not checkout.is_repository and find([project], checkout) is not None  # a subfolder needs no entry
     new = [] if is_part else [folder for folder in checkout.folders if folder not in project.folders]
     return replace(project, remotes=remotes, folders=[*project.folders, *new][-FOLDERS_MAX:])
-
-
-def _without_folders(other: ProjectRecord, project: ProjectRecord) -> ProjectRecord:
-    """Return the other project without the folders that `project` has now; each folder has one project."""
-    if other.name == project.name:
-        return other
-    return replace(other, folders=[folder for folder in other.folders if folder not in project.folders])
 
 
 def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tuple[str, str | None, str | None]]:

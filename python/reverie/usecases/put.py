@@ -333,7 +333,6 @@ class _MemoryWriter:
         self._writer.save(RetiredRecord(ids=[*ids, (name, self._at)][-_RETIRED_KEPT:]), key)
 
     def _last_version(self, name: str) -> MemoryRecord | None:
-        """Return the last version of a deleted memory, so that its history continues; None for a new id."""
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
         return next((value for value in versions if value is not None), None)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Meta, UnsetType
@@ -48,16 +48,13 @@ from reverie.language_model.requests import (
 )
 from reverie.language_model.tool_turn import FACTS_HEADING, read_turn, turn_request
 from reverie.lazy_regex import lazy_regex
-from reverie.models import DATE_CHARS, Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Message, Update
+from reverie.models import DATE_CHARS, Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Update
 from reverie.redact import Redactor
 from reverie.usecases import review, screening
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, empty_plan, forgotten_statements
+from reverie.usecases.consolidation import MemoryPlan, empty_plan, forgotten_statements
 from reverie.usecases.model_updates import held_updates
 from reverie.usecases.reflection_files import Block, Folder, Refused
-from reverie.usecases.screening import Origin
-
-if TYPE_CHECKING:
-    from reverie.usecases.memory_plan import MemoryWork
+from reverie.usecases.screening import MemoryWork, Worked
 
 PAGE_TOKENS: Final = 40_000  # of the record; with prompt, facts and index a first request has some 80,000 at most
 PAGES_MAX: Final = 4  # of one run; the entries behind them are read by the next one
@@ -75,19 +72,7 @@ _Quotes: TypeAlias = Annotated[
 ]
 
 
-class Reflection(NamedTuple):
-    """One step of a reflection: the `request` of its next turn, or after the last turn the `plan`; the other is None.
-
-    `last_seq` and `more` are as in `memory_plan.Worked`.
-    """
-
-    request: ModelRequest | None
-    plan: MemoryPlan | None = None
-    last_seq: int = 0
-    more: bool = False
-
-
-def reflect(work: MemoryWork, entries: Sequence[SourceEntry], bounds: ReflectionBounds) -> Reflection:
+def reflect(work: MemoryWork, entries: Sequence[SourceEntry], bounds: ReflectionBounds) -> Worked:
     """Return the request of the next turn, or, once the model is done, the plan of all its calls.
 
     `entries` are what was said since the last reflection: the messages of `work` and its files.
@@ -109,28 +94,19 @@ def reflect(work: MemoryWork, entries: Sequence[SourceEntry], bounds: Reflection
             )
             break
         if missing is not None:
-            return Reflection(missing)
+            return Worked([missing])
         folder = after
         read.append(page)
     refused = [f"refused {number} x {what}" for what, number in spent.refused.most_common(REFUSED_SHOWN)]
     if not read:
         plan = empty_plan(work.snapshot)
         plan.fallback = "; ".join(filter(None, (*refused, failure)))
-        return Reflection(None, plan, 0, more=bool(all_pages))
+        return Worked([], plan, 0, more=bool(all_pages))
     new, updated, deleted = folder.changed()
     reflected = [entry for page in read for entry in page.entries]
-    plan = plan_of(
-        Reflected(new, updated, deleted, reflected, model=spent.model),
-        work.snapshot,
-        existing,
-        redactor=work.redactor,
-        at=work.at,
-        random=work.random,
-        thread=work.thread,
-        messages=work.messages,
-    )
+    plan = plan_of(Reflected(new, updated, deleted, reflected, model=spent.model), work)
     plan.fallback = "; ".join(filter(None, (*refused, plan.fallback, failure)))
-    return Reflection(None, plan, max(page.last_seq for page in read), more=len(read) < len(all_pages))
+    return Worked([], plan, max(page.last_seq for page in read), more=len(read) < len(all_pages))
 
 
 class _Spent:
@@ -225,7 +201,7 @@ def _episodes(path: str, text: str, summary: str) -> str:
 def _opening(work: MemoryWork, page: Page) -> str:
     """Return the first message of a reflection: in which files to write, and the thread's record to read."""
     project = work.thread.project
-    day = next((entry.at[:7] for entry in reversed(page.entries) if entry.at), work.at[:7])
+    day = next((entry.at[:7] for entry in reversed(page.entries) if entry.at), work.terms.at[:7])
     if project:
         where = (
             f"The project is {project}: its facts are in facts/{project}/, its episodes in "
@@ -374,24 +350,14 @@ class Reflected(NamedTuple):
     model: str
 
 
-def plan_of(
-    reflected: Reflected,
-    snapshot: MemorySnapshot,
-    existing: Sequence[Memory],
-    *,
-    redactor: Redactor,
-    at: str,
-    random: bytes,
-    thread: Origin,
-    messages: Sequence[Message],
-) -> MemoryPlan:
-    """Return the plan; `existing` are the memories of the snapshot, `random` seeds the ids of new ones.
-
-    What a person should see first is in its `waiting`.
-    """
-    reader = _Reader(reflected, redactor, at)
+def plan_of(reflected: Reflected, work: MemoryWork) -> MemoryPlan:
+    """Return the plan of what a reflection changed. What a person should see first is in its `waiting`."""
+    snapshot, at, existing = work.snapshot, work.terms.at, work.snapshot.memories
+    reader = _Reader(reflected, work.redactor, at)
     candidates, candidates_in_review = reader.candidates()
-    screened = screening.screened(snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages)
+    screened = screening.screened(
+        snapshot, candidates, redactor=work.redactor, at=at, thread=work.thread, messages=work.messages
+    )
     by_id = {memory.id: memory for memory in existing}
     changes, proposals = reader.changes(by_id)
     for waits in held_updates(changes, by_id, forgotten_statements(snapshot)):
@@ -422,15 +388,16 @@ def plan_of(
         snapshot,
         screened,
         Decision((*memories, *added), tuple(proposals)),
-        existing=existing,
         tier=screening.tier_of(existing, snapshot.window),
         at=at,
-        random=random,
+        random=work.terms.random,
         revise=revise,
     )
     for candidate, why in candidates_in_review:
         candidate.provenance.pop("path")
-        waiting = screening.screened(snapshot, [candidate], redactor=redactor, at=at, thread=thread, messages=())
+        waiting = screening.screened(
+            snapshot, [candidate], redactor=work.redactor, at=at, thread=work.thread, messages=()
+        )
         plan.waiting += [
             *waiting.waiting,
             *(review.quarantined(usable, why, at=at) for usable in waiting.usable),
@@ -538,7 +505,6 @@ def _is_of_person(path: str, kind: MemoryType) -> bool:
 
 
 def _after(memory: Memory, change: Change | None) -> Memory | None:
-    """Return a memory after a change, None for a deleted one."""
     match change:
         case Update():
             return replace(memory, content=change.content, tags=change.tags)

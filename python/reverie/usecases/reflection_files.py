@@ -242,7 +242,6 @@ class Folder:
         self._files[path] = _File(text, names)
 
     def _check_text(self, path: str, text: str) -> None:
-        """Raise Refused for a text that cannot be stored."""
         try:
             check_storable(path, text)
         except ReverieError as error:

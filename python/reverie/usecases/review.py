@@ -159,7 +159,6 @@ def keep_waiting(writer: Writer, candidates: Iterable[CandidateRecord]) -> list[
 
 
 def _put_in_doubt(writer: Writer, candidate: CandidateRecord) -> None:
-    """Put the memories in doubt that something said in a thread contradicts."""
     for change in candidate.changes if candidate.reason == "contradiction" else ():
         source = change.provenance
         if change.memory is not None and source:

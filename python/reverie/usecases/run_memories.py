@@ -18,8 +18,9 @@ from reverie.models import Candidate, Message
 from reverie.store import RunFileRecord
 from reverie.usecases import screening
 from reverie.usecases.entries import active_messages
-from reverie.usecases.memory_plan import MemoryWork, Worked, work_on
+from reverie.usecases.memory_plan import work_on
 from reverie.usecases.runs import RunJob, RunPlan, file_record
+from reverie.usecases.screening import MemoryWork, Worked
 from reverie.usecases.served_text import without_recalled
 
 HISTORY_MESSAGES: Final = 20  # of a session, the last ones (seed 003)
@@ -79,14 +80,12 @@ def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
             snapshot=job.memories,
             outcomes=outcomes,
             redactor=job.terms.redact.redactor(),
-            at=job.terms.at,
-            random=job.terms.random,
+            terms=job.terms,
             thread=screening.Origin(job.run.thread, job.run.project),
             files=[
                 SourceEntry(last_seq + number, "file", redact(text), job.terms.at)
                 for number, text in enumerate(texts, 1)
             ],
-            reflection=job.terms.reflection,
         )
     )
 
@@ -96,7 +95,6 @@ def _messages(job: RunJob) -> list[Message]:
 
 
 def _contents(files: Sequence[RunFileRecord]) -> dict[str, str]:
-    """Return the texts of files by path; a later file takes the place of an earlier one."""
     return {file.path: file.content for file in files if file.content is not None}
 
 

@@ -28,6 +28,8 @@ from reverie.documents.parts import is_full, next_part, open_part, room
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ValidationError
 from reverie.ids import ID_RANDOM_BYTES, new_id
+from reverie.language_model.pages import SourceEntry
+from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.lazy_regex import lazy_regex
 from reverie.models import (
     DATE_CHARS,
@@ -46,7 +48,7 @@ from reverie.models import (
 from reverie.redact import Redactor
 from reverie.store.codec import to_ms
 from reverie.usecases import review
-from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
+from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, Terms, forgotten_statements
 from reverie.usecases.memories import record_of
 from reverie.usecases.origins import FoundOrigins, Origins
 from reverie.usecases.sources import threads_of
@@ -62,6 +64,34 @@ class Origin(NamedTuple):
     id: str | None
     project: str | None
     project_unknown: bool = False
+
+
+class MemoryWork(NamedTuple):
+    """Input of a run: messages not yet learnt from, the memories of the space, and the answers so far.
+
+    `files` are texts that the agent wrote, numbered behind the messages. With `terms.reflection` the model changes the
+    memory files by calls of tools, within these bounds, in place of extraction and consolidation.
+    """
+
+    messages: Sequence[Message]
+    snapshot: MemorySnapshot
+    outcomes: Mapping[str, Outcome]
+    redactor: Redactor
+    terms: Terms
+    thread: Origin
+    files: Sequence[SourceEntry] = ()
+
+
+class Worked(NamedTuple):
+    """Either the `requests` that have no answer yet, or the `plan`.
+
+    `last_seq` is the last entry that was read, 0 where nothing was; `more` is True where entries behind it wait.
+    """
+
+    requests: list[ModelRequest]
+    plan: MemoryPlan | None = None
+    last_seq: int = 0
+    more: bool = False
 
 
 def decide(
@@ -88,7 +118,7 @@ def decide_screened(snapshot: MemorySnapshot, usable: review.Screened, *, at: st
     existing = snapshot.memories
     tier = Tier(snapshot.tier) if snapshot.tier else tier_of(existing, snapshot.window)
     decision = consolidate.decide(usable.usable, existing, tier)
-    return plan_decision(snapshot, usable, decision, existing=existing, tier=tier, at=at, random=random)
+    return plan_decision(snapshot, usable, decision, tier=tier, at=at, random=random)
 
 
 def screened(
@@ -147,19 +177,18 @@ def plan_decision(
     candidates: review.Screened,
     decision: Decision,
     *,
-    existing: Sequence[Memory],
     tier: Tier | None,
     at: str,
     random: bytes,
     revise: Callable[[Memory], Memory] = lambda memory: memory,
 ) -> MemoryPlan:
-    """Return the plan that applies a decision to the snapshot's memories `existing` and the usable candidates.
+    """Return the plan that applies a decision to the snapshot's memories and the usable candidates.
 
     Every decision about memories passes here, a model's as well. The changes of a person's memories wait, and where
     more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate. `random` seeds
     the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
     """
-    usable, others = candidates.usable, snapshot.others
+    usable, existing, others = candidates.usable, snapshot.memories, snapshot.others
     before = {memory.id: memory for memory in existing}
     waiting = [review.proposal(item, before, at=at) for item in decision.proposals]
     decision, deletions = consolidate.hold_large_deletion(decision, len(existing) + others)
@@ -217,9 +246,7 @@ def plan_changes(
 ) -> MemoryPlan:
     """Return the plan of changes that were decided elsewhere (by a dream); pure."""
     decision = Decision(tuple(changes), tuple(proposals))
-    existing = snapshot.memories
-    none = review.Screened([], [], 0)
-    return plan_decision(snapshot, none, decision, existing=existing, tier=None, at=at, random=b"")
+    return plan_decision(snapshot, review.Screened([], [], 0), decision, tier=None, at=at, random=b"")
 
 
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:

@@ -145,16 +145,12 @@ def note_lines(notes: list[tuple[NoteRecord, str]], room: int) -> str:
     """Return notes as lines below a heading in at most `room` tokens, the newest first; empty where none fits."""
     lines: list[str] = []
     head = "## Notes that agents left"
-    for line in _note_lines(notes):
+    for note, agent in notes:
+        line = f"- {note.at[:10]}, {agent}, {note.category}: {neutralize_markup(clip(note.content, NOTE_CHARS))}"
         if tokenizer.count("\n".join([head, *lines, line])) > room:
             break
         lines.append(line)
     return "\n".join([head, *lines]) if lines else ""
-
-
-def _note_lines(notes: list[tuple[NoteRecord, str]]) -> Iterator[str]:
-    for note, agent in notes:
-        yield f"- {note.at[:10]}, {agent}, {note.category}: {neutralize_markup(clip(note.content, NOTE_CHARS))}"
 
 
 def goes_on(prompt: str, last: LastSession, told: str) -> bool:

@@ -73,15 +73,12 @@ def revoke_token(to: Writer, _: By, token_id: str) -> None:
 
 
 def _exists(writer: Writer, name: str) -> bool:
-    """Return True if there is a space of this name."""
     return name == DEFAULT_SPACE or writer.exists(Kind.SPACE, (name,))
 
 
 def _answer(token_sha256: str, record: TokenRecord) -> wire.Token:
-    """Return a token as the API shows it."""
     return mapped(record, wire.Token, id=_id_of(token_sha256), created_at=record.created_at or None, token=wire.ABSENT)
 
 
 def _id_of(token_sha256: str) -> str:
-    """Return the id by which a token is listed and revoked."""
     return _ID_PREFIX + token_sha256[:_ID_HASH_CHARS]

@@ -106,14 +106,13 @@ def older_version(reader: Reader, state: PathState, text: str, *, is_one: bool) 
     for version in islice(shown, SEARCHED_MAX):
         if version.text == text:
             return version if is_others else None
-        is_others = is_others or not _is_of_people(reader, version.operation)
+        is_others = is_others or _why(reader, version.operation) not in {WHY, WHY_LISTED}
     return None
 
 
-def _is_of_people(reader: Reader, operation: int) -> bool:
-    """Return True if an operation stored a person's save, or only listed files in MEMORY.md."""
+def _why(reader: Reader, operation: int) -> str | None:
     record = reader.load(OperationRecord, (operation,))
-    return record is not None and record.why in {WHY, WHY_LISTED}
+    return None if record is None else record.why
 
 
 def _is_unmodified(
@@ -154,17 +153,10 @@ def _versions(
     ):
         shown = list(islice(dropwhile(partial(_is_after, baseline.operation), past), most))
         wanted += shown if shown and shown[0].operation == baseline.operation else []
-    return tuple(replace(version, by_person=_is_save(reader, version.operation)) for version in wanted)
-
-
-def _is_save(reader: Reader, operation: int) -> bool:
-    """Return True if an operation stored a person's save."""
-    record = reader.load(OperationRecord, (operation,))
-    return record is not None and record.why == WHY
+    return tuple(replace(version, by_person=_why(reader, version.operation) == WHY) for version in wanted)
 
 
 def _is_after(operation: int, version: Version) -> bool:
-    """Return True if a version was written by a later operation."""
     return version.operation > operation
 
 

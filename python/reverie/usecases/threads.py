@@ -57,7 +57,8 @@ def newest_page(
 
     The cursor is the time and id of the page's last thread. A thread that grows meanwhile moves before it.
     """
-    stored = sorted((_newest_cursor(thread), thread) for thread in _listed(reader, project, main=main))
+    listed = _listed(reader, project, main=main)
+    stored = sorted((f"{thread.updated_at}/{thread.id}", thread) for thread in listed)
     rest = [(cursor, thread) for cursor, thread in reversed(stored) if after is None or cursor < after]
     items = [thread_answer(thread, window) for _, thread in rest[:limit]]
     return wire.Page(items, rest[limit - 1][0] if len(rest) > limit else None)
@@ -82,10 +83,6 @@ def _listed(reader: Reader, project: str | None, after: str | None = None, *, ma
             continue
         if project is None or projects.of_thread(thread) == project:
             yield thread
-
-
-def _newest_cursor(thread: ThreadRecord) -> str:
-    return f"{thread.updated_at}/{thread.id}"
 
 
 def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
@@ -183,12 +180,7 @@ def append(
     Raises NotFound for an unknown thread, and Conflict where `expected_seq` is given and another writer appended first.
     """
     thread = get(to, thread_id)
-    if expected_seq is not None and thread.last_seq != expected_seq:
-        raise Conflict(
-            f"the last entry of the thread is {thread.last_seq}, not {expected_seq}",
-            hint="read the newer messages, then append again with the new expectedSeq",
-            currentVersion=thread.last_seq,
-        )
+    _check_seq(thread, expected_seq, "append")
     first, last = to.append_many(Kind.ENTRY, (thread_id,), sealed)
     redactions.note(
         to,
@@ -292,7 +284,8 @@ def rewind(
     another writer appended first, or where a distillation covers later entries.
     """
     thread = get(writer, thread_id)
-    _check(thread, to, expected_seq)
+    _check_seq(thread, expected_seq, "rewind")
+    _check_rewind(thread, to)
     before = _main_line_entries(writer, thread)
     mark = _append(writer, thread, rewind_mark(to), redactor)
     left = [entry for entry in before if entry.seq > to]
@@ -329,7 +322,8 @@ def undo_rewind(writer: Writer, operation: OperationRecord, redactor: Redactor) 
             hint="undo the distillation first; reverie log names it",
         )
     before = _main_line_entries(writer, thread)
-    if any(_undoes(opened_entry(thread.id, *row)) == run.first for row in sealed_after(writer, thread.id, run.first)):
+    later = (opened_entry(thread.id, *row) for row in sealed_after(writer, thread.id, run.first))
+    if any(is_mark(entry) and entry.extra.get("undoes") == run.first for entry in later):
         return True  # it was undone before
     mark = _append(writer, thread, undo_mark(run.first), redactor)
     after = _main_line_entries(writer, replace(thread, last_seq=mark))
@@ -338,13 +332,16 @@ def undo_rewind(writer: Writer, operation: OperationRecord, redactor: Redactor) 
     return True
 
 
-def _check(thread: ThreadRecord, to: int, expected_seq: int | None) -> None:
+def _check_seq(thread: ThreadRecord, expected_seq: int | None, again: str) -> None:
     if expected_seq is not None and thread.last_seq != expected_seq:
         raise Conflict(
             f"the last entry of the thread is {thread.last_seq}, not {expected_seq}",
-            hint="read the newer messages, then rewind again with the new expectedSeq",
+            hint=f"read the newer messages, then {again} again with the new expectedSeq",
             currentVersion=thread.last_seq,
         )
+
+
+def _check_rewind(thread: ThreadRecord, to: int) -> None:
     if to >= thread.last_seq:
         raise ValidationError(
             f"the thread's last entry is {thread.last_seq}: there is nothing behind {to}",
@@ -371,12 +368,7 @@ def _main_line_entries(reader: Reader, thread: ThreadRecord) -> list[Entry]:
     ]
 
 
-def _undoes(entry: Entry) -> int | None:
-    return entry.extra.get("undoes") if is_mark(entry) else None
-
-
 def _append(writer: Writer, thread: ThreadRecord, mark: Entry, redactor: Redactor) -> int:
-    """Append a rewind mark; return its sequence number."""
     _, seq = writer.append_many(Kind.ENTRY, (thread.id,), [seal(entry_record(mark), redactor)])
     writer.event("thread.appended", {"threadId": thread.id, "lastSeq": seq})
     return seq

@@ -162,7 +162,6 @@ def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
 
 
 def _new_operation(writer: Writer) -> str | None:
-    """Return the id of the operation that this write becomes; None if it changed nothing."""
     return str(writer.number) if writer.changed else None
 
 

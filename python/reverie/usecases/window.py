@@ -88,7 +88,6 @@ def is_full(thread: ThreadRecord, *, window: int, distil_at: float, absolute_cap
 
 
 def _factor(thread: ThreadRecord) -> float:
-    """Return the model's tokens per token of ours, 1.0 until one is learnt."""
     return 1.0 if thread.factor is None else thread.factor.value
 
 
