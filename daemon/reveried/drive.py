@@ -16,7 +16,7 @@ from reverie.store import DocumentRecord, Done, Kind, OperationRecord
 from reverie.sync.redaction import has_marker
 from reverie.usecases import redactions, review
 from reverie.usecases.by import By, Files, Place, UseCase
-from reverie.usecases.forgotten_writes import HeldForPerson
+from reverie.usecases.forgotten import HeldForPerson
 from reveried.execute import read, stored_answer
 from reveried.services import Services
 from reveried.supervise import failures_logged

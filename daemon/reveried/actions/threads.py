@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import Entry
 from reverie.store import Sealed, ThreadRecord, seal
-from reverie.usecases import inherited_notes, message_pages, projections, threads, window
+from reverie.usecases import inherited_notes, message_pages, projections, threads, usage
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from reverie.usecases.inherited_notes import Seed
@@ -109,7 +109,7 @@ async def append(
         expected_seq=request.expected_seq,
     )
     # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
-    answer = replace(done.value, applied=window.edit_names(request.applied_edits))
+    answer = replace(done.value, applied=usage.edit_names(request.applied_edits))
     if done.replayed:
         return answer
     # The messages are committed: an error from here on would have the caller send them again.
@@ -128,7 +128,7 @@ async def _distilled_if_full(services: Services, by: By, thread_id: str, answer:
     """
     config = services.config.context
     with services.store.reader(by.space) as reader:
-        is_full = window.is_full(
+        is_full = usage.is_full(
             threads.get(reader, thread_id),
             window=config.window,
             distil_at=config.distil_at,
@@ -150,7 +150,7 @@ async def _distilled_if_full(services: Services, by: By, thread_id: str, answer:
         thread = threads.get(reader, thread_id)
     return replace(
         answer,
-        context=window.context_use(thread, config.window),
+        context=usage.context_use(thread, config.window),
         distilled=distilled,
     )
 

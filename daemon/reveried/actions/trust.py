@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Writer
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten_writes import forgotten_again
+from reverie.usecases.forgotten import forgotten_again
 from reverie.usecases.origins import casefolded
 from reverie.usecases.review import WHY_HELD, move_to_review
 from reverie.usecases.sync import WHY as SAVED

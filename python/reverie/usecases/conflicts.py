@@ -18,7 +18,7 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
 from reverie.store import ConflictRecord, DocumentRecord, Kind, OperationRecord, Reader, RegionRecord, Writer
 from reverie.usecases.by import By, Files, writes
-from reverie.usecases.forgotten_writes import hold_forgotten
+from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:

@@ -41,9 +41,9 @@ from reverie.store import (
     Reader,
     Writer,
 )
-from reverie.usecases import doubts, projects, review, sources
+from reverie.usecases import projects, provenance, review
 from reverie.usecases.by import ENGINE
-from reverie.usecases.forgotten_records import forgotten_statement
+from reverie.usecases.forgotten import forgotten_statement
 from reverie.usecases.put import NewText, put_texts
 from reverie.usecases.redactions import RedactRules
 
@@ -123,7 +123,7 @@ class MemoryPlan(msgspec.Struct):
     fallback: str = ""
     waiting: list[CandidateRecord] = []
     forgotten: int = 0
-    doubts: list[doubts.Mark] = []
+    doubts: list[provenance.Mark] = []
     repeated: list[tuple[str, str]] = []
 
 
@@ -275,9 +275,9 @@ def commit(writer: Writer, plan: MemoryPlan) -> wire.MemoryChanges:
         )
     waiting = review.keep_waiting(writer, plan.waiting)
     for doubt in plan.doubts:
-        doubts.mark(writer, doubt)
+        provenance.mark(writer, doubt)
     for memory_id, thread in plan.repeated:
-        sources.note(writer, memory_id, thread)
+        provenance.note(writer, memory_id, thread)
     return changes_answer(plan, operation=str(writer.number), waiting=waiting)
 
 

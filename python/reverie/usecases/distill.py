@@ -25,11 +25,11 @@ from reverie.store import (
     WorkingStateRecord,
     Writer,
 )
-from reverie.usecases import consolidation, procedures, projects, threads, working_state
+from reverie.usecases import consolidation, learn, projects, threads, working_state
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, sealed_after
-from reverie.usecases.procedures import CommandCounts
+from reverie.usecases.learn import CommandCounts
 from reverie.usecases.usage import record_use
 
 
@@ -142,7 +142,7 @@ def snapshot(reader: Reader, thread_id: str, terms: Terms, *, bounds: Bounds, wi
         bounds=bounds,
         window=thread.context_window or window,
         memories=consolidation.snapshot(reader, window=terms.window),
-        counts=procedures.snapshot(reader, thread),
+        counts=learn.command_counts(reader, thread),
         terms=terms,
     )
 

@@ -20,15 +20,15 @@ from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.language_model.summary import answered_summary, summary_request
 from reverie.models import Distillation, Entry, Message, Section, Summary, WorkingState
 from reverie.redact import Redactor
-from reverie.usecases import consolidation, doubts, procedures, screening
+from reverie.usecases import consolidation, learn, provenance, screening
 from reverie.usecases.consolidation import MemoryPlan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.entries import entry_record, opened_entry
+from reverie.usecases.learn import CommandCounts
 from reverie.usecases.limits import open_turn
 from reverie.usecases.memory_plan import source_of, work_on
-from reverie.usecases.procedures import CommandCounts
+from reverie.usecases.origins import without_recalled
 from reverie.usecases.screening import MemoryWork, Worked
-from reverie.usecases.served_text import without_recalled
 
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
 SUMMARY_TOKENS = 5_000  # its ceiling in a context (seed 001)
@@ -195,12 +195,12 @@ def _plan(
     redactor = job.terms.redact.redactor()
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     facts = Extractive().facts(unlearnt)
-    counts = procedures.counted(job.counts, facts, redactor)
+    counts = learn.counted(job.counts, facts, redactor)
     memories, learnt_seq = _memories(job, messages, counts, redactor, worked)
     if learnt_seq != entries[-1].seq:
         facts = Extractive().facts([message for message in unlearnt if message.last_seq <= learnt_seq])
-        counts = procedures.counted(job.counts, facts, redactor)
-    memories.doubts = doubts.marks(
+        counts = learn.counted(job.counts, facts, redactor)
+    memories.doubts = provenance.marks(
         objections(facts), job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at
     )
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]

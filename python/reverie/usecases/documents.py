@@ -20,7 +20,7 @@ from reverie.paths import existing_spelling, is_reserved, safe_relative
 from reverie.store import DocumentRecord, Reader, Version, Writer
 from reverie.usecases.by import By, Files, Place, is_agent, writes
 from reverie.usecases.conflicts import open_conflicts
-from reverie.usecases.forgotten_writes import hold_forgotten
+from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.projections import LIST
 from reverie.usecases.put import NewText, put_texts
 

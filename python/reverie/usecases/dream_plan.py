@@ -24,7 +24,7 @@ from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.models import Change, Delete, Memory, Update
 from reverie.usecases import consolidation, screening
 from reverie.usecases.dream import DreamJob, DreamPlan
-from reverie.usecases.model_updates import held_updates
+from reverie.usecases.screening import held_updates
 
 NEAR: Final = 4  # memories that are shown beside each one that the dream reads
 

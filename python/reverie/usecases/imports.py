@@ -43,7 +43,8 @@ from reverie.store import (
     seal,
 )
 from reverie.store.codec import verified_sealed
-from reverie.usecases import imported, inherited_notes, redactions, sessions, threads, window
+from reverie.usecases import imported, inherited_notes, redactions, sessions, threads
+from reverie.usecases import usage as use_usage
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.entries import ENTRY_NAMES, entry_record
 
@@ -309,7 +310,7 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
-            plan.usage_tokens, plan.tokens_at_usage = window.tokens_of(entry.usage), live
+            plan.usage_tokens, plan.tokens_at_usage = use_usage.tokens_of(entry.usage), live
         if plan.title is None and entry.role == "user":
             plan.title = imported.title_of(_text(entry.content))
 

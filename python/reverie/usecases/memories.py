@@ -20,8 +20,7 @@ from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Reader, Writer
 from reverie.usecases import documents
 from reverie.usecases.by import By, Files, writes
-from reverie.usecases.forgotten_records import recall_to_mind
-from reverie.usecases.forgotten_writes import hold_if_forgotten
+from reverie.usecases.forgotten import hold_if_forgotten, recall_to_mind
 from reverie.usecases.parts import part_index
 from reverie.usecases.put import NewText, put_texts
 from reverie.words import copy_key

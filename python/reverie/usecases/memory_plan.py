@@ -41,9 +41,8 @@ from reverie.store import CandidateRecord
 from reverie.tagged_spans import without_tagged
 from reverie.usecases import review, screening
 from reverie.usecases.consolidation import empty_plan, forgotten_statements
-from reverie.usecases.model_updates import held_updates, turns
 from reverie.usecases.reflection import reflect
-from reverie.usecases.screening import MemoryWork, Worked
+from reverie.usecases.screening import MemoryWork, Worked, held_updates, turns
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
 _SPEAKERS: Final[dict[str, Speaker]] = {"user": "person", "assistant": "agent"}  # others in their role are "other"

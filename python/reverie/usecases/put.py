@@ -38,7 +38,7 @@ from reverie.store import (
 from reverie.store.codec import to_ms
 from reverie.sync.inputs import Baseline
 from reverie.usecases.by import PERSONS, Author, By, is_agent
-from reverie.usecases.forgotten_records import forget, recall_to_mind
+from reverie.usecases.forgotten import forget, recall_to_mind
 from reverie.usecases.parts import part_index
 from reverie.words import analyze
 

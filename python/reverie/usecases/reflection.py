@@ -52,9 +52,8 @@ from reverie.models import DATE_CHARS, Add, Candidate, Change, Delete, Keep, Mem
 from reverie.redact import Redactor
 from reverie.usecases import review, screening
 from reverie.usecases.consolidation import MemoryPlan, empty_plan, forgotten_statements
-from reverie.usecases.model_updates import held_updates
 from reverie.usecases.reflection_files import Block, Folder, Refused
-from reverie.usecases.screening import MemoryWork, Worked
+from reverie.usecases.screening import MemoryWork, Worked, held_updates
 
 PAGE_TOKENS: Final = 40_000  # of the record; with prompt, facts and index a first request has some 80,000 at most
 PAGES_MAX: Final = 4  # of one run; the entries behind them are read by the next one

@@ -34,10 +34,10 @@ from reverie.store import (
     Reader,
     Writer,
 )
-from reverie.usecases import doubts
 from reverie.usecases import memories as use_memories
+from reverie.usecases import provenance
 from reverie.usecases.by import ENGINE, By, Files, writes
-from reverie.usecases.forgotten_writes import HeldForPerson, forget_rejected, forgotten_again
+from reverie.usecases.forgotten import HeldForPerson, forget_rejected, forgotten_again
 
 if TYPE_CHECKING:
     from reverie.sync.plan import Plan
@@ -163,7 +163,9 @@ def _put_in_doubt(writer: Writer, candidate: CandidateRecord) -> None:
         source = change.provenance
         if change.memory is not None and source:
             at = source.get("at") or candidate.created_at
-            doubts.mark(writer, doubts.Mark(change.memory, at, source.get("thread") or "", source.get("seqs") or []))
+            provenance.mark(
+                writer, provenance.Mark(change.memory, at, source.get("thread") or "", source.get("seqs") or [])
+            )
 
 
 def _joined(writer: Writer, candidate: CandidateRecord) -> CandidateRecord:
@@ -312,7 +314,7 @@ def reject(to: Writer, by: By, candidate_id: str) -> wire.CandidateDecided:
     record = _waiting(to, candidate_id)
     answer = _decide(to, by, record, "rejected", result=[], stale=[])
     for change in record.changes:
-        doubts.clear(to, change.memory)
+        provenance.clear(to, change.memory)
     forget_rejected(to, record, who=by.who)
     return answer
 
@@ -359,7 +361,7 @@ def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[st
     # has.
     author = "person" if reason == "forgotten" else memory.trust
     use_memories.edit_block(to, dataclasses.replace(by, author=author), memory.document, Update(memory.id, words))
-    doubts.clear(to, memory.id)
+    provenance.clear(to, memory.id)
     yield memory.id
 
 

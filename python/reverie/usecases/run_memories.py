@@ -19,9 +19,9 @@ from reverie.store import RunFileRecord
 from reverie.usecases import screening
 from reverie.usecases.entries import active_messages
 from reverie.usecases.memory_plan import work_on
+from reverie.usecases.origins import without_recalled
 from reverie.usecases.runs import RunJob, RunPlan, file_record
 from reverie.usecases.screening import MemoryWork, Worked
-from reverie.usecases.served_text import without_recalled
 
 HISTORY_MESSAGES: Final = 20  # of a session, the last ones (seed 003)
 HISTORY_CHARS: Final = 500  # of each of them

@@ -21,7 +21,7 @@ from reverie.redact import Redactor
 from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
 from reverie.store.prune import purge_thread
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
-from reverie.usecases import window as use_window
+from reverie.usecases import usage as use_usage
 from reverie.usecases.by import By, Place, writes
 from reverie.usecases.entries import entry_record, opened_entry, sealed_after
 from reverie.usecases.inherited_notes import Seed
@@ -90,7 +90,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
     return mapped(
         thread,
         wire.Thread,
-        context=use_window.context_use(thread, window),
+        context=use_usage.context_use(thread, window),
         cleared=None if thread.cleared is None else mapped(thread.cleared, wire.Cleared),
         project=projects.of_thread(thread),
     )
@@ -198,7 +198,7 @@ def append(
     if thread.model and after.factor is not None and after.factor != thread.factor:
         to.save(after.factor, FactorRecord.key(thread.model))
     to.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-    return wire.Appended(first_seq=first, last_seq=last, context=use_window.context_use(after, window))
+    return wire.Appended(first_seq=first, last_seq=last, context=use_usage.context_use(after, window))
 
 
 def after_append(
@@ -209,7 +209,7 @@ def after_append(
     added = sum(entry.tokens for entry in speech)
     usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
     return replace(
-        use_window.after_append(thread, thread.live_tokens + added, usage, edits),
+        use_usage.after_append(thread, thread.live_tokens + added, usage, edits),
         updated_at=at,
         last_seq=last_seq,
         message_count=thread.message_count + len(speech),
@@ -295,7 +295,7 @@ def rewind(
         last_seq=mark,
         messages=len(left),
         operation=str(writer.number),
-        context=use_window.context_use(after, window),
+        context=use_usage.context_use(after, window),
     )
 
 

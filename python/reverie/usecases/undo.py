@@ -38,7 +38,7 @@ from reverie.store import (
 from reverie.store.restore import undo_operation
 from reverie.usecases import conflicts, documents, history, projects
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten_writes import hold_forgotten
+from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.memories import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.put import NewText, put_texts
