@@ -32,8 +32,8 @@ from reverie.usecases.fingerprints import FingerprintKeeper
 from reverie.usecases.message_search import MessageSearch
 from reverie.usecases.recall import Recall
 from reveried import __version__, log
-from reveried.actions.accesses import write_accesses
 from reveried.actions.indexing import save_indexes, save_messages
+from reveried.actions.memories import write_accesses
 from reveried.actions.schedules import register_scheduled_jobs
 from reveried.clock import clock_of, text_of
 from reveried.compute import SMALL_JOBS, Compute

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from reveried.actions import purge
-from reveried.actions.accesses import write_accesses_regularly
 from reveried.actions.compact import compact_when_quiet
 from reveried.actions.indexing import keep_index, keep_messages, keep_vectors
+from reveried.actions.memories import write_accesses_regularly
 from reveried.actions.runs import complete_due
 from reveried.actions.sessions import resume_following
 from reveried.actions.undo import prune_daily

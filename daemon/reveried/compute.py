@@ -22,8 +22,9 @@ import select
 import signal
 import struct
 import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 import orjson
@@ -33,9 +34,6 @@ from reverie.errors import Busy, ReverieError, failure_of, from_code
 from reveried.linux import die_with_parent, release_memory
 from reveried.locks import finish_before_cancel
 from reveried.ram import LARGE_BYTES, QUIET_S, after_work
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
 
 JOBS_MODULE = "reverie.usecases.compute_jobs"
 # These cost some microseconds for each entry, and no more.
@@ -183,15 +181,12 @@ class Compute:
         if is_large and lane.waiting > 1:
             self._warm_up(lane)
         try:
-            return await self._run_here(job, body)
+            async with self._in_thread:
+                ran = asyncio.to_thread(_run_once, self._jobs_module, job, body)
+                return _unwrapped(*await finish_before_cancel(ran))
         finally:
             if is_large and not self._stopped and not _is_alive(lane):
                 self._warm_up(lane)
-
-    async def _run_here(self, job: str, body: bytes) -> bytes:
-        """Run a job in a thread of this process. Raises as a child's job does."""
-        async with self._in_thread:
-            return _unwrapped(*await finish_before_cancel(asyncio.to_thread(_run_once, self._jobs_module, job, body)))
 
     def _warm_up(self, lane: _Lane) -> None:
         """Start the child of a queue in the background, unless one is being started or a job is being run."""
@@ -277,7 +272,6 @@ class Compute:
 
 
 def _is_alive(lane: _Lane) -> bool:
-    """Return True if the queue has a child process that runs and still accepts jobs."""
     child = lane.child
     return child is not None and child.process.returncode is None and not _stdin_closed(child.process)
 

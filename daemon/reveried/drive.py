@@ -7,7 +7,7 @@ files again. What follows a commit is logged and never raised, for the caller wo
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from reverie.errors import Conflict, ReverieError
 from reverie.paths import existing_spelling
@@ -15,14 +15,11 @@ from reverie.redact import current_log
 from reverie.store import DocumentRecord, Done, Kind, OperationRecord
 from reverie.sync.redaction import has_marker
 from reverie.usecases import redactions, review
-from reverie.usecases.by import By, Files
-from reverie.usecases.forgotten_writes import HeldForPerson
+from reverie.usecases.by import By, Files, Place, UseCase
+from reverie.usecases.forgotten import HeldForPerson
 from reveried.execute import read, stored_answer
+from reveried.services import Services
 from reveried.supervise import failures_logged
-
-if TYPE_CHECKING:
-    from reverie.usecases.by import Place, UseCase
-    from reveried.services import Services
 
 P = ParamSpec("P")
 A = TypeVar("A")

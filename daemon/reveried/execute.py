@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -10,18 +11,15 @@ import msgspec
 
 from reverie.decode import from_msgpack
 from reverie.errors import Conflict, ReverieError
-from reverie.store import Write
-from reveried.actions.accesses import write_accesses
+from reverie.store import Reader, Write, Writer
+from reverie.usecases.by import By, Decided
+from reveried.actions.memories import write_accesses
 from reveried.locks import keyed_lock
 from reveried.models.settle import settlements
+from reveried.services import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from reverie.language_model.requests import Outcome
-    from reverie.store import Reader, Writer
-    from reverie.usecases.by import By, Decided
-    from reveried.services import Services
 
 T = TypeVar("T")
 S = TypeVar("S")  # a snapshot

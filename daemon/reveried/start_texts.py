@@ -16,14 +16,14 @@ from reverie.context.text import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.lazy_regex import lazy_regex
 from reverie.tokenizer import count
-from reverie.usecases import projections, session_start
+from reverie.usecases import projections, sessions
 from reveried.actions import briefs, contexts
 from reveried.actions.projects import index_entries
 from reveried.execute import read
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from reverie.usecases.session_start import LastSession
+    from reverie.usecases.sessions import LastSession
     from reveried.services import Services
 
 MAX_TOKENS: Final = 1_500  # of the whole, where the setting does not give the brief more
@@ -138,9 +138,9 @@ def _operation(services: Services, space: str) -> int:
 async def _start(services: Services, space: str, project: str) -> Start:
     """Return the text for a new session: what has a date and a source first, the list of files only if it fits."""
     last = await _last_session(services, space, project)
-    notes = await read(services, space, partial(session_start.open_notes, project=project))
-    rest = [] if last is None else [session_start.last_lines(last)]
-    if noted := session_start.note_lines(notes, NOTES_TOKENS):
+    notes = await read(services, space, partial(sessions.open_notes, project=project))
+    rest = [] if last is None else [sessions.last_lines(last)]
+    if noted := sessions.note_lines(notes, NOTES_TOKENS):
         rest.append(noted)
     # The brief has the room that these leave; whoever wants a larger one has said so in the settings.
     size = services.config.brief.max_tokens
@@ -165,10 +165,10 @@ def _is_told(summary: str, brief: str) -> bool:
 
 async def _last_session(services: Services, space: str, project: str) -> LastSession | None:
     """Return the last session of a project that had a task; a greeting is none."""
-    threads = await read(services, space, partial(session_start.last_threads, project=project))
-    for thread in [thread for thread in threads if thread.message_count][: session_start.LAST_MAX]:
+    threads = await read(services, space, partial(sessions.last_threads, project=project))
+    for thread in [thread for thread in threads if thread.message_count][: sessions.LAST_MAX]:
         plan = await contexts.state(services, space, thread.id)
-        last = session_start.last_session(thread, plan.state)
+        last = sessions.last_session(thread, plan.state)
         if last.task or last.steps:
             return last
     return None

@@ -20,7 +20,7 @@ from reverie.usecases import threads, working_state
 from reverie.usecases.by import By
 from reverie.usecases.entries import sealed_after, spoken_messages
 from reveried.actions.contexts import state as current_state
-from reveried.actions.pages import extend_outline
+from reveried.actions.threads import extend_outline
 from reveried.drive import write
 from reveried.log import logger
 

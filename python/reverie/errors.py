@@ -22,7 +22,7 @@
   * DiskFull                 507 `disk_full`
   * DaemonNotRunning         `daemon_not_running`, raised by the client alone
 
-Three more are where they are raised: `HeldForPerson` (a Conflict, `reverie.usecases.forgotten_writes`), `ComputeFailed`
+Three more are where they are raised: `HeldForPerson` (a Conflict, `reverie.usecases.forgotten`), `ComputeFailed`
 (500 `internal_error`, `reveried.compute`) and `BadAnswer` (`bad_answer`, `reverie.api.endpoint`, by the client alone).
 
 A caller may catch a class or its base. `code` never changes; `exit_status` is the exit status of the command line.

@@ -17,7 +17,7 @@ from reverie.importers.rewinds import is_mark, rewind_mark, undo_mark
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, seal
-from reverie.usecases import message_pages, thread_outline, threads
+from reverie.usecases import message_pages, threads
 from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from support.soak import count
@@ -33,7 +33,7 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make parts of two messages, so that a short thread has many borders."""
     monkeypatch.setattr(outline, "PART_MESSAGES", 2)
     monkeypatch.setattr(message_pages, "PENDING_MAX", 6)
-    monkeypatch.setattr(thread_outline, "STEP_PARTS", 3)
+    monkeypatch.setattr(message_pages, "STEP_PARTS", 3)
 
 
 class GrowingThread:
@@ -63,10 +63,10 @@ class GrowingThread:
     def extend(self) -> None:
         """Bring the outline up to date, as the daemon does."""
         with self.store.reader(SPACE) as reader:
-            plan = thread_outline.plan_outline(thread_outline.snapshot_outline(reader, self.name))
+            plan = message_pages.plan_outline(message_pages.snapshot_outline(reader, self.name))
             if plan.parts is None:
-                plan = thread_outline.plan_outline(thread_outline.snapshot_outline(reader, self.name, whole=True))
-        for step in thread_outline.commit_steps(plan, SPACE):
+                plan = message_pages.plan_outline(message_pages.snapshot_outline(reader, self.name, whole=True))
+        for step in message_pages.commit_steps(plan, SPACE):
             write(self.store, step.body)
 
     def page(self, after: int, limit: int, *, last: int | None = None) -> wire.Page[wire.StoredMessage]:
@@ -214,8 +214,8 @@ def test_a_thread_created_again_has_its_own_pages(tmp_path: Path) -> None:
         second = GrowingThread(store, "thr_1", created_at="2026-11-22T09:30:00.000Z")
         assert first.pages(5) == []
         # A step of the first thread's outline that was still waiting writes nothing.
-        for step in thread_outline.commit_steps(
-            thread_outline.OutlinePlan("thr_1", AT, 0, [outline.OutlinePart(1, 20, 20)]), SPACE
+        for step in message_pages.commit_steps(
+            message_pages.OutlinePlan("thr_1", AT, 0, [outline.OutlinePart(1, 20, 20)]), SPACE
         ):
             write(store, step.body)
         second.append([said("user", f"new {number}") for number in range(9)])

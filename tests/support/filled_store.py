@@ -54,7 +54,6 @@ def plan_of_changes(store: Store, changes: Sequence[Change], added: Sequence[Can
         snapshot,
         Screened(list(added), [], 0),
         Decision(tuple(changes)),
-        existing=snapshot.memories,
         tier=Tier.GENEROUS,
         at=AT,
         random=random.Random(snapshot.operation).randbytes(16),

@@ -7,8 +7,8 @@ first; so a brief has every session, and is ready in milliseconds where none has
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.tokenizer import count
 from reverie.usecases import briefs
@@ -19,10 +19,7 @@ from reveried.drive import write
 from reveried.execute import decide, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
-
-if TYPE_CHECKING:
-    from reverie import wire
-    from reveried.services import Services
+from reveried.services import Services
 
 _LARGE_TOKENS = 20_000  # of a brief that somebody asked for with more than the settings give
 

@@ -7,7 +7,6 @@ were written one by one, 55 % are records, and 95 % after a compaction.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from reverie.errors import Busy, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor
@@ -15,9 +14,7 @@ from reverie.usecases import purge_steps
 from reverie.usecases.by import By
 from reveried.drive import write
 from reveried.log import logger
-
-if TYPE_CHECKING:
-    from reveried.services import Services
+from reveried.services import Services
 
 FREE_SHARE = 0.5  # of a large file, by free pages: from here on a compaction by itself is worth its work
 # From so many bytes on only free pages count, once a day: writes wait for a copy, half a second for so much.
@@ -82,5 +79,4 @@ async def _compact_by_itself(services: Services) -> None:
 
 
 def _size(services: Services) -> int:
-    """Return the size of the store's file in bytes."""
     return (services.store.path / "data.mdb").stat().st_size

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -12,19 +13,15 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict
 from reverie.models import WorkingState
+from reverie.store import Reader
 from reverie.usecases import contexts, working_state
+from reverie.usecases.by import By
+from reverie.usecases.working_state import StateJob, StatePlan
 from reveried.actions import projects
 from reveried.drive import write
 from reveried.execute import decide, read, retry_while_stale, stored_answer
 from reveried.locks import keyed_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reverie.store import Reader
-    from reverie.usecases.by import By
-    from reverie.usecases.working_state import StateJob, StatePlan
-    from reveried.services import Services
+from reveried.services import Services
 
 RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from reverie import wire
+from reverie.store import Reader
 from reverie.usecases import dream as use_dream
+from reverie.usecases.by import By
 from reveried.actions.learn import terms
 from reveried.execute import execute
 from reveried.locks import keyed_lock
-
-if TYPE_CHECKING:
-    from reverie import wire
-    from reverie.store import Reader
-    from reverie.usecases.by import By
-    from reveried.services import Services
+from reveried.services import Services
 
 
 async def dream(

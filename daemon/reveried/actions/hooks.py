@@ -13,9 +13,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -24,22 +25,18 @@ from reverie import wire
 from reverie.decode import from_json
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers import detect, find
-from reverie.usecases import imported, privacy, session_start, sessions
+from reverie.store import SessionRecord
+from reverie.usecases import imported, sessions
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
 from reveried.compaction_hint import COMPACTION_HINT
 from reveried.execute import read
 from reveried.follower import is_own_file
 from reveried.log import logger
+from reveried.services import Services
 from reveried.session_texts import CHARS_MAX, PARTS, fitted, size
 from reveried.start_texts import EMPTY, TOOLS, Start
 from reveried.supervise import failures_logged
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from reverie.store import SessionRecord
-    from reveried.services import Services
 
 CLIENTS: Final = ("claude-code", "codex")
 WAIT_S: Final = 0.22  # for what is being made; the hook's program gives up after 0.3 s
@@ -204,12 +201,12 @@ async def run(
         hook.if_read.clear()
         hook.shown.missed.clear()
     if text and event.hook_event_name != "PreCompact":
-        text = _additional(event.hook_event_name, text)
+        shown = {"hookEventName": event.hook_event_name, "additionalContext": text}
+        text = orjson.dumps({"hookSpecificOutput": shown}).decode()
     return HookAnswer(text, lambda: _sent(hook))
 
 
 def _left_s(until: int) -> float:
-    """Return the seconds until a time in milliseconds since 1970."""
     return until / 1000 - time.time()
 
 
@@ -226,15 +223,9 @@ def _sent(hook: _Hook) -> None:
 
 async def _is_kept_out(hook: _Hook) -> bool:
     """Return True in a pause or an ignored folder, where nothing is recorded. Raises ValidationError for a bad path."""
-    settings = await read(hook.services, hook.space, privacy.settings)
+    settings = await read(hook.services, hook.space, sessions.privacy_of)
     folder = None if hook.event.cwd is None else real_folder(hook.event.cwd)
-    return privacy.is_paused(settings.pauses) or privacy.is_ignored(folder, settings.ignored)
-
-
-def _additional(event: str, text: str) -> str:
-    """Return the JSON that a hook prints so that a text becomes part of the conversation."""
-    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-    return orjson.dumps(output).decode()
+    return sessions.is_paused(settings.pauses) or sessions.is_ignored(folder, settings.ignored)
 
 
 async def _session_start(hook: _Hook) -> str:
@@ -432,7 +423,7 @@ def _joined(texts: Iterable[str | None], *, in_bytes: bool) -> str:
 async def _last_state(hook: _Hook, prompt: str) -> str:
     """Return the state of the project's last session where the first prompt of a new one goes on with it."""
     start = await _told(hook)
-    if start is None or start.last is None or not session_start.goes_on(prompt, start.last, start.brief):
+    if start is None or start.last is None or not sessions.goes_on(prompt, start.last, start.brief):
         return ""
     services, space, last = hook.services, hook.space, start.last
     parts = services.texts.ready(space, last.thread) or await _in_time(

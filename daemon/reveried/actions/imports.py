@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from reverie import wire
 from reverie.decode import mapped
+from reverie.store import Reader, ThreadRecord
 from reverie.usecases import imports, projects, threads
 from reverie.usecases.by import By
 from reveried.actions import briefs, trust
@@ -17,11 +18,8 @@ from reveried.actions.projects import has_no_remote, known_project, registered
 from reveried.actions.threads import opened_with
 from reveried.drive import write
 from reveried.execute import execute, read
+from reveried.services import Services
 from reveried.supervise import failures_logged
-
-if TYPE_CHECKING:
-    from reverie.store import Reader, ThreadRecord
-    from reveried.services import Services
 
 WHO = "import:import"
 PIECE_BYTES = 512 * 1024  # of one commit while no agent writes
@@ -64,7 +62,9 @@ async def take_chunk(
     total: wire.ChunkAnswer | None = None
     begin = end = 0
     while end < len(data) or total is None:
-        begin, end = end, len(data) if whole else _piece_end(data, end, _piece_bytes(services))
+        size = PIECE_BESIDE_BYTES if services.worker.is_shared() else PIECE_BYTES
+        # A piece ends after the line that reaches its size.
+        begin, end = end, len(data) if whole else data.find(b"\n", end + size - 1) + 1 or len(data)
         last = final and end == len(data)
         piece = data[begin:end]
         answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
@@ -89,10 +89,6 @@ def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
         kinds=dict(Counter(total.kinds) + Counter(answer.kinds)),
         problems=[*total.problems, *answer.problems],
     )
-
-
-def _piece_bytes(services: Services) -> int:
-    return PIECE_BESIDE_BYTES if services.worker.is_shared() else PIECE_BYTES
 
 
 async def _take(
@@ -155,8 +151,3 @@ async def _opening(services: Services, space: str, import_id: str, plan: imports
         else:
             opening = imports.Opening(project, moves)
     return {"opening": opening}
-
-
-def _piece_end(data: bytes, begin: int, size: int) -> int:
-    """Return the offset in `data` where the piece from `begin` ends: after the line that reaches `size` bytes."""
-    return data.find(b"\n", begin + size - 1) + 1 or len(data)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from reverie.errors import EmbedderFailed, ReverieError
 from reveried.log import logger
+from reveried.services import Services
 from reveried.stored import spaces_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reveried.services import Services
 
 FIRST_AFTER_S = 2.0  # after the start, when requests that waited for it have been answered
 EVERY_S = 5.0

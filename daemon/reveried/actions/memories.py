@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from reverie.errors import ReverieError
 from reverie.models import MemoryType
-from reverie.text_recall import RECALL_TOKENS
+from reverie.store import MemoryRecord, Reader
+from reverie.text_recall import RECALL_TOKENS, Found, Hit
 from reveried.locks import wait_together
+from reveried.log import logger
+from reveried.services import Services
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from reverie import wire
-    from reverie.store import MemoryRecord, Reader
-    from reverie.text_recall import Found, Hit
-    from reveried.services import Services
 
 WAITS = 3  # for an index that catches up, and may be behind again or in use by then; after them a thread of its own
 
@@ -67,3 +67,23 @@ def _recalled(services: Services, reader: Reader, found: Found[MemoryRecord], *,
         services.accesses.count(reader.space, [memory.id for memory in memories_found], at=services.clock())
     records = services.accesses.with_accesses(reader, memories_found)
     return Recalled(list(zip(found.hits, records, strict=True)), found.weaker, found.min_score)
+
+
+EVERY_S = 3.0  # a process that is killed loses the counts of this time at most
+
+
+async def write_accesses_regularly(services: Services, *, every_s: float = EVERY_S) -> None:
+    """Write accesses every few seconds, where there are any, until cancelled."""
+    while True:
+        await asyncio.sleep(every_s)
+        await write_accesses(services)
+
+
+async def write_accesses(services: Services) -> None:
+    """Write the access counts of every space in the bulk lane; counts whose write fails are written the next time."""
+    for space in services.accesses.spaces():
+        try:
+            for write in services.accesses.writes(space):
+                services.accesses.committed(space, (await services.submit(write, bulk=True)).value)
+        except ReverieError as error:
+            logger("reveried.accesses").warning("access counts wait", space=space, code=error.code)

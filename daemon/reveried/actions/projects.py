@@ -5,24 +5,20 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from reverie import wire
+from reverie.documents.index import DocumentEntry
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
-from reverie.git import locate
-from reverie.store import ThreadRecord
+from reverie.git import Checkout, locate
+from reverie.store import ProjectRecord, Reader, ThreadRecord
 from reverie.usecases import project_joins, projects
+from reverie.usecases.by import By
 from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.log import logger
-
-if TYPE_CHECKING:
-    from reverie import wire
-    from reverie.documents.index import DocumentEntry
-    from reverie.git import Checkout
-    from reverie.store import ProjectRecord, Reader
-    from reverie.usecases.by import By
-    from reveried.services import Services
+from reveried.services import Services
 
 
 async def registered(services: Services, by: By, text: str, *, remote: str = "", bulk: bool = False) -> str:

@@ -29,7 +29,7 @@ from reverie.store import (
     RedactionsCursor,
     ThreadRecord,
 )
-from reverie.usecases import privacy, purge_steps, redactions, unredact
+from reverie.usecases import purge_steps, redactions, sessions, unredact
 from reverie.usecases.by import By
 from reverie.usecases.entries import ENTRY_NAMES
 from reverie.usecases.projects import of_thread
@@ -349,7 +349,7 @@ class _Change:
 
     async def _read_again(self, thread_id: str, path: Path, marked: Sequence[tuple[int, bytes]], done: _Done) -> None:
         """Read one transcript from its beginning, chunk by chunk, and restore the entries that it has."""
-        kept_out = await read(self.services, self.space, privacy.settings)
+        kept_out = await read(self.services, self.space, sessions.privacy_of)
         rules = self.services.redact_rules
         job = unredact.ReadJob(
             data=b"",

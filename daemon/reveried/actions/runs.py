@@ -8,13 +8,14 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.decode import convert
 from reverie.errors import ReverieError
 from reverie.git import locate
-from reverie.usecases import privacy, run_files, run_memories, runs
+from reverie.store import RunRecord
+from reverie.usecases import run_memories, runs, sessions
+from reverie.usecases.by import By
 from reveried.actions import projects
 from reveried.actions.learn import terms
 from reveried.clock import text_of
@@ -22,14 +23,10 @@ from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.locks import keyed_lock
 from reveried.log import logger
+from reveried.services import Services
 from reveried.stored import spaces_of
 from reveried.supervise import failures_logged
 from reveried.written_files import written_since
-
-if TYPE_CHECKING:
-    from reverie.store import RunRecord
-    from reverie.usecases.by import By
-    from reveried.services import Services
 
 LOOK_EVERY_S = 5.0  # for runs that are due
 WHO = "reveried"
@@ -64,21 +61,25 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     if not paths:
         return
     folders = await asyncio.to_thread(lambda: [(path, locate(str(Path(path).expanduser()))) for path in paths])
-    watch = await read(services, space, lambda reader: run_files.watch(reader, run, folders))
+    watch = await read(services, space, lambda reader: runs.watch(reader, run, folders))
     if watch is None:
         return
     # What the daemon writes itself is not learnt again.
-    left_out = [*watch.ignored, *await asyncio.to_thread(_own_folders, services)]
+    own = (services.config.memory.data_dir, services.store.path)
+    left_out = [*watch.ignored, *await asyncio.to_thread(lambda: [os.path.realpath(path) for path in own])]
+
+    def at(seconds: float) -> str:
+        return text_of(datetime.fromtimestamp(seconds, UTC))
 
     def private(path: str) -> bool:
-        return privacy.is_ignored(path, left_out)
+        return sessions.is_ignored(path, left_out)
 
     since = datetime.fromisoformat(watch.since).timestamp()
     for folder in watch.folders:
-        look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=_text_of_seconds)
+        look = partial(written_since, Path(folder), since, skip=private, agent=watch.agent, at=at)
         seen = await asyncio.to_thread(look)
-        files = [file for file in seen.files if not privacy.in_pause(file.at, watch.pauses)]
-        added = await write(services, run_files.join, services.by(space, WHO), run, files) if files else 0
+        files = [file for file in seen.files if not sessions.in_pause(file.at, watch.pauses)]
+        added = await write(services, runs.join, services.by(space, WHO), run, files) if files else 0
         if seen.why or seen.left_out:
             logger("reveried.runs").warning(
                 "a watched folder was not read whole",
@@ -88,14 +89,6 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
                 added=added,
                 left_out=seen.left_out,
             )
-
-
-def _own_folders(services: Services) -> list[str]:
-    return [os.path.realpath(path) for path in (services.config.memory.data_dir, services.store.path)]
-
-
-def _text_of_seconds(seconds: float) -> str:
-    return text_of(datetime.fromtimestamp(seconds, UTC))
 
 
 def _stored_result(job: runs.RunJob) -> wire.RunResult | None:

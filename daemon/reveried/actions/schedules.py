@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reverie.errors import NotFound, ReverieError, failure_of
-from reverie.store import ThreadRecord
+from reverie.store import Reader, ThreadRecord
 from reveried.execute import read
-
-if TYPE_CHECKING:
-    from reverie.store import Reader
-    from reveried.services import Services
+from reveried.services import Services
 
 WHO = "schedule"
 
@@ -64,6 +61,5 @@ async def learn_from_all(services: Services, space: str) -> None:
 
 
 def _unlearnt(reader: Reader) -> list[str]:
-    """Return the threads with entries not learnt from."""
     threads = (thread for _, thread in reader.records(ThreadRecord))
     return [thread.id for thread in threads if thread.last_seq > thread.extracted_seq]

@@ -6,23 +6,20 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.importers.entry import rfc3339_utc
 from reverie.search import days_asked_about
-from reverie.store import to_ms
+from reverie.store import MemoryRecord, to_ms
+from reverie.text_recall import Hit
 from reverie.usecases import search
 from reverie.usecases.message_search import within
 from reverie.usecases.projections import holds_only
 from reverie.usecases.search import said_on_days
 from reveried.actions.projects import known_project, visible
-
-if TYPE_CHECKING:
-    from reverie.store import MemoryRecord
-    from reverie.text_recall import Hit
-    from reveried.services import Services
+from reveried.services import Services
 
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
 MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
@@ -68,7 +65,7 @@ def _found(asked: Asked) -> wire.SearchAnswer:
         lists.append(_messages(asked))
     is_of_thread = request.agent is not None or request.thread is not None
     if request.where in ("memories", "all") and not is_of_thread:
-        lists.append(_memories(asked))
+        lists.append([search.memory_hit(request.query, hit) for hit in memory_hits(asked)])  # not counted as recalled
     if request.where in ("documents", "all") and not is_of_thread:
         lists.append(_sections(asked))
     return wire.SearchAnswer(hits=search.joined(lists, request.limit) if lists else [], complete=complete)
@@ -93,7 +90,6 @@ def _messages(asked: Asked) -> list[wire.SearchHit]:
 
 
 def _place(hit: wire.SearchHit) -> tuple[str, int]:
-    """Return the thread id and the message number of a search hit."""
     assert hit.thread is not None
     assert hit.message is not None
     return hit.thread.id, hit.message.seq
@@ -112,11 +108,6 @@ def _sections(asked: Asked) -> list[wire.SearchHit]:
             own = holds_only(reader, (hit.document or "" for hit in kept), project)
             kept = [hit for hit in kept if hit.document in own]
     return kept[: request.limit]
-
-
-def _memories(asked: Asked) -> list[wire.SearchHit]:
-    """Return the memories that match a search request, best first; they are not counted as recalled."""
-    return [search.memory_hit(asked.request.query, hit) for hit in memory_hits(asked)]
 
 
 def memory_hits(asked: Asked) -> list[Hit[MemoryRecord]]:

@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.store import SessionRecord, ThreadRecord
-from reverie.usecases import imported, privacy, projects, sessions, thread_projects
+from reverie.store import PrivacyCursor, Reader, SessionRecord, ThreadRecord
+from reverie.usecases import imported, projects, sessions
 from reverie.usecases.by import By
 from reveried.actions import imports
 from reveried.actions.projects import registered
 from reveried.drive import write
 from reveried.execute import read
 from reveried.follower import is_own_file
-
-if TYPE_CHECKING:
-    from reverie.store import PrivacyCursor, Reader
-    from reveried.services import Services
+from reveried.services import Services
 
 _FOLLOWED_CLIENTS: Final = frozenset({"claude-code", "codex"})  # whose transcripts the import reads
 _SESSION_ID: Final = lazy_regex(r"[0-9A-Za-z][0-9A-Za-z_-]{7,199}")  # of a session that has a transcript
@@ -50,8 +47,8 @@ async def begin(
         )
     transcript = None if request.transcript is None else _checked(request.transcript, request.session)
     folder = real_folder(request.project) if request.project.startswith("/") else None
-    kept_out = await read(services, space, privacy.settings)
-    if privacy.is_paused(kept_out.pauses) or privacy.is_ignored(folder, kept_out.ignored):
+    kept_out = await read(services, space, sessions.privacy_of)
+    if sessions.is_paused(kept_out.pauses) or sessions.is_ignored(folder, kept_out.ignored):
         return wire.Session(request.client, request.session, at, at)
     of_session = partial(imported.is_forgotten, client=request.client, session=request.session)
     if await read(services, space, of_session):
@@ -76,7 +73,7 @@ async def begin(
         return thread is not None and projects.of_thread(thread) is None
 
     if await read(services, space, lacks_project):
-        await write(services, thread_projects.set_first_project, by, stored.thread, stored.project)
+        await write(services, projects.set_first_project, by, stored.thread, stored.project)
     if stored.before is not None:
         services.follower.end((space, stored.client, stored.before))
     if stored.client in _FOLLOWED_CLIENTS:
@@ -156,16 +153,16 @@ async def change_privacy(services: Services, by: By, request: wire.ChangePrivacy
     """
     if request.paused is not None:
         await services.follower.catch_up_all(services, by.space)
-        await write(services, privacy.pause if request.paused else privacy.resume, by)
+        await write(services, sessions.pause if request.paused else sessions.resume, by)
     for path, remove in ((request.ignore, False), (request.unignore, True)):
         if path is not None:
-            await write(services, privacy.change_ignored, by, real_folder(path), remove=remove)
-    return await read(services, by.space, lambda reader: privacy_answer(privacy.settings(reader)))
+            await write(services, sessions.change_ignored, by, real_folder(path), remove=remove)
+    return await read(services, by.space, lambda reader: privacy_answer(sessions.privacy_of(reader)))
 
 
 def privacy_answer(settings: PrivacyCursor) -> wire.Privacy:
     """Return the privacy settings, as the API answers it."""
-    paused = privacy.is_paused(settings.pauses)
+    paused = sessions.is_paused(settings.pauses)
     return wire.Privacy(
         ignored=sorted(settings.ignored),
         paused=paused,

@@ -5,29 +5,27 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
-from reverie.store import ThreadRecord, seal
-from reverie.usecases import inherited_notes, projections, threads, window
+from reverie.models import Entry
+from reverie.store import Sealed, ThreadRecord, seal
+from reverie.usecases import inherited_notes, message_pages, projections, threads, usage
+from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
+from reverie.usecases.inherited_notes import Seed
+from reverie.usecases.message_pages import OutlineJob, OutlinePlan
 from reveried.actions import projects
-from reveried.actions.distill import distill, start_distilling
+from reveried.actions.learn import distill, start_distilling
 from reveried.drive import commit, write
-from reveried.execute import read
+from reveried.execute import decide, read
+from reveried.locks import keyed_lock
 from reveried.log import logger
+from reveried.services import Services
 from reveried.supervise import failures_logged
-
-if TYPE_CHECKING:
-    from reverie.models import Entry
-    from reverie.store import Sealed
-    from reverie.usecases.by import By
-    from reverie.usecases.inherited_notes import Seed
-    from reveried.services import Services
 
 INLINE_BYTES = 64 * 1024  # a larger body's entries are made and sealed in a thread: the event loop must answer others
 
@@ -111,7 +109,7 @@ async def append(
         expected_seq=request.expected_seq,
     )
     # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
-    answer = replace(done.value, applied=window.edit_names(request.applied_edits))
+    answer = replace(done.value, applied=usage.edit_names(request.applied_edits))
     if done.replayed:
         return answer
     # The messages are committed: an error from here on would have the caller send them again.
@@ -130,7 +128,7 @@ async def _distilled_if_full(services: Services, by: By, thread_id: str, answer:
     """
     config = services.config.context
     with services.store.reader(by.space) as reader:
-        is_full = window.is_full(
+        is_full = usage.is_full(
             threads.get(reader, thread_id),
             window=config.window,
             distil_at=config.distil_at,
@@ -152,6 +150,46 @@ async def _distilled_if_full(services: Services, by: By, thread_id: str, answer:
         thread = threads.get(reader, thread_id)
     return replace(
         answer,
-        context=window.context_use(thread, config.window),
+        context=usage.context_use(thread, config.window),
         distilled=distilled,
     )
+
+
+PAGE_INLINE_BYTES = (
+    1_000_000  # of sealed entries; opening as many takes a few milliseconds, less than a cold compute process
+)
+EXTEND_AFTER = 128  # entries behind the outline at which it is extended in the background
+
+
+async def message_page(
+    services: Services, space: str, thread_id: str, *, after: int, limit: int, last: int | None = None
+) -> wire.Page[wire.StoredMessage]:
+    """Return one page of a thread's messages, word for word; with `last` of its last so many only. Raises NotFound."""
+    snapshot = partial(message_pages.snapshot_page, thread_id=thread_id, after=after, limit=limit, last=last)
+    job = await read(services, space, snapshot)
+    if job is None:
+        await extend_outline(services, space, thread_id)
+        job = await read(services, space, partial(snapshot, outlined=True))
+        assert job is not None
+    if job.size <= PAGE_INLINE_BYTES:
+        return await asyncio.to_thread(message_pages.page, job)
+    return await decide(services, "messages", job, wire.Page[wire.StoredMessage])
+
+
+async def extend_outline(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> None:
+    """Bring a thread's outline up to date; with `bulk` only where EXTEND_AFTER entries are new. Raises NotFound."""
+    async with keyed_lock("outline", f"{space}/{thread_id}"):
+        if bulk and await read(services, space, partial(message_pages.pending, thread_id=thread_id)) < EXTEND_AFTER:
+            return
+        snapshot = partial(message_pages.snapshot_outline, thread_id=thread_id)
+        plan = await _planned(services, await read(services, space, snapshot), bulk=bulk)
+        if plan.parts is None:
+            plan = await _planned(services, await read(services, space, partial(snapshot, whole=True)), bulk=bulk)
+        for write in message_pages.commit_steps(plan, space):
+            await services.submit(write, bulk=True)
+
+
+async def _planned(services: Services, job: OutlineJob, *, bulk: bool) -> OutlinePlan:
+    if job.size <= PAGE_INLINE_BYTES:
+        return await asyncio.to_thread(message_pages.plan_outline, job)
+    return await decide(services, "outline", job, OutlinePlan, bulk=bulk)

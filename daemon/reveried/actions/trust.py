@@ -12,28 +12,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from msgspec.structs import replace
 
-from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord
+from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Writer
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten_saves import WHY, move_to_review
-from reverie.usecases.forgotten_writes import forgotten_again
+from reverie.usecases.forgotten import forgotten_again
 from reverie.usecases.origins import casefolded
+from reverie.usecases.review import WHY_HELD, move_to_review
 from reverie.usecases.sync import WHY as SAVED
 from reveried.clock import text_of
 from reveried.drive import write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from reverie.store import Writer
-    from reveried.services import Services
+from reveried.services import Services
 
 UNDATED = timedelta(minutes=10)  # before now: when a call without a time may have been made
 CLOCKS = timedelta(seconds=2)  # by which the client's clock may be ahead of ours
@@ -206,7 +202,7 @@ async def _attribute(services: Services, space: str, messages: Iterable[tuple[An
     await write(services, _give_to_agent, By(space, who), said, spans, times)
 
 
-@writes(WHY)
+@writes(WHY_HELD)
 def _give_to_agent(
     to: Writer, by: By, said: list[tuple[str, str]], spans: list[tuple[str, str]], times: Mapping[str, str]
 ) -> None:
@@ -289,7 +285,6 @@ def _came_at(writer: Writer, memory: MemoryRecord) -> str:
 
 
 def _came_by(writer: Writer, memory: MemoryRecord) -> int:
-    """Return the operation by which the words of a memory came into the store."""
     came = 0
     for version in writer.record_versions(MemoryRecord, (memory.id,)):
         if version.value is None or version.value.content != memory.content:

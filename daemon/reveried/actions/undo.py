@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
+from reverie import wire
 from reverie.errors import ReverieError
 from reverie.store.prune import Rules
 from reverie.usecases import history, undo
@@ -13,11 +13,8 @@ from reveried.actions.compact import compact_if_sparse
 from reveried.drive import write
 from reveried.locks import keyed_lock
 from reveried.log import logger
+from reveried.services import Services
 from reveried.stored import spaces_of
-
-if TYPE_CHECKING:
-    from reverie import wire
-    from reveried.services import Services
 
 WHO = "retention"
 FIRST_AFTER_S = 300.0  # the first minutes after a start belong to callers and to the first scans of the folders

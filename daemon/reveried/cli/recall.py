@@ -471,7 +471,7 @@ def _thread(client: Client, prefix: str, *, purge: bool, keep_memories: bool, ye
 
 def _learnt(client: Client, thread: str) -> str:
     """Return the lines that say which memories go with a purged thread: those that were learnt from it alone."""
-    from reverie.usecases.sources import threads_of  # noqa: PLC0415 - only for a purge
+    from reverie.usecases.provenance import threads_of  # noqa: PLC0415 - only for a purge
 
     items = daemon_client.all_items(client.memories)
     gone = [memory for memory in items if memory.trust == "engine" and set(threads_of(memory.provenance)) == {thread}]

@@ -21,7 +21,7 @@ from reverie.documents.project_paths import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
-from reverie.usecases.authors import agent_author
+from reverie.usecases.by import agent_author
 from reveried.actions import projects, threads
 from reveried.execute import read
 from reveried.mcp import messages

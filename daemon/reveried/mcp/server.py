@@ -17,8 +17,7 @@ from reverie.store import DocumentRecord
 from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
 from reveried.actions import projects
-from reveried.actions.caller import ToolCall
-from reveried.actions.tools import run
+from reveried.actions.tools import ToolCall, run
 from reveried.mcp import messages, prompts, resources
 from reveried.mcp.client_identity import URIS_MAX, author_of, create_thread, project_of, thread_id_of, thread_of
 from reveried.mcp.messages import RpcError

@@ -15,7 +15,8 @@ from reverie.errors import Forbidden, ValidationError
 from reverie.private_folder import make_private
 from reverie.store import SYSTEM_SPACE, BackupEntry, Kind
 from reverie.store.backup import backup
-from reverie.usecases import dream, privacy, restored, usage
+from reverie.usecases import dream, restored, usage
+from reverie.usecases import sessions as use_sessions
 from reverie.usecases.by import By
 from reveried import __version__
 from reveried.actions.compact import compact
@@ -54,7 +55,7 @@ def _status(call: Call) -> wire.Status:
     with services.store.reader(call.space) as reader:
         schedules = services.scheduler.list(call.space)
         last = dream.last_dream(reader)
-        paused = privacy.settings(reader).pauses
+        paused = use_sessions.privacy_of(reader).pauses
         return wire.Status(
             space=call.space,
             root=str(services.sync_service.root_of(call.space)),
@@ -75,7 +76,7 @@ def _status(call: Call) -> wire.Status:
             sync=services.sync_service.status(call.space),
             operation=str(reader.operation()) if reader.operation() else None,
             candidates=services.waiting.count(reader),
-            paused_since=paused[-1][0] if privacy.is_paused(paused) else None,
+            paused_since=paused[-1][0] if use_sessions.is_paused(paused) else None,
             late_hooks=services.hooks.late(call.space),
         )
 

@@ -17,7 +17,7 @@ from reverie.paths import is_reserved
 from reverie.store import DocumentRecord, PendingPurge
 from reverie.usecases import documents, history
 from reverie.usecases.agent_writes import has_words_of_person
-from reverie.usecases.authors import agent_author
+from reverie.usecases.by import agent_author
 from reverie.usecases.projections import index_answer
 from reveried.actions import projects
 from reveried.drive import write

@@ -18,7 +18,7 @@ from reverie.language_model.requests import ModelMessage, ModelRequest, new_requ
 from reverie.store import DistillationRecord
 from reverie.usecases import distill as use_distill
 from reverie.usecases import threads
-from reveried.actions import distill, learn
+from reveried.actions import learn
 from reveried.http.route import reads, serves
 from reveried.models.ask import prepared
 from reveried.models.transport import request_tokens
@@ -53,7 +53,7 @@ async def distill_thread(call: Call) -> Reply:
     """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
     budget = call.into(wire.DistillRequest).token_budget
     require_thread(call)
-    work = partial(distill.distill, call.services, call.by, call.params["id"], token_budget=budget)
+    work = partial(learn.distill, call.services, call.by, call.params["id"], token_budget=budget)
     return await jobs.start_job(call, "distill", work)
 
 
@@ -62,7 +62,7 @@ async def model_requests(call: Call) -> wire.ModelRequests:
     """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
     require_thread(call)
     reflect = call.query_as(wire.ModelRequestsQuery).reflect
-    requests = await distill.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
+    requests = await learn.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
     items = [
         mapped(
             request,

@@ -18,7 +18,7 @@ from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import memories as use_memories
 from reverie.usecases import purge_targets, review
-from reverie.usecases.authors import ANY_AGENT
+from reverie.usecases.by import ANY_AGENT
 from reveried.actions import memories, projects
 from reveried.actions.search import search_space
 from reveried.drive import write

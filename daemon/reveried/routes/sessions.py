@@ -12,7 +12,8 @@ from reverie.api.sessions import Sessions
 from reverie.api.spaces import Spaces
 from reverie.api.tools import Doors
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
-from reverie.usecases import imported, privacy, resume_text
+from reverie.usecases import imported, resume_text
+from reverie.usecases import sessions as use_sessions
 from reveried.actions import contexts, hooks, sessions
 from reveried.execute import decide
 from reveried.http.route import reads, serves
@@ -87,7 +88,7 @@ async def prepare_compaction(call: Call) -> None:
     call.services.compute.prepare()
 
 
-reads(Spaces.privacy)(lambda reader, _: sessions.privacy_answer(privacy.settings(reader)))
+reads(Spaces.privacy)(lambda reader, _: sessions.privacy_answer(use_sessions.privacy_of(reader)))
 
 
 @serves(Spaces.change_privacy)

@@ -10,9 +10,8 @@ from reverie.api.threads import Threads
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import message_pages
-from reverie.usecases import rewind as use_rewind
 from reverie.usecases import threads as use_threads
-from reveried.actions import imports, pages, projects, threads, trust
+from reveried.actions import imports, projects, threads, trust
 from reveried.drive import commit, write
 from reveried.execute import read
 from reveried.http.route import reads, serves
@@ -117,7 +116,7 @@ async def append(call: Call) -> wire.Appended:
 async def messages(call: Call) -> wire.Page[wire.StoredMessage]:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
     query = call.query_as(wire.MessagesQuery)
-    return await pages.message_page(
+    return await threads.message_page(
         call.services,
         call.space,
         call.params["id"],
@@ -140,7 +139,7 @@ async def rewind(call: Call) -> wire.Rewound:
     services, thread, request = call.services, call.params["id"], call.into(wire.RewindThread)
     answer = await write(
         services,
-        use_rewind.rewind,
+        use_threads.rewind,
         call.by,
         thread,
         request.to_seq,

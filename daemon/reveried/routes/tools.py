@@ -14,8 +14,7 @@ from reverie.tools import memory
 from reverie.tools.memory import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View
 from reverie.usecases import documents
 from reverie.usecases.documents import writable_path
-from reveried.actions.caller import ToolCall, agent_of
-from reveried.actions.tools import SERVER_ERROR, current, project_of, retry_while_overtaken, run
+from reveried.actions.tools import SERVER_ERROR, ToolCall, agent_of, current, project_of, retry_while_overtaken, run
 from reveried.drive import write
 from reveried.execute import answer_once
 from reveried.http.route import serves

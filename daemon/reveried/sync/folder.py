@@ -28,9 +28,9 @@ from reverie.sync.scan import FileContent, Limits, Refusal, Stamp, refusal
 from reverie.sync.swap import Mismatch, current_sha256, probe, remove_file, write_file
 from reverie.usecases import projections, sync
 from reverie.usecases.by import By
-from reverie.usecases.forgotten_saves import hold_saves, sessions_of
 from reverie.usecases.projections import Listing
 from reverie.usecases.redactions import Found, noted
+from reverie.usecases.review import hold_saves, sessions_of
 from reveried.locks import finish_before_cancel
 from reveried.log import logger
 from reveried.sync.late_writes import LateWrites

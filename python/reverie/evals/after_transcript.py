@@ -19,11 +19,11 @@ from reverie.language_model.pages import pages_of
 from reverie.language_model.requests import Outcome
 from reverie.redact import Redactor
 from reverie.store import seal
+from reverie.usecases.distillation import SummaryWork
 from reverie.usecases.entries import entry_record, opened_entry
 from reverie.usecases.imports import model_of
 from reverie.usecases.limits import next_seq, sized_context
 from reverie.usecases.memory_plan import source_of
-from reverie.usecases.model_summary import SummaryWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -30,8 +30,8 @@ from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import screening
 from reverie.usecases.consolidation import MemorySnapshot
-from reverie.usecases.procedures import CommandCounts, counted
-from reverie.usecases.served_text import without_recalled
+from reverie.usecases.learn import CommandCounts, counted
+from reverie.usecases.origins import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,17 +10,13 @@ batch updates in its own transaction: so a snapshot has both or neither, and no 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
-from reverie.store import AccessCursor, AccessRecord, Kind, MemoryRecord, RecordCache, Write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reverie.store import Reader, Writer
+from reverie.store import AccessCursor, AccessRecord, Kind, MemoryRecord, Reader, RecordCache, Write, Writer
 
 R = TypeVar("R")
 

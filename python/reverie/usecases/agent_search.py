@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-from reverie import search, tokenizer
+from reverie import search, tokenizer, wire
 from reverie.consolidate.forgotten import lines_without
 from reverie.distill.steps import text_of, user_speech
 from reverie.doubts import doubt_note
 from reverie.errors import NotFound
 from reverie.models import EntryKind
 from reverie.replies import with_replies
-from reverie.store import Kind, ThreadRecord
+from reverie.store import Kind, MemoryRecord, Reader, ThreadRecord
 from reverie.text_recall import memory_text
 from reverie.usecases.contexts import forgotten_in
 from reverie.usecases.entries import is_withdrawn
 from reverie.usecases.projects import of_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reverie import wire
-    from reverie.store import MemoryRecord, Reader
 
 HIT_TOKENS: Final = 150  # of a hit on average; the first one may have nearly twice as many as the last
 PAGE_TOKENS: Final = 4_000  # of the messages of `read_thread` together

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.merge import merge3
-from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord
+from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord, Reader
 from reverie.usecases.sync import WHO
-
-if TYPE_CHECKING:
-    from reverie.store import Reader
 
 PART_CHARS = 32_000  # of one result of memory_read, about 8,000 tokens
 PARTS_MAX = 1_000  # files that agents have read in part

@@ -10,8 +10,9 @@ import hashlib
 import shlex
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -31,18 +32,15 @@ from reverie.store import (
     ForgottenRecord,
     Kind,
     MemoryRecord,
+    Reader,
     RecordCache,
     ThreadRecord,
+    Writer,
 )
 from reverie.tokenizer import TOKENIZER, count
 from reverie.usecases import memories, projects, threads
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.entries import SealedEntry, sealed_after, spoken_messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reverie.store import Reader, Writer
 
 K = TypeVar("K")
 V = TypeVar("V")

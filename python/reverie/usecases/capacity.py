@@ -6,18 +6,14 @@ learning. The exact count is that of `memory/long-term-memory.json` (seed 003).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reverie import consolidate, tokenizer
 from reverie.documents.index import long_term_entry
 from reverie.models import Tier
-from reverie.store import Kind, MemoryRecord, OperationRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reverie.store import Key, Reader
+from reverie.store import Key, Kind, MemoryRecord, OperationRecord, Reader
 
 _STEP: Final = 2_000  # memories of one call, some 20 ms: recall waits for it
 _COUNTED: Final = 16  # of so many memories one is counted in tokens; the bytes of the others give theirs

@@ -5,7 +5,8 @@ A job that a model takes part in returns the requests that are still to be answe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,6 +16,7 @@ from reverie.usecases import (
     contexts,
     distillation,
     dream,
+    dream_plan,
     imports,
     learn,
     message_pages,
@@ -22,14 +24,10 @@ from reverie.usecases import (
     resume_text,
     run_memories,
     runs,
-    thread_outline,
     unredact,
     working_state,
 )
 from reverie.usecases.distill import DistillJob
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 
@@ -51,12 +49,12 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "context-text": _job(contexts.TextJob, contexts.decide_text),
     "compaction": _job(resume_text.CompactionJob, resume_text.decide),
     "messages": _job(message_pages.PageJob, message_pages.page),
-    "outline": _job(thread_outline.OutlineJob, thread_outline.plan_outline),
+    "outline": _job(message_pages.OutlineJob, message_pages.plan_outline),
     "distill": _job(DistillJob, distillation.decide),
     "learn": _job(learn.LearnJob, learn.decide),
     "learn-candidates": _job(learn.LearnJob, learn.extract),
     "run": _job(runs.RunJob, run_memories.decide),
-    "dream": _job(dream.DreamJob, dream.decide),
+    "dream": _job(dream.DreamJob, dream_plan.decide),
     "brief": _job(briefs.ThreadJob, briefs.plan_thread),
     "sort": _job(project_joins.SortJob, project_joins.decide),
 }

@@ -5,6 +5,7 @@ A conflict has two texts: the document (the person's words are in place) and its
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,15 +16,12 @@ from reverie.decode import mapped
 from reverie.documents.layout import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
-from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord
+from reverie.store import ConflictRecord, DocumentRecord, Kind, OperationRecord, Reader, RegionRecord, Writer
 from reverie.usecases.by import By, Files, writes
-from reverie.usecases.forgotten_writes import hold_forgotten
+from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from reverie.store import OperationRecord, Reader, Writer
     from reverie.sync.plan import ConflictCopy
 
 Keep: TypeAlias = Literal["file", "store", "both"]
@@ -133,7 +131,6 @@ def _set(writer: Writer, conflict_id: str, record: ConflictRecord | None) -> Non
 
 
 def _close_without_documents(writer: Writer, paths: Iterable[str], *, except_: Collection[str] = ()) -> None:
-    """Close the conflicts whose document or copy is among `paths` and does not exist any more."""
     gone = {path for path in paths if _content(writer, path) is None}
     for conflict in open_conflicts(writer) if gone else ():
         if conflict.id not in except_ and {conflict.path, conflict.copy} & gone:
@@ -188,7 +185,6 @@ def conflict_answer(reader: Reader, conflict_id: str) -> wire.ConflictText:
 
 
 def _summary(conflict: ConflictRecord) -> wire.Conflict:
-    """Return a conflict as it is in the list of conflicts, without its texts."""
     return mapped(
         conflict,
         wire.Conflict,
@@ -316,5 +312,4 @@ def _offset(text: str, region: RegionRecord) -> int:
 
 
 def _appended(text: str, other: str) -> str:
-    """Return the text followed by an empty line and the whole other text."""
     return text + ("" if text.endswith("\n") else "\n") + "\n" + other

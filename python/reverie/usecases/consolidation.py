@@ -5,9 +5,10 @@ The decision is in `screening` and runs in the compute process.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -20,6 +21,8 @@ from reverie.consolidate.forgotten import ForgottenStatement
 from reverie.decode import from_msgpack, mapped
 from reverie.documents.parts import is_full, open_part
 from reverie.errors import Conflict, Damaged
+from reverie.language_model.requests import ReflectionBounds
+from reverie.models import Candidate, Json, Tier
 from reverie.store import (
     AccessRecord,
     ArchiveEntryRecord,
@@ -30,26 +33,38 @@ from reverie.store import (
     DocumentRecord,
     DreamRecord,
     ForgottenRecord,
+    Key,
     Kind,
     MemoriesCursor,
     MemoryRecord,
     PurgesCursor,
+    Reader,
+    Writer,
 )
-from reverie.usecases import doubts, projects, review, sources
+from reverie.usecases import projects, provenance, review
 from reverie.usecases.by import ENGINE
-from reverie.usecases.forgotten_records import forgotten_statement
+from reverie.usecases.forgotten import forgotten_statement
 from reverie.usecases.put import NewText, put_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reverie.models import Candidate, Json, Tier
-    from reverie.store import Key, Reader, Writer
+from reverie.usecases.redactions import RedactRules
 
 _NEVER = AccessRecord()
 _NO_ACCESS: Final[tuple[Key | None, AccessRecord]] = (None, _NEVER)
 _PART_STATEMENTS: Final = 256  # forgotten statements that are in this process at one time
 MEMORY_FOLDERS = ("facts/", "episodes/")  # the folders of documents that consolidation writes memories into
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """The settings, the time and the seed of a decision.
+
+    `window` is `consolidation.window` in tokens, `redact` makes the redactor, `random` seeds the ids of new memories.
+    With `reflection` a model changes the files of memories by calls of tools, within these bounds.
+    """
+
+    window: int
+    at: str
+    redact: RedactRules = msgspec.field(default_factory=RedactRules)
+    random: bytes = b""
+    reflection: ReflectionBounds | None = None
 
 
 class DocumentText(msgspec.Struct):
@@ -108,7 +123,7 @@ class MemoryPlan(msgspec.Struct):
     fallback: str = ""
     waiting: list[CandidateRecord] = []
     forgotten: int = 0
-    doubts: list[doubts.Mark] = []
+    doubts: list[provenance.Mark] = []
     repeated: list[tuple[str, str]] = []
 
 
@@ -199,7 +214,6 @@ def _memories(reader: Reader) -> Iterator[MemoryRecord]:
 
 
 def _with_access(record: MemoryRecord, now: AccessRecord) -> MemoryRecord:
-    """Return a memory with this access count."""
     if (record.access_count, record.last_accessed_at) == (now.count, now.at):
         return record
     return msgspec.structs.replace(record, access_count=now.count, last_accessed_at=now.at)
@@ -261,9 +275,9 @@ def commit(writer: Writer, plan: MemoryPlan) -> wire.MemoryChanges:
         )
     waiting = review.keep_waiting(writer, plan.waiting)
     for doubt in plan.doubts:
-        doubts.mark(writer, doubt)
+        provenance.mark(writer, doubt)
     for memory_id, thread in plan.repeated:
-        sources.note(writer, memory_id, thread)
+        provenance.note(writer, memory_id, thread)
     return changes_answer(plan, operation=str(writer.number), waiting=waiting)
 
 
@@ -376,5 +390,4 @@ def _follow_archive(writer: Writer, old: str, new: str | None) -> None:
 
 
 def _last_change(reader: Reader) -> int:
-    """Return the operation that last changed a memory; 0 if there is none."""
     return (reader.load(MemoriesCursor, MemoriesCursor.KEY) or MemoriesCursor()).operation

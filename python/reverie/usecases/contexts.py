@@ -7,24 +7,30 @@ context of the same thread.
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from reverie import tokenizer, wire
 from reverie.consolidate.forgotten import lines_without, statements_in
 from reverie.context.assemble import assemble
-from reverie.context.inputs import Limits, Parts, RecallLine, ceilings
+from reverie.context.inputs import Context, Limits, Parts, RecallLine, ceilings
 from reverie.context.text import render, text_of, text_of_tokens
 from reverie.context.tiers import summary_room
 from reverie.decode import convert
 from reverie.distill import state_text, summary_text
+from reverie.documents.index import DocumentEntry, flat, size_text
+from reverie.documents.parse import parse_document
+from reverie.documents.summary import sentence
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join import main_line
-from reverie.models import Message, Note, Passage, WorkingState
+from reverie.lazy_regex import lazy_regex
+from reverie.models import Entry, Message, Note, Passage, WorkingState
 from reverie.store import (
     DigestRecord,
     DistillationRecord,
@@ -32,20 +38,15 @@ from reverie.store import (
     ForgottenRecord,
     Kind,
     NoteRecord,
+    Reader,
+    ThreadRecord,
     open_sealed_as,
 )
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
 from reverie.usecases.entries import OpenedEntries, SealedEntry, sealed_after
 from reverie.usecases.limits import DistillationCache, Written, sized_context
-from reverie.usecases.opening_index import current_index
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.context.inputs import Context
-    from reverie.models import Entry
-    from reverie.store import Reader
+from reverie.usecases.projections import ProjectListings
 
 CHARS_OF_TOKEN = 3  # characters of a token at least in nearly every text, so that the tiers fill the size asked for
 FILLED = 0.7  # share of the characters asked for, below which a text that left something out is made once more
@@ -320,7 +321,6 @@ def _distillations(_fingerprint: bytes) -> DistillationCache:
 
 
 def _fingerprint(job: ContextJob) -> bytes:
-    """Return a hash of all that a distillation is made from."""
     digest = lines_without(job.digest, job.forgotten)
     made_from = hashlib.blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=32)
     for data in (job.distillation or b"", job.by_model or b"", *(data for _, data in job.entries)):
@@ -352,7 +352,6 @@ def _without_forgotten_decisions(state: WorkingState, forgotten: Sequence[str]) 
 
 
 def _answer(context: Context, job: ContextJob) -> wire.ContextAnswer:
-    """Return an assembled context as the API answers it."""
     return wire.ContextAnswer(
         request=wire.RequestFragment(**context.request),
         tokens=convert(context.tokens, wire.ContextTokens),
@@ -372,7 +371,6 @@ def messages_of(job: ContextJob) -> tuple[Message, ...]:
 
 
 def _messages(entries: Sequence[Entry]) -> tuple[Message, ...]:
-    """Return the main line's messages, without those that the user rewound."""
     return tuple(message for message in main_line(entries) if not message.rewound)
 
 
@@ -389,3 +387,52 @@ def _opened_distillation(sealed: bytes) -> tuple[DistillationRecord, tuple[Passa
     distillation = open_sealed_as(DistillationRecord, sealed)
     passages = () if distillation.imported else distillation_of(distillation).passages
     return distillation, passages
+
+
+# The memory index that a thread was opened with
+
+
+_LINE: Final = lazy_regex(r"- (?P<path>.+?) \((?P<size>[\d.]+(?:B|KB|MB))\)(?:: (?P<summary>.*))?")
+
+
+def current_index(reader: Reader, thread: ThreadRecord) -> str | None:
+    """Return a thread's memory index as it was made, but for documents that lost something since; None if it is empty.
+
+    It stays the same text for as long as it is true, because providers cache the beginning of a request. The line of a
+    document that was deleted is left out. A line whose sentence its document no longer has gets the summary of today.
+    """
+    if not thread.index:
+        return None
+    lines: list[str] = []
+    documents = 0
+    for line in thread.index.split("\n"):
+        match = _LINE.fullmatch(line)
+        kept: str | None = line
+        if match is not None:
+            kept = _current_line(reader, thread, line, match)
+            documents += kept is not None
+        if kept is not None:
+            lines.append(kept)
+    return "\n".join(lines) if documents else None
+
+
+def _current_line(reader: Reader, thread: ThreadRecord, line: str, match: re.Match[str]) -> str | None:
+    """Return the line of one document as it may be shown today; None if the document is gone."""
+    record = reader.load(DocumentRecord, (match["path"],))
+    if record is None:
+        return None
+    if _is_true(match["summary"] or "", record):
+        return line
+    entry = DocumentEntry(record.path, record.size, record.summary)
+    shown = ProjectListings().entries(reader, [entry], thread.project)
+    if not shown:
+        return None
+    entry = replace(entry, summary=shown[0].summary)
+    return f"- {entry.path} ({size_text(entry.size)}): {flat(entry.summary)}".rstrip(": ")
+
+
+def _is_true(summary: str, record: DocumentRecord) -> bool:
+    """Return True if a summary is that of today, or a sentence that is still in the document."""
+    if summary == flat(record.summary):
+        return True
+    return any(sentence(item) == summary for item in parse_document(record.path, record.content).items)

@@ -6,8 +6,6 @@ compute process loads the extractive distiller.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 from msgspec.structs import replace
 
@@ -15,19 +13,24 @@ from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Conflict
 from reverie.language_model.requests import Outcome
-from reverie.models import Distillation, Passage, Section, Summary, WorkingState
-from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord
-from reverie.usecases import consolidation, procedures, projects, threads, working_state
+from reverie.models import Distillation, Json, Passage, Section, Summary, WorkingState
+from reverie.store import (
+    ArchiveRecord,
+    DigestRecord,
+    DistillationRecord,
+    Kind,
+    LearntRecord,
+    PassageRecord,
+    Reader,
+    WorkingStateRecord,
+    Writer,
+)
+from reverie.usecases import consolidation, learn, projects, threads, working_state
 from reverie.usecases.by import By, Decided, writes
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, sealed_after
-from reverie.usecases.procedures import CommandCounts
-from reverie.usecases.terms import Terms
+from reverie.usecases.learn import CommandCounts
 from reverie.usecases.usage import record_use
-
-if TYPE_CHECKING:
-    from reverie.models import Json
-    from reverie.store import ArchiveRecord, Reader, Writer
 
 
 class Bounds(msgspec.Struct):
@@ -139,7 +142,7 @@ def snapshot(reader: Reader, thread_id: str, terms: Terms, *, bounds: Bounds, wi
         bounds=bounds,
         window=thread.context_window or window,
         memories=consolidation.snapshot(reader, window=terms.window),
-        counts=procedures.snapshot(reader, thread),
+        counts=learn.command_counts(reader, thread),
         terms=terms,
     )
 

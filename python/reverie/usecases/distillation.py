@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
@@ -15,24 +16,19 @@ from reverie.distill.distiller import Extractive
 from reverie.distill.objections import objections
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.join import main_line, with_asides
-from reverie.language_model.requests import tokens_used
-from reverie.models import Section
-from reverie.usecases import consolidation, doubts, procedures, screening
+from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
+from reverie.language_model.summary import answered_summary, summary_request
+from reverie.models import Distillation, Entry, Message, Section, Summary, WorkingState
+from reverie.redact import Redactor
+from reverie.usecases import consolidation, learn, provenance, screening
+from reverie.usecases.consolidation import MemoryPlan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.entries import entry_record, opened_entry
+from reverie.usecases.learn import CommandCounts
 from reverie.usecases.limits import open_turn
-from reverie.usecases.memory_plan import MemoryWork, Worked, work_on
-from reverie.usecases.model_summary import SummaryWork
-from reverie.usecases.served_text import without_recalled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.language_model.requests import ModelRequest
-    from reverie.models import Distillation, Entry, Message, WorkingState
-    from reverie.redact import Redactor
-    from reverie.usecases.consolidation import MemoryPlan
-    from reverie.usecases.procedures import CommandCounts
+from reverie.usecases.memory_plan import source_of, work_on
+from reverie.usecases.origins import without_recalled
+from reverie.usecases.screening import MemoryWork, Worked
 
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
 SUMMARY_TOKENS = 5_000  # its ceiling in a context (seed 001)
@@ -62,7 +58,9 @@ def decide(job: DistillJob) -> DistillPlan | list[ModelRequest]:
         )
     unread = _memory_work(job, _said(entries, messages, len(messages)))
     worked = None if unread is None else work_on(unread)
-    if missing := _missing(job, asked, worked):
+    outcomes = job.outcomes or {}
+    missing = [asked.request] if asked is not None and asked.request.id not in outcomes else []
+    if missing := [*missing, *([] if worked is None else worked.requests)]:
         return missing
     distillation, text, fallback = _with_summary(job, distillation, text, asked)
     distillation = replace(distillation, state=_state(job, distillation, entries, messages))
@@ -112,13 +110,6 @@ def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> li
     """Return the messages before the preserved tail, with the person's slash commands and interjections among them."""
     tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
     return [message for message in with_asides(messages, entries) if message.first_seq < tail_from]
-
-
-def _missing(job: DistillJob, asked: SummaryWork | None, worked: Worked | None) -> list[ModelRequest]:
-    """Return the requests for the summary and for memories that have no outcome in the job yet."""
-    outcomes = job.outcomes or {}
-    summary = [asked.request] if asked is not None and asked.request.id not in outcomes else []
-    return summary + ([] if worked is None else worked.requests)
 
 
 def _with_summary(
@@ -204,12 +195,12 @@ def _plan(
     redactor = job.terms.redact.redactor()
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     facts = Extractive().facts(unlearnt)
-    counts = procedures.counted(job.counts, facts, redactor)
+    counts = learn.counted(job.counts, facts, redactor)
     memories, learnt_seq = _memories(job, messages, counts, redactor, worked)
     if learnt_seq != entries[-1].seq:
         facts = Extractive().facts([message for message in unlearnt if message.last_seq <= learnt_seq])
-        counts = procedures.counted(job.counts, facts, redactor)
-    memories.doubts = doubts.marks(
+        counts = learn.counted(job.counts, facts, redactor)
+    memories.doubts = provenance.marks(
         objections(facts), job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at
     )
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
@@ -280,10 +271,8 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         snapshot=job.memories,
         outcomes=job.outcomes,
         redactor=job.terms.redact.redactor(),
-        at=job.terms.at,
-        random=job.terms.random,
+        terms=job.terms,
         thread=screening.Origin(job.thread, job.project, job.project_unknown),
-        reflection=job.terms.reflection,
     )
 
 
@@ -323,7 +312,6 @@ def _readable(messages: list[Message], budget: int) -> int:
 
 
 def _over_budget(budget: int, needed: int) -> TokenBudgetExceeded:
-    """Return the error for a token budget that is too small, with the least budget that suffices."""
     return TokenBudgetExceeded(
         f"the thread cannot be distilled within {budget} tokens, read and written",
         budget=budget,
@@ -369,3 +357,34 @@ def _canonical_numbers(json: Any) -> Any:
             return [_canonical_numbers(item) for item in json]
         case _:
             return json
+
+
+# The summary by a model
+
+
+class SummaryWork(NamedTuple):
+    """The request for a summary, the lines by rules that it shows, numbered from 1, and the lines that stand anyway."""
+
+    request: ModelRequest
+    lines: list[tuple[Section, str]]
+    structure: list[tuple[Section, str]]
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], extracted: str, redactor: Redactor, *, previous: str = "") -> SummaryWork:
+        """Return the request to a model for a summary of `messages`, with the lines by rules.
+
+        `extracted` is the rendered summary by rules and `previous` the one of the distillation before, both redacted.
+        """
+        by_rules = summary_text.parse(extracted)
+        lines = [] if by_rules is None else summary_text.offered(by_rules, summary_text.parse(previous))
+        texts = [line for _, line in lines]
+        structure = [] if by_rules is None else summary_text.structure(by_rules)
+        request = summary_request(source_of(messages, redactor), previous=previous, extracted=texts)
+        return cls(request, lines, structure)
+
+    def summary(self, outcome: Outcome, number: int, max_tokens: int) -> Summary:
+        """Return the model's summary with the structure, and the lines that it names to keep. Raises ModelFailed."""
+        answered = answered_summary(outcome, number)
+        kept = [line for at, line in enumerate(self.lines, 1) if at in answered.keep_lines]
+        lines = [*self.structure, *kept]
+        return summary_text.complete(answered.summary, lines, max_tokens)

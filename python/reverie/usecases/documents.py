@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from reverie import wire
 from reverie.decode import mapped
@@ -16,18 +17,12 @@ from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationEr
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 from reverie.paths import existing_spelling, is_reserved, safe_relative
-from reverie.store import DocumentRecord
-from reverie.usecases.authors import is_agent
-from reverie.usecases.by import By, Files, Place, writes
+from reverie.store import DocumentRecord, Reader, Version, Writer
+from reverie.usecases.by import By, Files, Place, is_agent, writes
 from reverie.usecases.conflicts import open_conflicts
-from reverie.usecases.forgotten_writes import hold_forgotten
+from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.projections import LIST
 from reverie.usecases.put import NewText, put_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.store import Reader, Version, Writer
 
 _SUMMARY = lazy_regex(r"^.*Summary:.*$", re.MULTILINE)
 TEXT_BYTES_MAX = 1024 * 1024  # of one document; a longer text is no memory that an agent could read

@@ -2,35 +2,24 @@
 
 Where they are more than the budget can hold, a dream reads the oldest ones, and its record has the position up to which
 it came: the operation that wrote the last memory, and that memory's id. The next dream goes on from there. A memory
-that is changed while it waits gets a later place, but is not lost.
+that is changed while it waits gets a later place, but is not lost. `dream_plan` decides what a dream writes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
 from reverie import tokenizer, wire
 from reverie.decode import convert
-from reverie.errors import Conflict, NotFound
-from reverie.language_model.requests import ModelRequest, Outcome
-from reverie.models import Delete, Update
-from reverie.store import DreamRecord, FailureRecord, Kind
+from reverie.errors import Conflict, NotFound, ReverieError
+from reverie.language_model.requests import Outcome
+from reverie.store import ArchiveRecord, DreamRecord, FailureRecord, Kind, Reader, Writer
 from reverie.usecases import consolidation
 from reverie.usecases.by import By, Decided, writes
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-from reverie.usecases.terms import Terms
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.usage import record_use
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.consolidate import DreamBatch
-    from reverie.errors import ReverieError
-    from reverie.language_model.consolidation_pages import ConsolidationPage
-    from reverie.store import ArchiveRecord, Reader, Writer
-    from reverie.usecases.dream_model import ModelChanges
 
 Position: TypeAlias = tuple[int, str]
 """The place of a memory among those that wait: the operation that wrote it, and its id."""
@@ -85,99 +74,6 @@ def snapshot(reader: Reader, terms: Terms, *, token_budget: int | None, max_toke
     )
 
 
-def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
-    """Return the plan of a dream; pure, and the same bytes for the same memories and budget.
-
-    With a model, the requests that have no outcome in the job yet.
-
-    Raises:
-        TokenBudgetExceeded: with the least budget that would do.
-    """
-    from reverie.language_model.prompts import CONSOLIDATE
-    from reverie.usecases import screening
-    from reverie.usecases.dream_model import archive_with, model_changes
-
-    batch = _batch(job)
-    archive = batch.plan
-    if archive is None:
-        return DreamPlan(
-            at=job.terms.at,
-            last=job.last,
-            budget=job.budget,
-            memories=consolidation.empty_plan(job.memories),
-        )
-    pages = _pages(job, batch)
-    outcomes = job.outcomes or {}
-    if missing := [request for _, request in pages if request.id not in outcomes]:
-        return missing
-    asked = model_changes(
-        pages,
-        outcomes,
-        budget=job.budget - archive.tokens_used,
-        redact=job.terms.redact.redactor().text,
-        forgotten=consolidation.forgotten_statements(job.memories),
-    )
-    by_rule = [
-        change
-        for change in archive.changes
-        if not isinstance(change, Update | Delete) or not _is_named(asked, change.id)
-    ]
-    memories = screening.plan_changes(
-        job.memories, [*asked.changes, *by_rule], at=job.terms.at, proposals=asked.proposals
-    )
-    memories.fallback = asked.fallback
-    data, address = archive_with(archive, asked, CONSOLIDATE)
-    return DreamPlan(
-        at=job.terms.at,
-        last=job.last,
-        budget=job.budget,
-        memories=memories,
-        archive=data,
-        sha256=address,
-        tokens_used=archive.tokens_used + asked.tokens_used,
-        sources=[source.id for source in archive.sources],
-        through=_through(job.changed, batch.taken, batch.oversized),
-        waiting=len(job.changed) - len(batch.taken),
-        oversized=list(batch.oversized),
-    )
-
-
-def _batch(job: DreamJob) -> DreamBatch:
-    """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
-    from reverie.consolidate.dreams import plan_oldest
-
-    records = {record.id: record for record in job.memories.memories}
-    return plan_oldest(
-        [records[name] for _, name in job.changed],
-        budget=job.budget,
-        maximum=job.maximum,
-        redact=job.terms.redact.redactor().text,
-    )
-
-
-def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, ModelRequest]]:
-    """Return the pages that a model is asked about, with their requests; none without a model or an archive."""
-    from reverie.usecases.dream_model import asked_pages
-    from reverie.usecases.screening import tier_of
-
-    if job.outcomes is None or batch.plan is None:
-        return []
-    taken = set(batch.taken)
-    existing = job.memories.memories
-    return asked_pages(
-        [memory for memory in existing if memory.id in taken],
-        existing,
-        tier_of(existing, job.memories.window),
-        budget=job.budget - batch.plan.tokens_used,
-    )
-
-
-def _is_named(asked: ModelChanges, memory_id: str) -> bool:
-    """Return True if the model's changes or proposals update or delete this memory."""
-    changes = [*asked.changes, *(proposal.change for proposal in asked.proposals)]
-    return any(isinstance(change, Update | Delete) and change.id == memory_id for change in changes)
-
-
 def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
     """Return operation and id of each memory that no dream has read since it was written, oldest operation first."""
     oversized = set(last.oversized) if last is not None else set()
@@ -194,13 +90,6 @@ def _is_behind(place: Position, last: DreamRecord) -> bool:
     if last.through_memory is None:
         return place[0] > last.through
     return place > (last.through, last.through_memory)
-
-
-def _through(changed: Sequence[Position], taken: Sequence[str], oversized: Sequence[str]) -> Position | None:
-    """Return operation and id of the last memory that a dream reads; None if all but oversized ones are read."""
-    if len(taken) + len(oversized) == len(changed):
-        return None
-    return next(position for position in reversed(changed) if position[1] == taken[-1])
 
 
 def last_dream(reader: Reader) -> DreamRecord | None:

@@ -7,7 +7,8 @@ the cost and belongs in the compute process.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypedDict
 
 import msgspec
 import orjson
@@ -16,15 +17,9 @@ from reverie.decode import json_decoder
 from reverie.errors import Damaged
 from reverie.importers.claude_code import withdrawn
 from reverie.importers.join import main_line, with_asides
-from reverie.models import Entry, EntryKind
-from reverie.store import Kind, open_sealed
+from reverie.models import Entry, EntryKind, Message
+from reverie.store import Kind, Reader, open_sealed
 from reverie.store.codec import sealed_body
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reverie.models import Message
-    from reverie.store import Reader
 
 QUEUED_MAX: Final = 100  # entries after queued words, by which they have left the queue
 CACHE_BYTES: Final = 8_000_000  # sealed bytes of all cached entries together: the last few hundred turns of one thread

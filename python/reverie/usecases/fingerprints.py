@@ -6,17 +6,13 @@ of such values and their key, never the values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from reverie.redact import Fingerprint, Redactor
-from reverie.store import SYSTEM_SPACE, FingerprintRecord, FingerprintsCursor, Write
+from reverie.store import SYSTEM_SPACE, FingerprintRecord, FingerprintsCursor, Store, Write, Writer
 from reverie.usecases.entries import ENTRY_NAMES
 from reverie.usecases.redactions import RedactRules, allowed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from reverie.store import Store, Writer
 
 SLOTS: Final = 4096  # as many as the redactor keeps; the newest one takes the slot of the oldest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from reverie import wire
 from reverie.decode import mapped
@@ -12,24 +12,22 @@ from reverie.lazy_regex import lazy_regex
 from reverie.store import (
     RULES,
     ArchiveRecord,
+    ChangeRecord,
     DocumentRecord,
     Kind,
     MemoryRecord,
     OperationRecord,
+    Reader,
     StoredRecord,
     VersionsCursor,
+    Writer,
 )
 from reverie.store.prune import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED
+from reverie.usecases.projects import moved_threads
 from reverie.usecases.put import NewText
-from reverie.usecases.thread_projects import moved_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reverie.store import ChangeRecord, Reader, Writer
 
 _DIGITS_MAX = 18  # of an operation's number: it fits into 64 bits
 _SHA256 = lazy_regex(r"[0-9a-f]{64}")

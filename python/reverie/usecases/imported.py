@@ -7,17 +7,14 @@ a person asks for it. A mark has two hashes and a time, and nothing of the sessi
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reverie import ids
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
-from reverie.store import ImportRecord, SessionsCursor
+from reverie.store import ImportRecord, Reader, SessionsCursor, Writer
 from reverie.tagged_spans import without_tagged
 from reverie.usecases import sessions
-
-if TYPE_CHECKING:
-    from reverie.store import Reader, Writer
 
 _CHARS_MAX: Final = 80  # two thirds of a wide terminal's line, beside a project and a time
 _WORDS_MIN: Final = 3  # `yes`, `ok go on` and `hi` say nothing about a thread; `fix lint errors` does
@@ -103,6 +100,5 @@ def title_of(text: str) -> str | None:
 
 
 def _clipped(text: str) -> str:
-    """Return the text on one line, cut after a word."""
     words = " ".join(text.split())
     return words if len(words) <= _CHARS_MAX else words[: _CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"

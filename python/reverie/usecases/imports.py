@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os.path
+import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import msgspec
 import orjson
@@ -14,24 +17,36 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, failure_of
-from reverie.git import posix_folder
+from reverie.git import main_folder, posix_folder, remotes_in
+from reverie.importers.chunks import ChunkPlan as ParsedChunk
 from reverie.importers.chunks import PartialLine, plan_chunk, why_not
-from reverie.importers.detect import bad_entry, folder_of, is_of_subagent, model_named_in, request_tokens_of
-from reverie.models import Entry, EntryKind
+from reverie.importers.detect import (
+    bad_entry,
+    folder_of,
+    is_of_subagent,
+    model_named_in,
+    request_tokens_of,
+    stated_remote,
+)
+from reverie.lazy_regex import lazy_regex
+from reverie.models import Entry, EntryKind, Json
 from reverie.redact import Fingerprint, Redactor, Taken
-from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, seal
+from reverie.store import (
+    DistillationRecord,
+    ImportRecord,
+    Kind,
+    Reader,
+    Sealed,
+    ThreadRecord,
+    UsageRecord,
+    Writer,
+    seal,
+)
 from reverie.store.codec import verified_sealed
-from reverie.usecases import imported, inherited_notes, privacy, redactions, threads, window
+from reverie.usecases import imported, inherited_notes, redactions, sessions, threads
+from reverie.usecases import usage as use_usage
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.entries import ENTRY_NAMES, entry_record
-from reverie.usecases.git_remote import remote_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from reverie.importers.chunks import ChunkPlan as ParsedChunk
-    from reverie.models import Json
-    from reverie.store import Reader, Writer
 
 PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
 
@@ -67,7 +82,7 @@ class TranscriptChunk(msgspec.Struct):
 
     def recordable(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield the entries that a person does not keep out."""
-        return privacy.recordable(entries, self.ignored, self.pauses, at=self.at, folder=self.folder)
+        return sessions.recordable(entries, self.ignored, self.pauses, at=self.at, folder=self.folder)
 
     def last_folder(self, entries: Sequence[Entry]) -> str | None:
         """Return the folder of the last entry, which the next ones may leave out."""
@@ -204,7 +219,7 @@ def snapshot(
     here = position(reader, import_id)
     again = offset < here.offset
     may_repeat = again or here.mixed or here.lines == 0
-    kept_out = privacy.settings(reader)
+    kept_out = sessions.privacy_of(reader)
     return ChunkJob(
         data=data,
         first_line=first_line,
@@ -295,7 +310,7 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
-            plan.usage_tokens, plan.tokens_at_usage = window.tokens_of(entry.usage), live
+            plan.usage_tokens, plan.tokens_at_usage = use_usage.tokens_of(entry.usage), live
         if plan.title is None and entry.role == "user":
             plan.title = imported.title_of(_text(entry.content))
 
@@ -306,14 +321,15 @@ def model_of(entries: Iterable[Entry]) -> str | None:
 
 
 def _text(content: Json) -> str:
-    """Return the text of message content, without tool results."""
+    """Return the text of a message, without tool results, or of a tool's result."""
     if isinstance(content, str):
         return content
-    return "\n".join(block["text"] for block in _text_blocks(content))
+    texts = (block.get("text") for block in _blocks(content))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _text_blocks(content: Iterable[Json]) -> Iterable[dict[str, str]]:
-    return (block for block in content if isinstance(block, dict) and isinstance(block.get("text"), str))
+def _blocks(content: Json) -> Iterator[dict[str, Any]]:
+    return (block for block in (content if isinstance(content, list) else ()) if isinstance(block, dict))
 
 
 def line_identity(record: Mapping[str, Any]) -> str:
@@ -412,3 +428,70 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
     )
     writer.save(after, (thread_id,))
     writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
+
+
+# The remote that a transcript shows
+
+
+_FOLDER_INPUTS: Final = ("workdir", "cwd", "working_directory", "directory", "dir_path")
+"""Names that the clients give to the input of a call that says in which folder its command runs."""
+
+_TALKS_TO_REMOTE: Final = lazy_regex(r"(?<![\w./-])git\b[^;&|\n]*?\s(?:push|pull|fetch|remote\s+update)\b")
+# `git fetch https://example.org/other.git`, `ssh server git pull`, `git submodule update`: of another repository.
+_ELSEWHERE: Final = lazy_regex(
+    r"://|\bgit@|--git-dir|--work-tree|\bGIT_(?:DIR|WORK_TREE)\b"
+    r"|(?<![\w./-])(?:ssh|docker|podman|kubectl|xargs|submodule|subtree)(?![\w-])"
+)
+# `cd ../other && git fetch`, `git -C ../other fetch`
+_CHANGED_FOLDER: Final = lazy_regex(
+    r"""(?:(?<![\w./-])(?:cd|pushd)\s+|(?<!\S)-C\s*)(?P<folder>"[^"]*"|'[^']*'|[^\s;&|)]+)"""
+)
+_SUBMODULE: Final = lazy_regex(r"^(?:Fetching|Pushing) submodule ", re.MULTILINE)  # what follows is the submodule's
+
+
+def remote_of(data: bytes, entries: Sequence[Entry], folder: str | None) -> str:
+    """Return the normalized remote of the repository around `folder` by these entries; "" for none or several.
+
+    `data` are the lines that the entries were read from: most have no output of git, which is seen faster in bytes.
+    """
+    stated = next((remote for entry in entries if (remote := stated_remote(entry.extra, folder))), "")
+    if stated or folder is None or not remotes_in(data):
+        return stated
+    remotes = {remote for output in _outputs_in(entries, folder) for remote in remotes_in(orjson.dumps(output))}
+    return remotes.pop() if len(remotes) == 1 else ""
+
+
+def _outputs_in(entries: Sequence[Entry], folder: str) -> Iterator[str]:
+    """Yield the outputs of commands that ran in `folder` and made git talk to a remote."""
+    own: set[str] = set()
+    for entry in entries:
+        for block in _blocks(entry.content):
+            if block.get("type") == "tool_use" and _is_in_folder(block, folder_of(entry.extra) or folder, folder):
+                own.add(str(block.get("id")))
+            elif block.get("type") == "tool_result" and block.get("tool_use_id") in own:
+                yield _SUBMODULE.split(_text(block.get("content")), maxsplit=1)[0]
+
+
+def _is_in_folder(call: dict[str, Any], here: str, folder: str) -> bool:
+    """Return True for a call whose command makes git talk to a remote, all of it in `folder`; it begins in `here`."""
+    from reverie.distill.tools import canonical_calls
+
+    given = call.get("input")
+    if not isinstance(given, dict):
+        return False
+    commands = [
+        values.get("command") for name, values in canonical_calls(str(call.get("name")), given) if name == "Bash"
+    ]
+    command = commands[0] if commands else None
+    if not isinstance(command, str) or not _TALKS_TO_REMOTE.search(command) or _ELSEWHERE.search(command):
+        return False
+    said = next((given[name] for name in _FOLDER_INPUTS if isinstance(given.get(name), str)), "")
+    start = os.path.join(here, said)  # noqa: PTH118 - a folder of another machine: nothing of it is read
+    changed = [match["folder"].strip("\"'") for match in _CHANGED_FOLDER.finditer(command)]
+    return all(_repository(os.path.join(start, path)) == _repository(folder) for path in ("", *changed))  # noqa: PTH118
+
+
+def _repository(folder: str) -> str:
+    """Return the folder that a worktree was made from by its path, else the folder itself."""
+    path = os.path.normpath(folder)
+    return main_folder(path) or path

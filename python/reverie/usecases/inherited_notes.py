@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from reverie import tokenizer
-from reverie.store import DigestRecord, Kind, NoteRecord, ThreadRecord
+from reverie.store import DigestRecord, Kind, NoteRecord, Reader, ThreadRecord, Writer
 from reverie.usecases import projects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from reverie.store import Reader, Writer
 
 NOTES_TOKENS = 2_000  # the ceiling of the notes in a context
 NOTES_MAX = 100

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -11,19 +15,17 @@ from reverie import wire
 from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
-from reverie.models import Candidate
-from reverie.usecases import consolidation, doubts, procedures, projects, threads
+from reverie.models import Candidate, CommandUse
+from reverie.store import Reader, RecordCache, ThreadRecord, Writer
+from reverie.usecases import consolidation, projects, provenance, threads
 from reverie.usecases.by import By, Decided, writes
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
-from reverie.usecases.procedures import CommandCounts
-from reverie.usecases.terms import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reverie.store import Reader, Writer
-    from reverie.usecases.memory_plan import Worked
+    from reverie.distill.facts import ThreadFacts
+    from reverie.redact import Redactor
+    from reverie.usecases.screening import Worked
 
 
 class Extracted(msgspec.Struct):
@@ -84,7 +86,7 @@ def snapshot(reader: Reader, thread_id: str, terms: Terms, *, memories: bool = T
         memories=consolidation.snapshot(reader, window=terms.window)
         if memories
         else MemorySnapshot(0, [], {}, terms.window),
-        counts=procedures.snapshot(reader, thread),
+        counts=command_counts(reader, thread),
         terms=terms,
         project_unknown=projects.is_project_unknown(thread),
     )
@@ -99,8 +101,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
     from reverie.distill.distiller import Extractive
     from reverie.distill.objections import objections
     from reverie.usecases import screening
-    from reverie.usecases.origins import FoundOrigins
-    from reverie.usecases.served_text import without_recalled
+    from reverie.usecases.origins import FoundOrigins, without_recalled
 
     if job.outcomes is not None:
         messages = without_recalled(active_messages(job.thread, job.entries))
@@ -118,7 +119,7 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
             since=job.learnt_through,
             last_seq=last_seq,
             memories=worked.plan,
-            counts=procedures.counted(job.counts, facts, redactor),
+            counts=counted(job.counts, facts, redactor),
             model_tokens=tokens_used(job.outcomes),
         )
     extracted = job.extracted or extract(job)
@@ -137,9 +138,8 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
     )
 
 
-def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[doubts.Mark]:
-    """Return the marks of the job's memories that its thread speaks against."""
-    return doubts.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at)
+def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[provenance.Mark]:
+    return provenance.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at)
 
 
 def extract(job: LearnJob) -> Extracted:
@@ -150,14 +150,13 @@ def extract(job: LearnJob) -> Extracted:
     from reverie.distill.candidates import candidates, unsure_wishes
     from reverie.distill.distiller import Extractive
     from reverie.distill.objections import objections
-    from reverie.usecases.origins import Origins
+    from reverie.usecases.origins import Origins, without_recalled
     from reverie.usecases.screening import Origin, readable_of
-    from reverie.usecases.served_text import without_recalled
 
     messages = without_recalled(active_messages(job.thread, job.entries))
     redactor = job.terms.redact.redactor()
     facts = Extractive().facts(messages)
-    counts = procedures.counted(job.counts, facts, redactor)
+    counts = counted(job.counts, facts, redactor)
     said = [
         *candidates(facts, {}, {}, job.terms.at, [*counts.others, *counts.own]),
         *unsure_wishes(facts, job.terms.at),
@@ -175,9 +174,9 @@ def extract(job: LearnJob) -> Extracted:
 
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return the plan of memories by the model's answers, or the requests that still have no answer."""
-    from reverie.usecases.memory_plan import MemoryWork, work_on
-    from reverie.usecases.screening import Origin
-    from reverie.usecases.served_text import without_recalled
+    from reverie.usecases.memory_plan import work_on
+    from reverie.usecases.origins import without_recalled
+    from reverie.usecases.screening import MemoryWork, Origin
 
     return work_on(
         MemoryWork(
@@ -185,10 +184,8 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
             snapshot=job.memories,
             outcomes=outcomes,
             redactor=job.terms.redact.redactor(),
-            at=job.terms.at,
-            random=job.terms.random,
+            terms=job.terms,
             thread=Origin(job.thread, job.project, job.project_unknown),
-            reflection=job.terms.reflection,
         )
     )
 
@@ -215,3 +212,60 @@ def commit(to: Writer, _: By, plan: LearnPlan) -> wire.MemoryChanges:
 
 
 DECIDED = Decided("learn", LearnPlan, commit, learns=True, bulk=True)
+
+
+# Commands that passed
+
+
+class CommandCounts(msgspec.Struct):
+    """Commands that passed in a thread so far (`own`), and in the other threads of its project."""
+
+    own: list[CommandUse] = []
+    others: list[CommandUse] = []
+
+
+class _OfThread(NamedTuple):
+    """A thread's project, and the commands that passed in it."""
+
+    thread: str
+    project: str | None
+    commands: tuple[CommandUse, ...]
+
+
+_SPACES_MAX: Final = 8  # whose counts are kept: some hundred bytes for each thread
+
+_kept: OrderedDict[str, RecordCache[ThreadRecord, _OfThread]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def command_counts(reader: Reader, thread: ThreadRecord) -> CommandCounts:
+    """Return the counts of a thread and of the other threads of its project, if it has one.
+
+    Of threads that did not change since the last call the record is not opened again.
+    """
+    others: list[CommandUse] = []
+    if thread.project is not None:
+        with _lock:
+            counts = _kept.setdefault(reader.space, RecordCache(ThreadRecord, _of_thread))
+            _kept.move_to_end(reader.space)
+            while len(_kept) > _SPACES_MAX:
+                _kept.popitem(last=False)
+            for one in counts.values(reader):
+                if one.project == thread.project and one.thread != thread.id:
+                    others += one.commands
+    return CommandCounts(own=list(thread.commands or []), others=others)
+
+
+def _of_thread(thread: ThreadRecord) -> _OfThread:
+    return _OfThread(thread.id, thread.project, tuple(thread.commands or ()))
+
+
+def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:
+    """Return the counts increased by the commands that passed in `facts`; secrets in them are redacted."""
+    from reverie.distill.procedures import command_uses, merged_uses
+
+    new = [
+        dataclasses.replace(use, command=redactor.text(use.command), description=redactor.text(use.description))
+        for use in command_uses(facts)
+    ]
+    return CommandCounts(own=list(merged_uses(counts.own, new)), others=counts.others)

@@ -9,23 +9,20 @@ measures it: the same function, the same text, whether the thread was distilled 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import tokenizer
 from reverie.context.assemble import assemble
-from reverie.context.inputs import ceilings
+from reverie.context.inputs import Context, Limits, Parts, ceilings
 from reverie.context.units import open_turn_start, tail_start
 from reverie.distill import summary_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.models import Section
+from reverie.models import Distillation, Entry, Message, Section, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    from reverie.context.inputs import Context, Limits, Parts
     from reverie.distill.distiller import Extractive
-    from reverie.models import Distillation, Entry, Message, Passage, Summary
 
 LATER_SHARE: Final = 2  # of the ceiling of a summary: what rules say of the messages behind a written one
 _CACHED_SIZES: Final = 8  # of one thread; a distillation of 32,000 tokens takes about 300 KB
@@ -188,7 +185,7 @@ def _distilled(
             summary=summary_text.render(distillation.summary) if written is None else _continued(written, later()),
             by_model=written is not None,
             distillation=number if written is None else written.number,
-            passages=_not_in(beside, distillation.passages),
+            passages=tuple(passage for passage in distillation.passages if not _lines(passage.text) <= _lines(beside)),
             messages=tuple(messages[start:]),
             distilled_at_seq=None,
         ),
@@ -202,12 +199,6 @@ def _continued(written: Written, later: Summary) -> str:
     if not lines:
         return written.text
     return "\n".join([written.text, "", f"## Since entry {written.through_seq}", *lines])
-
-
-def _not_in(beside: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Return the passages without those whose every line is one of a text, as an item of a list or as it is."""
-    said = _lines(beside)
-    return tuple(passage for passage in passages if not _lines(passage.text) <= said)
 
 
 def _lines(text: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +16,16 @@ from reverie.documents.parse import items_by_id, parse_document
 from reverie.documents.project_paths import memory_project
 from reverie.doubts import doubted_at
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.store import DocumentRecord, MemoryRecord, OperationRecord
+from reverie.models import Candidate, Memory
+from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Reader, Writer
 from reverie.usecases import documents
 from reverie.usecases.by import By, Files, writes
-from reverie.usecases.forgotten_records import recall_to_mind
-from reverie.usecases.forgotten_writes import hold_if_forgotten
+from reverie.usecases.forgotten import hold_if_forgotten, recall_to_mind
 from reverie.usecases.parts import part_index
 from reverie.usecases.put import NewText, put_texts
 from reverie.words import copy_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.models import Candidate, Memory
-    from reverie.store import Reader, Writer
     from reverie.text_recall import Hit
 
 _WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale

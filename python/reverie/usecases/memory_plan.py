@@ -17,7 +17,8 @@ decided by rule, and said in the plan's `fallback`:
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -28,29 +29,20 @@ from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.documents.project_paths import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import extraction
-from reverie.language_model.consolidation import DELETED_SHARE_MAX, consolidate_request, consolidated
+from reverie.language_model.consolidation import DELETED_SHARE_MAX, PageChanges, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages import Nearby, neighbourhood
-from reverie.language_model.pages import PAGES_MAX, SourceEntry, Speaker, pages_of
+from reverie.language_model.extraction import WrongMemory
+from reverie.language_model.pages import PAGES_MAX, Page, SourceEntry, Speaker, pages_of
+from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.lazy_regex import lazy_regex
-from reverie.models import Add, Delete, Keep, Skip, Update
+from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, Message, Skip, Tier, Update
+from reverie.redact import Redactor
+from reverie.store import CandidateRecord
 from reverie.tagged_spans import without_tagged
 from reverie.usecases import review, screening
 from reverie.usecases.consolidation import empty_plan, forgotten_statements
-from reverie.usecases.model_updates import held_updates, turns
 from reverie.usecases.reflection import reflect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reverie.language_model.consolidation import PageChanges
-    from reverie.language_model.extraction import WrongMemory
-    from reverie.language_model.pages import Page
-    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
-    from reverie.models import Candidate, Change, Memory, Message, Tier
-    from reverie.redact import Redactor
-    from reverie.store import CandidateRecord
-    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-    from reverie.usecases.screening import Origin
+from reverie.usecases.screening import MemoryWork, Worked, held_updates, turns
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
 _SPEAKERS: Final[dict[str, Speaker]] = {"user": "person", "assistant": "agent"}  # others in their role are "other"
@@ -59,42 +51,13 @@ _LISTING: Final = lazy_regex(r"\s*(?:cd [\w./~-]+ && )?(?:git (?:ls-files|status
 _REMINDER = lazy_regex(r"<(system-reminder)>")  # a client's words inside a tool's output
 
 
-class MemoryWork(NamedTuple):
-    """Input of a run: messages not yet learnt from, the memories of the space, and the answers so far.
-
-    `files` are texts that the agent wrote, numbered behind the messages. With `reflection` the model changes the memory
-    files by calls of tools, within these bounds, in place of extraction and consolidation.
-    """
-
-    messages: Sequence[Message]
-    snapshot: MemorySnapshot
-    outcomes: Mapping[str, Outcome]
-    redactor: Redactor
-    at: str
-    random: bytes
-    thread: Origin
-    files: Sequence[SourceEntry] = ()
-    reflection: ReflectionBounds | None = None
-
-
-class Worked(NamedTuple):
-    """Either the `requests` that have no answer yet, or the `plan`.
-
-    `last_seq` is the last entry that was read, 0 where nothing was; `more` is True where entries behind it wait.
-    """
-
-    requests: list[ModelRequest]
-    plan: MemoryPlan | None = None
-    last_seq: int = 0
-    more: bool = False
-
-
 def work_on(work: MemoryWork) -> Worked:
     """Return a Worked: the requests to a model that are needed next, or the plan of the memories."""
-    if work.reflection is not None:
-        return _reflected(work, work.reflection)
+    source = [*source_of(work.messages, work.redactor), *work.files]
+    if work.terms.reflection is not None:
+        return reflect(work, source, work.terms.reflection)
     existing = work.snapshot.memories
-    all_pages = pages_of([*source_of(work.messages, work.redactor), *work.files])
+    all_pages = pages_of(source)
     pages = all_pages[:PAGES_MAX]
     project = work.thread.project or PERSON
     nearby = Nearby(existing)
@@ -114,7 +77,7 @@ def work_on(work: MemoryWork) -> Worked:
         work.snapshot,
         read.candidates,
         redactor=work.redactor,
-        at=work.at,
+        at=work.terms.at,
         thread=work.thread,
         messages=work.messages,
         words=typed_words,
@@ -125,20 +88,14 @@ def work_on(work: MemoryWork) -> Worked:
         return Worked(missing)
     decision, notes = consolidation.decide()
     plan = screening.plan_decision(
-        work.snapshot, screened, decision, existing=existing, tier=tier, at=work.at, random=work.random
+        work.snapshot, screened, decision, tier=tier, at=work.terms.at, random=work.terms.random
     )
     plan.waiting += _quarantined(work, read.waiting)
     if consolidation.held:
         by_id = {memory.id: memory for memory in existing}
-        plan.waiting.append(review.change_set(consolidation.held, by_id, at=work.at))
+        plan.waiting.append(review.change_set(consolidation.held, by_id, at=work.terms.at))
     plan.fallback = "; ".join(filter(None, (read.fallback, *notes)))
     return Worked([], plan, max(page.last_seq for page in read.pages), more=len(read.pages) < len(all_pages))
-
-
-def _reflected(work: MemoryWork, bounds: ReflectionBounds) -> Worked:
-    """Return the next turn of a reflection, or its plan."""
-    done = reflect(work, [*source_of(work.messages, work.redactor), *work.files], bounds)
-    return Worked([] if done.request is None else [done.request], done.plan, done.last_seq, done.more)
 
 
 def _quarantined(work: MemoryWork, waiting: Sequence[tuple[Candidate, str]]) -> list[CandidateRecord]:
@@ -146,9 +103,9 @@ def _quarantined(work: MemoryWork, waiting: Sequence[tuple[Candidate, str]]) -> 
     records = []
     for candidate, why in waiting:
         screened = screening.screened(
-            work.snapshot, [candidate], redactor=work.redactor, at=work.at, thread=work.thread, messages=()
+            work.snapshot, [candidate], redactor=work.redactor, at=work.terms.at, thread=work.thread, messages=()
         )
-        records += [review.quarantined(usable, why, at=work.at) for usable in screened.usable]
+        records += [review.quarantined(usable, why, at=work.terms.at) for usable in screened.usable]
     return records
 
 
@@ -176,7 +133,7 @@ class _Extraction(NamedTuple):
             try:
                 outcome = work.outcomes[request.id]
                 result = extraction.extracted(
-                    outcome, page, near, at=work.at, redactor=work.redactor, typed=typed_by_person
+                    outcome, page, near, at=work.terms.at, redactor=work.redactor, typed=typed_by_person
                 )
             except ModelFailed as error:
                 failure = (
@@ -288,7 +245,6 @@ class _Consolidation:
 
 
 def _by_rule(reason: str, message: str) -> str:
-    """Return the sentence of a fallback to the deterministic consolidation."""
     return (
         f"consolidation failed ({reason}): {message} Its candidates were added unless a memory says the same, and no "
         "memory was touched"
@@ -296,7 +252,6 @@ def _by_rule(reason: str, message: str) -> str:
 
 
 def _unanswered(requests: Sequence[ModelRequest], outcomes: Mapping[str, Outcome]) -> list[ModelRequest]:
-    """Return the requests that have no outcome yet, each once."""
     return list({request.id: request for request in requests if request.id not in outcomes}.values())
 
 

@@ -7,24 +7,19 @@ requests take turns. What a build has not reached yet is not found.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reverie import search
 from reverie.errors import ValidationError
-from reverie.store import DocumentRecord, Kind, OperationRecord, ThreadRecord, to_ms
-from reverie.text_index import Index
+from reverie.store import DocumentRecord, Kind, OperationRecord, Reader, ThreadRecord, to_ms
+from reverie.text_index import Index, IndexEntry, Segment
 from reverie.usecases.entries import speech_entry
 from reverie.usecases.projects import of_thread
 from reverie.usecases.recall import operation_checksum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reverie.store import Reader
-    from reverie.text_index import IndexEntry, Segment
-    from reverie.usecases.saved_index import SavedIndex
+from reverie.usecases.saved_index import SavedIndex
 
 STEP_ENTRIES: Final = 500  # read in one step, about 30 ms
 STEP_OPERATIONS: Final = 500  # an operation is read in 10 µs

@@ -6,32 +6,21 @@ decided where it is read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
 from reverie import wire
 from reverie.decode import mapped
+from reverie.errors import Damaged
 from reverie.importers.detect import json_object_of
 from reverie.importers.outline import OutlinePart, is_continued, messages_of_part, outline
-from reverie.models import EntryKind
+from reverie.models import Entry, EntryKind, Message
+from reverie.store import Kind, OutlineRecord, Reader, ThreadRecord, Write, Writer
 from reverie.usecases import threads
+from reverie.usecases.by import By, writes
 from reverie.usecases.entries import SealedEntry, opened_entry
-from reverie.usecases.thread_outline import (
-    PENDING_MAX,
-    complete_part,
-    last_part,
-    number_of_part,
-    opened_entries,
-    part_of,
-    sealed_entries,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.models import Entry, Message
-    from reverie.store import OutlineRecord, Reader, ThreadRecord
 
 ENTRIES_BYTES_MAX: Final = 4_000_000  # sealed bytes of a page of entries; a larger one ends before its limit
 
@@ -161,3 +150,166 @@ def _stored_entry(entry: Entry) -> wire.StoredEntry:
         problem = entry.extra.get("problem")
         return wire.StoredEntry(entry.seq, entry.kind.value, entry.line, raw=entry.raw, problem=problem)
     return wire.StoredEntry(entry.seq, entry.kind.value, entry.line, value=json_object_of(entry))
+
+
+# The outline of a thread
+
+
+PENDING_MAX: Final = 256  # entries behind the outline that a page joins by itself; more are outlined first
+STEP_PARTS: Final = 200  # parts written in one commit, which must stay under 20 ms
+
+
+class OutlineJob(msgspec.Struct):
+    """A snapshot for an outline: the entries of its last part and all after it, and how far it was made already.
+
+    `last` is the last part, None where there is no outline, and `base` the number of the parts before it.
+    """
+
+    thread: str
+    created_at: str
+    base: int
+    last: OutlinePart | None
+    entries: list[SealedEntry]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all sealed entries in this job."""
+        return sum(len(data) for _, data in self.entries)
+
+
+class OutlinePlan(msgspec.Struct):
+    """New parts of a thread's stored outline, after part `base`; None for `parts` if all entries must be read."""
+
+    thread: str
+    created_at: str
+    base: int
+    parts: list[OutlinePart] | None
+
+
+def pending(reader: Reader, thread_id: str) -> int:
+    """Return the number of entries that the outline of a thread does not cover. Raises NotFound."""
+    thread = threads.get(reader, thread_id)
+    return thread.last_seq - last_part(reader, thread).through
+
+
+def snapshot_outline(reader: Reader, thread_id: str, *, whole: bool = False) -> OutlineJob:
+    """Return an OutlineJob: the entries after a thread's outline, or with `whole` all entries. Raises NotFound."""
+    thread = threads.get(reader, thread_id)
+    head = _empty(thread) if whole else last_part(reader, thread)
+    return OutlineJob(
+        thread=thread_id,
+        created_at=thread.created_at,
+        base=head.parts,
+        last=part_of(head) if head.through else None,
+        entries=sealed_entries(reader, thread_id, head.first, thread.last_seq),
+    )
+
+
+def plan_outline(job: OutlineJob) -> OutlinePlan:
+    """Return the outline of a thread, or that all its entries must be read for it; pure. Raises Damaged."""
+    entries = opened_entries(job.thread, job.entries)
+    usable = job.last is None or is_continued(entries, job.last.through)
+    return OutlinePlan(
+        thread=job.thread,
+        created_at=job.created_at,
+        base=job.base,
+        parts=outline(entries, job.last) if usable else None,
+    )
+
+
+def commit_steps(plan: OutlinePlan, space: str) -> list[Write[None]]:
+    """Return the writes that store an outline, to be committed in their order: the last one makes it valid.
+
+    Callers that write the outline of one thread do so one after the other. A step whose thread is gone writes nothing.
+    """
+    if not plan.parts:
+        return []
+    *complete, last = (_record(part) for part in plan.parts)
+    numbered = list(enumerate(complete, plan.base + 1))
+    head = msgspec.structs.replace(last, parts=plan.base + len(complete), created_at=plan.created_at)
+    steps = [numbered[start : start + STEP_PARTS] for start in range(0, len(numbered), STEP_PARTS)]
+    return [_step.write(By(space, ""), plan, records) for records in (*steps, [(0, head)])]
+
+
+@writes("", bulk=True)
+def _step(to: Writer, _: By, plan: OutlinePlan, records: list[tuple[int, OutlineRecord]]) -> None:
+    thread = to.load(ThreadRecord, (plan.thread,))
+    if thread is None or thread.created_at != plan.created_at:
+        return
+    for number, record in records:
+        if number == 1:
+            # All parts are written again: until the last step, the thread has no outline rather than a mixed one.
+            to.delete(Kind.OUTLINE, (plan.thread, 0))
+        to.save(record, (plan.thread, number))
+
+
+def last_part(reader: Reader, thread: ThreadRecord) -> OutlineRecord:
+    """Return the last part of a thread's outline; without an outline an empty one, which covers no entry yet."""
+    head = reader.load(OutlineRecord, (thread.id, 0))
+    return _empty(thread) if head is None or head.created_at != thread.created_at else head
+
+
+def _empty(thread: ThreadRecord) -> OutlineRecord:
+    return OutlineRecord(first=1, through=0, messages=0, created_at=thread.created_at)
+
+
+def complete_part(reader: Reader, thread_id: str, number: int) -> OutlinePart:
+    """Return a complete part of an outline. Raises Damaged where it is missing."""
+    record = reader.load(OutlineRecord, (thread_id, number))
+    if record is None:
+        raise Damaged(f"part {number} of the outline of thread {thread_id} is missing", hint="run `reverie check`")
+    return part_of(record)
+
+
+def number_of_part(reader: Reader, thread_id: str, head: OutlineRecord, seq: int) -> int:
+    """Return the number of the first complete part that ends at or behind an entry; one more than all where none does.
+
+    The last part, `head`, which has no number, is behind them all.
+    """
+    low, high = 1, head.parts + 1
+    while low < high:
+        middle = (low + high) // 2
+        if complete_part(reader, thread_id, middle).through < seq:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def is_repeat(reader: Reader, thread: ThreadRecord, seq: int, entry_id: str) -> bool:
+    """Return True for an entry that a thread's file has twice, and that its messages have once.
+
+    Behind the outline so many entries before it are looked at as are left to that.
+    """
+    head = last_part(reader, thread)
+    if seq <= head.through:
+        number = number_of_part(reader, thread.id, head, seq)
+        return seq in (part_of(head) if number > head.parts else complete_part(reader, thread.id, number)).repeats
+    before = range(max(head.through, seq - 1 - PENDING_MAX) + 1, seq)
+    stored = reader.get_many(Kind.ENTRY, [(thread.id, number) for number in before])
+    return any(entry is not None and entry.get("id") == entry_id for entry in stored)
+
+
+def part_of(record: OutlineRecord) -> OutlinePart:
+    """Return the part of an outline that a record stores."""
+    return OutlinePart(record.first, record.through, record.messages, tuple(record.rewound), tuple(record.repeats))
+
+
+def _record(part: OutlinePart) -> OutlineRecord:
+    return OutlineRecord(
+        first=part.first,
+        through=part.through,
+        messages=part.messages,
+        rewound=list(part.rewound),
+        repeats=list(part.repeats),
+    )
+
+
+def sealed_entries(reader: Reader, thread_id: str, first: int, last: int) -> list[SealedEntry]:
+    """Return the sealed entries `first..last` of a thread."""
+    return list(reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=first - 1, through=last))
+
+
+def opened_entries(thread_id: str, rows: Sequence[SealedEntry]) -> list[Entry]:
+    """Return the entries of sealed rows. Raises Damaged, naming the entry."""
+    return [opened_entry(thread_id, seq, data) for seq, data in rows]

@@ -5,25 +5,22 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
 from reverie.errors import ReverieError, StorageFailed
 from reverie.relevance import threshold
-from reverie.store import ThreadRecord
-from reverie.text_index import Filter, Index
+from reverie.store import Store, ThreadRecord
+from reverie.text_index import Filter, Hit, Index, Segment
 from reverie.usecases.message_index import MessageIndex, new_index
 from reverie.usecases.recall import operation_checksum
 from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
-
     from reverie.embedding import Embedder
-    from reverie.store import Store
-    from reverie.text_index import Hit, Segment
     from reverie.usecases.message_vectors import SimilarMessages
 
 GATE_HITS: Final = 10  # looked at for an answer: the best by score may not be the most relevant

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from reverie import search
-from reverie.embedding import Vectors
+from reverie.embedding import Embedder, Vectors
 from reverie.embedding.table import numpy
 from reverie.errors import EmbedderFailed, ReverieError
 from reverie.files import write_atomic
 from reverie.private_folder import make_private
-from reverie.store import Kind, OperationRecord, ThreadRecord
+from reverie.store import Kind, OperationRecord, Reader, Store, ThreadRecord
+from reverie.text_index import Filter
 from reverie.usecases.entries import speech_entry
 from reverie.usecases.message_index import are_kept, ms_of
 from reverie.usecases.recall import operation_checksum
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
-
-    from reverie.embedding import Embedder
-    from reverie.store import Reader, Store
-    from reverie.text_index import Filter
 
 STEP_ENTRIES: Final = 32  # embedded at once, between looks whether something else waits
 STEP_OPERATIONS: Final = 2_000

@@ -6,24 +6,21 @@ page of the store comes with those near the candidates, another one each time, a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.capacity import similarity_to_merge
 from reverie.consolidate.statements import parse_statement
 from reverie.documents.project_paths import PERSON
-from reverie.models import MemoryType, Tier
-from reverie.store import Kind, MemoryRecord
+from reverie.doubts import Objection
+from reverie.models import Candidate, MemoryType, Tier
+from reverie.store import Key, Kind, MemoryRecord, Reader
 from reverie.usecases import consolidation
 from reverie.usecases.capacity import EstimatedTokens
+from reverie.usecases.consolidation import MemorySnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reverie.doubts import Objection
-    from reverie.models import Candidate
-    from reverie.store import Key, Reader
-    from reverie.usecases.consolidation import MemorySnapshot
     from reverie.usecases.recall import MemoryIndex, Recall
 
 _NEAREST: Final = 16  # memories of one search: what a candidate covers, extends or replaces shares most of its words

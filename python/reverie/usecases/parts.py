@@ -9,21 +9,19 @@ or a write failed, no index is kept under the state, and a new one is made: it i
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reverie.documents.escape import bullet, untagged
 from reverie.documents.layout import DocumentKind
 from reverie.documents.parts import is_full, numbered, open_part, parts_of
-from reverie.store import DocumentRecord, Kind
+from reverie.store import DocumentRecord, Kind, Reader
 from reverie.text_caches import text_cache
 from reverie.words import copy_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from reverie.documents.items import Item, Wording
-    from reverie.store import Reader
 
 _HASHES_BYTES = 1_000_000  # of lines: those of the part that is written to are looked at after each write
 _LINES_MAX = 1 << 15  # of all documents whose lines are kept: some 3 MB

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -25,20 +26,14 @@ from reverie.documents.project_paths import PERSON, folder_of, in_project, memor
 from reverie.errors import Conflict
 from reverie.git import Checkout, main_folder, posix_folder, readable_names, slug
 from reverie.importers import detect
-from reverie.models import DATE_CHARS, MemoryType
-from reverie.store import EntryRecord, MemoryRecord, ThreadRecord
-from reverie.usecases import consolidation, thread_projects
+from reverie.models import DATE_CHARS, Memory, MemoryType
+from reverie.store import EntryRecord, MemoryRecord, Reader, ThreadRecord, Writer
+from reverie.usecases import consolidation
 from reverie.usecases import projects as use_projects
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemorySnapshot
 from reverie.usecases.memories import record_of
 from reverie.wire.spaces import ProjectMove
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
-
-    from reverie.models import Memory
-    from reverie.store import Reader, Writer
 
 _ENTRIES_READ: Final = 50  # of a thread; the first message of a session names its folder
 _NAMES_READ: Final = 4  # of the names that a folder may give: `cli`, `devenv-cli`, …
@@ -90,7 +85,7 @@ def folders(reader: Reader) -> dict[str, tuple[str, str]]:
 @writes("threads.sort")
 def set_projects(to: Writer, _: By, names: Mapping[str, str]) -> None:
     """Give threads their projects."""
-    thread_projects.move_threads(to, names)
+    use_projects.move_threads(to, names)
 
 
 def threads_of(reader: Reader, names: Container[str]) -> dict[str, str]:
@@ -223,7 +218,7 @@ def commit(to: Writer, _: By, plan: SortPlan, *, threads: Mapping[str, str]) -> 
     Raises Conflict with `details["stale"]` if a memory or a document changed since the snapshot.
     """
     moves = _Moves()
-    for _thread, before, after in thread_projects.move_threads(to, threads):
+    for _thread, before, after in use_projects.move_threads(to, threads):
         moves.threads[slug(before or "") or None, after or ""] += 1
     is_changed = bool(moves.threads or plan.memories or plan.known)
     if plan.joined:

@@ -6,8 +6,9 @@ MEMORY.md, in which people and other programs have lines of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -27,16 +28,13 @@ from reverie.store import (
     ListedCursor,
     MemoryRecord,
     PurgesCursor,
+    Reader,
     RecordCache,
+    Writer,
 )
 from reverie.usecases import projects
 from reverie.usecases.by import ENGINE, By, writes
 from reverie.usecases.put import NewText, put_texts, sha256
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from reverie.store import Reader, Writer
 
 LIST = "MEMORY.md"
 INDEX = "MEMORY-INDEX.json"

@@ -7,9 +7,10 @@ it are stored with it, so that worktrees, subfolders and clones, and transcripts
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,18 +19,18 @@ from reverie.errors import NotFound, ValidationError
 from reverie.git import Checkout, is_shared_folder, project_name, readable_names, slug
 from reverie.store import (
     DocumentRecord,
+    Kind,
     MemoriesCursor,
     MemoryRecord,
+    MovedThreadsCursor,
+    OperationRecord,
     ProjectRecord,
     ProjectsCursor,
+    Reader,
     ThreadRecord,
+    Writer,
 )
 from reverie.usecases.by import By, writes
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from reverie.store import Reader, Writer
 
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
 _NAMES_MAX: Final = 10_000  # of the names tried for one project
@@ -134,7 +135,6 @@ def find(projects: Sequence[ProjectRecord], checkout: Checkout) -> ProjectRecord
 
 
 def _by_folder(projects: Sequence[ProjectRecord], folder: str) -> ProjectRecord | None:
-    """Return the project that was seen last in a folder, or None."""
     return next((project for project in projects if folder in project.folders), None)
 
 
@@ -158,7 +158,9 @@ def register(to: Writer, _: By, checkout: Checkout | None, *, name: str = "", pa
     else:
         existing = find(projects, checkout)
         project = _with_checkout(existing or _new(projects, checkout, paths), checkout)
-    after = [_without_folders(other, project) for other in projects if other.name != project.name]
+    # Each folder has one project.
+    others = (other for other in projects if other.name != project.name)
+    after = [replace(other, folders=[one for one in other.folders if one not in project.folders]) for other in others]
     after.append(project)
     if {entry.name: entry for entry in after} != {entry.name: entry for entry in projects}:
         to.save(ProjectsCursor(projects=after), ProjectsCursor.KEY)
@@ -211,8 +213,65 @@ def _with_checkout(project: ProjectRecord, checkout: Checkout) -> ProjectRecord:
     return replace(project, remotes=remotes, folders=[*project.folders, *new][-FOLDERS_MAX:])
 
 
-def _without_folders(other: ProjectRecord, project: ProjectRecord) -> ProjectRecord:
-    """Return the other project without the folders that `project` has now; each folder has one project."""
-    if other.name == project.name:
-        return other
-    return replace(other, folders=[folder for folder in other.folders if folder not in project.folders])
+def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tuple[str, str | None, str | None]]:
+    """Set the project of threads; return (thread, project before, after) of each that changed, None for no project.
+
+    Threads that are gone are left out. The operation of this write can be undone.
+    """
+    moved = []
+    for thread_id, project in projects.items():
+        thread = writer.load(ThreadRecord, (thread_id,))
+        if thread is not None and thread.project != project:
+            writer.save(replace(thread, project=project), (thread_id,))
+            moved.append((thread_id, thread.project, project))
+    if moved:
+        writer.save(MovedThreadsCursor(threads=moved), MovedThreadsCursor.key(writer.number))
+    return moved
+
+
+@writes("session.project")
+def set_first_project(to: Writer, _: By, thread_id: str, project: str | None) -> None:
+    """Give a session's thread its project, before it has any line that names a folder."""
+    thread = to.load(ThreadRecord, (thread_id,))
+    if thread is not None and of_thread(thread) is None:
+        to.save(replace(thread, project=project), (thread_id,))
+
+
+def moved_threads(reader: Reader, operation: OperationRecord) -> list[tuple[str, str | None, str | None]]:
+    """Return (thread, project before, project after) of each thread that an operation moved; None is no project."""
+    if not any(change.kind is Kind.THREAD for change in operation.changes):
+        return []
+    cursor = reader.load(MovedThreadsCursor, MovedThreadsCursor.key(operation.seq))
+    return [] if cursor is None else cursor.threads
+
+
+def undo(writer: Writer, operation: OperationRecord) -> None:
+    """Give threads and memories the project they had before `operation`, and part the projects that it joined.
+
+    Those that were moved again since stay where they are.
+    """
+    moved = moved_threads(writer, operation)
+    threads = {thread_id: writer.load(ThreadRecord, (thread_id,)) for thread_id, _, _ in moved}
+    move_threads(
+        writer,
+        {
+            thread_id: before
+            for thread_id, before, after in moved
+            if (thread := threads[thread_id]) is not None and thread.project == after
+        },
+    )
+    _restore_memories(writer, operation)
+    separate(writer, operation.seq)
+
+
+def _restore_memories(writer: Writer, operation: OperationRecord) -> None:
+    """Restore the project of memories of which `operation` changed the project and not the document."""
+    for change in operation.changes:
+        key = tuple(change.key)
+        memory = writer.load(MemoryRecord, key) if change.kind is Kind.MEMORY else None
+        if memory is None or writer.version(Kind.MEMORY, key) != operation.seq:
+            continue
+        versions = (version for version in writer.record_versions(MemoryRecord, key))
+        before = next((version.value for version in versions if version.operation == change.before), None)
+        if before is not None and before.document == memory.document and before.project != memory.project:
+            writer.save(replace(memory, project=before.project, provenance=before.provenance), key)

@@ -33,10 +33,10 @@ from reverie.store.prune import purge_thread
 from reverie.sync.inputs import Baseline, Save
 from reverie.usecases import consolidation, imported, redactions, runs
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten_records import forget
+from reverie.usecases.forgotten import forget
+from reverie.usecases.provenance import without_thread
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
 from reverie.usecases.put import NewText, note_file_texts, put_texts
-from reverie.usecases.sources import without_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

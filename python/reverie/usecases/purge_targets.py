@@ -31,7 +31,7 @@ from reverie.store import (
     ThreadRecord,
 )
 from reverie.usecases import review, runs
-from reverie.usecases.sources import threads_of
+from reverie.usecases.provenance import threads_of
 from reverie.words import is_stop_word
 
 if TYPE_CHECKING:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from reverie.documents.header import written_summary
-from reverie.documents.items import match_ids
+from reverie.documents.items import Item, ParsedDocument, match_ids
 from reverie.documents.layout import DocumentKind, session_of
-from reverie.documents.parse import ids_of_items, items_by_id, parse_document, parse_source, summary_of
+from reverie.documents.parse import ParsedSource, ids_of_items, items_by_id, parse_document, parse_source, summary_of
 from reverie.documents.project_paths import PERSON, folder_of
 from reverie.documents.summary import shortened
 from reverie.doubts import without_doubt
@@ -30,23 +31,16 @@ from reverie.store import (
     MemoryRecord,
     OperationRecord,
     ProjectsCursor,
+    Reader,
     RetiredRecord,
+    Writer,
 )
 from reverie.store.codec import to_ms
 from reverie.sync.inputs import Baseline
-from reverie.usecases.authors import PERSONS, is_agent
-from reverie.usecases.forgotten_records import forget, recall_to_mind
+from reverie.usecases.by import PERSONS, Author, By, is_agent
+from reverie.usecases.forgotten import forget, recall_to_mind
 from reverie.usecases.parts import part_index
 from reverie.words import analyze
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from reverie.documents.items import Item, ParsedDocument
-    from reverie.documents.parse import ParsedSource
-    from reverie.store import Reader, Writer
-    from reverie.usecases.by import Author, By
-
 
 VERSIONS_MAX: Final = 50  # read to find who wrote a summary line, or the summary that an earlier same text had
 _OF_MEMORIES: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
@@ -339,7 +333,6 @@ class _MemoryWriter:
         self._writer.save(RetiredRecord(ids=[*ids, (name, self._at)][-_RETIRED_KEPT:]), key)
 
     def _last_version(self, name: str) -> MemoryRecord | None:
-        """Return the last version of a deleted memory, so that its history continues; None for a new id."""
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
         return next((value for value in versions if value is not None), None)
 

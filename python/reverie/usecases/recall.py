@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from reverie import text_recall
 from reverie.errors import ReverieError
-from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
-from reverie.text_index import Index
+from reverie.models import MemoryType
+from reverie.store import Kind, MemoryRecord, OperationRecord, Reader, RecordCache, Snapshot, Store
+from reverie.text_index import Index, Segment
+from reverie.text_recall import Counted, Found
 from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from reverie.models import MemoryType
-    from reverie.store import Reader, Snapshot, Store
-    from reverie.text_index import Segment
-    from reverie.text_recall import Counted, Found
 
 T = TypeVar("T")
 

@@ -7,29 +7,26 @@ copy at the end, as changes of memories: a memory keeps its id as long as its bl
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.edit import append_entry
 from reverie.documents.header import patch_text
 from reverie.documents.index import DocumentEntry, ordered
-from reverie.documents.items import match_ids
+from reverie.documents.items import Item, match_ids
 from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.parse import items_by_id, parse_document
 from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.documents.prose import entry_with_bullets, with_bullets
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.extraction import CONTENT_CHARS_MAX
-from reverie.models import MemoryType
+from reverie.language_model.pages import SourceEntry
+from reverie.models import Memory, MemoryType
 from reverie.usecases.agent_writes import part_of
 from reverie.usecases.documents import check_storable, writable_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reverie.documents.items import Item
-    from reverie.language_model.pages import SourceEntry
-    from reverie.models import Memory
     from reverie.redact import Redactor
     from reverie.usecases.consolidation import DocumentText
 
@@ -245,7 +242,6 @@ class Folder:
         self._files[path] = _File(text, names)
 
     def _check_text(self, path: str, text: str) -> None:
-        """Raise Refused for a text that cannot be stored."""
         try:
             check_storable(path, text)
         except ReverieError as error:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from msgspec import structs
 
-from reverie.store import BackupEntry, BackupsCursor, DocumentRecord
+from reverie.store import BackupEntry, BackupsCursor, DocumentRecord, Reader, Writer
 from reverie.sync.inputs import Baseline, sha256
 from reverie.usecases.by import By, writes
 from reverie.usecases.sync import baselines
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reverie.store import Reader, Writer
 
 _KEPT = 1_000  # the newest backups; many more are made by a script, which removes the old ones
 

@@ -7,7 +7,8 @@ person has forgotten since. Else the messages themselves are distilled, and noth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -22,14 +23,9 @@ from reverie.importers import claude_code, codex
 from reverie.importers.entry import with_token_counts
 from reverie.importers.join import blocks_of, main_line
 from reverie.importers.lines import Unreadable
-from reverie.models import EntryKind
+from reverie.models import Entry, EntryKind, Json, Message
 from reverie.usecases import contexts
 from reverie.usecases.limits import sized_context
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reverie.models import Entry, Json, Message
 
 TIERS: Final = ("digest", "workingState", "notes", "summary", "excerpts", "tail")
 REQUESTS_SHARE: Final = 8  # of the size: the person's last requests have an eighth at most

@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from reverie import wire
 from reverie.canonical_json import canonical
 from reverie.consolidate.apply import document_of
+from reverie.consolidate.decide import Proposal
 from reverie.consolidate.forgotten import Forgotten, ForgottenStatement, Nearness
 from reverie.decode import mapped
 from reverie.documents.items import Update, Wording
+from reverie.documents.layout import session_of
 from reverie.documents.project_paths import memory_project
 from reverie.errors import Conflict, NotFound
-from reverie.models import Candidate, MemoryType
+from reverie.lazy_regex import lazy_regex
+from reverie.models import Candidate, Memory, MemoryType
 from reverie.models import Delete as DeleteMemory
 from reverie.models import Update as UpdateMemory
-from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange
-from reverie.usecases import doubts
+from reverie.store import (
+    CandidateRecord,
+    DocumentRecord,
+    ForgottenRecord,
+    Kind,
+    MemoryRecord,
+    PendingChange,
+    Reader,
+    Writer,
+)
 from reverie.usecases import memories as use_memories
-from reverie.usecases.by import By, Files, writes
-from reverie.usecases.forgotten_writes import HeldForPerson, forget_rejected
-from reverie.usecases.origins import WHY
-from reverie.usecases.risky_grants import harm_of_file
+from reverie.usecases import provenance
+from reverie.usecases.by import ENGINE, By, Files, writes
+from reverie.usecases.forgotten import HeldForPerson, forget_rejected, forgotten_again
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from reverie.consolidate.decide import Proposal
-    from reverie.models import Memory
-    from reverie.store import Reader, Writer
-    from reverie.usecases.origins import FoundOrigins, Origins
+    from reverie.sync.plan import Plan
+from reverie.usecases.origins import WHY, FoundOrigins, Origins
 
 _ID_CHARS = 26  # hex digits of the hash in a candidate's id
 _SHOWN_CHARS = 160  # of a forgotten statement that a candidate's `why` quotes
@@ -151,12 +159,13 @@ def keep_waiting(writer: Writer, candidates: Iterable[CandidateRecord]) -> list[
 
 
 def _put_in_doubt(writer: Writer, candidate: CandidateRecord) -> None:
-    """Put the memories in doubt that something said in a thread contradicts."""
     for change in candidate.changes if candidate.reason == "contradiction" else ():
         source = change.provenance
         if change.memory is not None and source:
             at = source.get("at") or candidate.created_at
-            doubts.mark(writer, doubts.Mark(change.memory, at, source.get("thread") or "", source.get("seqs") or []))
+            provenance.mark(
+                writer, provenance.Mark(change.memory, at, source.get("thread") or "", source.get("seqs") or [])
+            )
 
 
 def _joined(writer: Writer, candidate: CandidateRecord) -> CandidateRecord:
@@ -305,7 +314,7 @@ def reject(to: Writer, by: By, candidate_id: str) -> wire.CandidateDecided:
     record = _waiting(to, candidate_id)
     answer = _decide(to, by, record, "rejected", result=[], stale=[])
     for change in record.changes:
-        doubts.clear(to, change.memory)
+        provenance.clear(to, change.memory)
     forget_rejected(to, record, who=by.who)
     return answer
 
@@ -352,9 +361,89 @@ def _made(to: Writer, by: By, change: PendingChange, reason: str) -> Iterator[st
     # has.
     author = "person" if reason == "forgotten" else memory.trust
     use_memories.edit_block(to, dataclasses.replace(by, author=author), memory.document, Update(memory.id, words))
-    doubts.clear(to, memory.id)
+    provenance.clear(to, memory.id)
     yield memory.id
 
 
 def _candidate(change: PendingChange) -> Candidate:
     return mapped(change, Candidate, type=change.type or MemoryType.FACT)
+
+
+# Files that an agent saved
+
+
+WHY_HELD: Final = "folder.author"
+
+
+def sessions_of(plan: Plan) -> dict[str, str]:
+    """Return the session of an agent that each file of a plan names, as Claude Code's auto memory does, by path."""
+    return {put.path: session for put in plan.puts if (session := session_of(put.text)) is not None}
+
+
+@writes(WHY_HELD)
+def hold_saves(to: Writer, _: By, paths: Iterable[str], operations: Mapping[str, int]) -> None:
+    """Take forgotten statements out of files that name an agent's session.
+
+    `operations` committed the texts at these paths: of their memories those that came by them are compared.
+    """
+    copies = []
+    for path in paths:
+        document = to.load(DocumentRecord, (path,)) if to.count(Kind.FORGOTTEN) else None
+        for name in [] if document is None else document.ids:
+            memory = to.load(MemoryRecord, (name,))
+            came = memory is not None and to.latest(Kind.MEMORY, (name,)) == operations.get(path)
+            candidate = forgotten_again(to, memory) if memory is not None and came else None
+            if memory is not None and candidate is not None:
+                copies.append((memory, candidate))
+    move_to_review(to, copies)
+
+
+def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]]) -> None:
+    """Remove memories from their documents, and let their candidates wait for a person."""
+    for memory, candidate in held:
+        waiting = quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
+        keep_waiting(writer, [waiting])
+        use_memories.remove(writer, ENGINE, memory)
+
+
+# Harm of what files say
+
+
+# Another machine, whatever is said of it: "https://…", "ann@…", "203.0.113.7", "collect.evil.example".
+_FILE: Final = (
+    r"(?!\S*\.(?:py|[jt]sx?|json|toml|ya?ml|lock|txt|csv|log|html?|css|cfg|ini|xml|sql|java|go|rs|rb|sh|md)\b)"
+)
+_FAR_AWAY: Final = lazy_regex(
+    r"\b(?:https?|ftp|ssh|s3|wss?)://(?!localhost|127\.|0\.0\.0\.0|\[::1\])\S|[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}"
+    rf"|(?<![\w.])(?!127\.)\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?![\w.])|\\\\[\w.-]+\\\w|(?<![a-z0-9./`-]){_FILE}(?:[a-z0-9-]+\.){{2,}}[a-z]{{2,}}(?![a-z0-9(])"
+    rf"|(?<![a-z0-9./`-]){_FILE}[a-z0-9-]+\.(?:example|com|net|org|io|dev)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+_PERSON: Final = r"(?:user|person|owner|maintainer|boss|customer|management|team)"
+_SECRETS: Final = r"(?:secrets?|credentials?|passwords?|tokens?|private keys?)\b|\.env\b|\.ssh\b"
+# Orders not to ask, rights, secrets given away, wishes of others; `mem_…` is an order about another memory.
+_RISKY: Final = lazy_regex(
+    r"\bwithout (?:\w+ )?(?:asking|telling|permission|approval|confirmation)\b|\b(?:not|don't)(?: to)? (?:ask|tell)\b"
+    r"|\b(?:skip|bypass|ignore|auto-?approve)\b.*\b(?:confirmation|approval|permission|previous|check)"
+    r"|\b(?:granted?|grants|full|write|unlimited|has) (?:\w+ )?access\b|\bagents? may (?:\w+ )?(?:to|every|all|any)\b"
+    rf"|\bmay \w+ (?:every|all|any)\b.*\b(?:spaces?|memor\w+|{_SECRETS})"
+    rf"|\b(?:send|upload|post|copy|mail|export|push)\b.*(?:{_SECRETS})"
+    rf"|\b{_PERSON}(?:s|'s|\u2019s)? (?:\w+ ){{0,5}}(?:wants?|wish\w*|prefers?|said|asked|requires?|allows?|trusts)\b"
+    rf"|\b{_PERSON}_\w+:|\bmem_[0-9a-z]{{20,}}|\bno longer true\b",
+    re.IGNORECASE,
+)
+
+
+def harm_of_file(candidate: Candidate) -> str | None:
+    """Return why a candidate of a file or of working memory has to wait for a person; None where it is harmless."""
+    from reverie.language_model.extraction import UNSAFE
+
+    if candidate.provenance.get("seqs"):
+        return None
+    # "release.md" has the form of a host.
+    text = candidate.content.removesuffix(f" (from {candidate.provenance.get('path')})")
+    if _FAR_AWAY.search(text):
+        return "it names another machine"
+    if UNSAFE.search(text) or _RISKY.search(text):
+        return "its advice could do harm where it is followed"
+    return None

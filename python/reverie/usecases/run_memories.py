@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -11,19 +12,16 @@ from reverie import tokenizer, wire
 from reverie.distill.steps import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.pages import SourceEntry
+from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.lazy_regex import lazy_regex
+from reverie.models import Candidate, Message
+from reverie.store import RunFileRecord
 from reverie.usecases import screening
 from reverie.usecases.entries import active_messages
-from reverie.usecases.memory_plan import MemoryWork, Worked, work_on
+from reverie.usecases.memory_plan import work_on
+from reverie.usecases.origins import without_recalled
 from reverie.usecases.runs import RunJob, RunPlan, file_record
-from reverie.usecases.served_text import without_recalled
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reverie.language_model.requests import ModelRequest, Outcome
-    from reverie.models import Candidate, Message
-    from reverie.store import RunFileRecord
+from reverie.usecases.screening import MemoryWork, Worked
 
 HISTORY_MESSAGES: Final = 20  # of a session, the last ones (seed 003)
 HISTORY_CHARS: Final = 500  # of each of them
@@ -82,14 +80,12 @@ def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
             snapshot=job.memories,
             outcomes=outcomes,
             redactor=job.terms.redact.redactor(),
-            at=job.terms.at,
-            random=job.terms.random,
+            terms=job.terms,
             thread=screening.Origin(job.run.thread, job.run.project),
             files=[
                 SourceEntry(last_seq + number, "file", redact(text), job.terms.at)
                 for number, text in enumerate(texts, 1)
             ],
-            reflection=job.terms.reflection,
         )
     )
 
@@ -99,7 +95,6 @@ def _messages(job: RunJob) -> list[Message]:
 
 
 def _contents(files: Sequence[RunFileRecord]) -> dict[str, str]:
-    """Return the texts of files by path; a later file takes the place of an earlier one."""
     return {file.path: file.content for file in files if file.content is not None}
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -21,10 +23,6 @@ from reverie.errors import StorageFailed
 from reverie.files import write_atomic
 from reverie.private_folder import make_private
 from reverie.text_index import Index, Segment
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from pathlib import Path
 
 FORMAT: Final = 1  # of the manifest
 MANIFEST: Final = "manifest.json"

@@ -3,44 +3,58 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from reverie import consolidate, tokenizer, wire
-from reverie.consolidate import Decision
+from reverie.consolidate import Decision, Proposal
+from reverie.consolidate.forgotten import Forgotten, ForgottenStatement
+from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.decode import convert, mapped
 from reverie.distill.own_words import own_words
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.escape import clean
 from reverie.documents.index import long_term_memory, long_term_memory_bytes_max
 from reverie.documents.items import Add as AddItem
+from reverie.documents.items import Change as ItemChange
 from reverie.documents.items import ChangedDocument, Wording
 from reverie.documents.items import Delete as DeleteItem
 from reverie.documents.items import Update as UpdateItem
 from reverie.documents.parts import is_full, next_part, open_part, room
-from reverie.documents.project_paths import PERSON
+from reverie.documents.project_paths import PERSON, memory_project
 from reverie.errors import ValidationError
 from reverie.ids import ID_RANDOM_BYTES, new_id
-from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
+from reverie.language_model.pages import SourceEntry
+from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.lazy_regex import lazy_regex
+from reverie.models import (
+    DATE_CHARS,
+    Add,
+    Candidate,
+    Change,
+    Delete,
+    Keep,
+    Memory,
+    MemoryType,
+    Message,
+    Skip,
+    Tier,
+    Update,
+)
+from reverie.redact import Redactor
 from reverie.store.codec import to_ms
 from reverie.usecases import review
-from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
+from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, Terms, forgotten_statements
 from reverie.usecases.memories import record_of
 from reverie.usecases.origins import FoundOrigins, Origins
-from reverie.usecases.scope import concerns_person, holds_everywhere
-from reverie.usecases.sources import threads_of
-from reverie.words import normalize
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from reverie.documents.items import Change as ItemChange
-    from reverie.models import Change, Message
-    from reverie.redact import Redactor
+from reverie.usecases.provenance import threads_of
+from reverie.words import count_negations, normalize
 
 
 class Origin(NamedTuple):
@@ -52,6 +66,34 @@ class Origin(NamedTuple):
     id: str | None
     project: str | None
     project_unknown: bool = False
+
+
+class MemoryWork(NamedTuple):
+    """Input of a run: messages not yet learnt from, the memories of the space, and the answers so far.
+
+    `files` are texts that the agent wrote, numbered behind the messages. With `terms.reflection` the model changes the
+    memory files by calls of tools, within these bounds, in place of extraction and consolidation.
+    """
+
+    messages: Sequence[Message]
+    snapshot: MemorySnapshot
+    outcomes: Mapping[str, Outcome]
+    redactor: Redactor
+    terms: Terms
+    thread: Origin
+    files: Sequence[SourceEntry] = ()
+
+
+class Worked(NamedTuple):
+    """Either the `requests` that have no answer yet, or the `plan`.
+
+    `last_seq` is the last entry that was read, 0 where nothing was; `more` is True where entries behind it wait.
+    """
+
+    requests: list[ModelRequest]
+    plan: MemoryPlan | None = None
+    last_seq: int = 0
+    more: bool = False
 
 
 def decide(
@@ -78,7 +120,7 @@ def decide_screened(snapshot: MemorySnapshot, usable: review.Screened, *, at: st
     existing = snapshot.memories
     tier = Tier(snapshot.tier) if snapshot.tier else tier_of(existing, snapshot.window)
     decision = consolidate.decide(usable.usable, existing, tier)
-    return plan_decision(snapshot, usable, decision, existing=existing, tier=tier, at=at, random=random)
+    return plan_decision(snapshot, usable, decision, tier=tier, at=at, random=random)
 
 
 def screened(
@@ -137,19 +179,18 @@ def plan_decision(
     candidates: review.Screened,
     decision: Decision,
     *,
-    existing: Sequence[Memory],
     tier: Tier | None,
     at: str,
     random: bytes,
     revise: Callable[[Memory], Memory] = lambda memory: memory,
 ) -> MemoryPlan:
-    """Return the plan that applies a decision to the snapshot's memories `existing` and the usable candidates.
+    """Return the plan that applies a decision to the snapshot's memories and the usable candidates.
 
     Every decision about memories passes here, a model's as well. The changes of a person's memories wait, and where
     more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate. `random` seeds
     the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
     """
-    usable, others = candidates.usable, snapshot.others
+    usable, existing, others = candidates.usable, snapshot.memories, snapshot.others
     before = {memory.id: memory for memory in existing}
     waiting = [review.proposal(item, before, at=at) for item in decision.proposals]
     decision, deletions = consolidate.hold_large_deletion(decision, len(existing) + others)
@@ -207,9 +248,7 @@ def plan_changes(
 ) -> MemoryPlan:
     """Return the plan of changes that were decided elsewhere (by a dream); pure."""
     decision = Decision(tuple(changes), tuple(proposals))
-    existing = snapshot.memories
-    none = review.Screened([], [], 0)
-    return plan_decision(snapshot, none, decision, existing=existing, tier=None, at=at, random=b"")
+    return plan_decision(snapshot, review.Screened([], [], 0), decision, tier=None, at=at, random=b"")
 
 
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:
@@ -359,3 +398,127 @@ def _text(documents: Mapping[str, DocumentText], path: str, changes: Sequence[It
 def _wording(memory: Memory) -> Wording:
     day = str(memory.provenance.get("at") or memory.created_at)[:DATE_CHARS]
     return Wording(memory.content, memory.tags, memory.title, memory.fields, day)
+
+
+# Whose a candidate is
+
+
+# How the agent talks to the person, whatever the project is.
+_TALK: Final = lazy_regex(
+    r"\b(?:answers?|repl(?:y|ies)|respond|explain\w*|apologi\w+|summari[sz]e|tone|concise|terse|verbose|emojis?"
+    r"|(?:call|address|remind|ask|tell) me)\b",
+    re.IGNORECASE,
+)
+# What a wish names of a project: quoted code, a path, a file, an option, an identifier, a number.
+_NAMED: Final = lazy_regex(
+    r"`|\w/\w|\w\.[a-z]{1,5}\b|(?<!\w)-{1,2}[a-z]|\w_\w|(?-i:[a-z][A-Z])|\b(?:this|the|our) (?:project|repo\w*|code\w*"
+    r"|app|service|api)\b",
+    re.IGNORECASE,
+)
+_EVERYWHERE: Final = lazy_regex(
+    r"\b(?:every|each|all|any)(?: of)?(?: my| the| our)? (?:projects?|repos?\w*)\b", re.IGNORECASE
+)
+
+
+def concerns_person(candidate: Candidate, project: str) -> bool:
+    """Return True for a candidate that is the person's in every project: a fact about them, or how agents talk to them.
+
+    Examples: "Always answer in German" is the person's. "Always run `make lint`" and "we never mock the database" are
+    the project's in which they were said. What a wish says of every project is everybody's too.
+    """
+    if "prompt" in candidate.provenance:  # a model read the scope from the words around
+        return candidate.subject == "user" and candidate.type is not MemoryType.EPISODE
+    if candidate.type is not MemoryType.PREFERENCE:
+        return candidate.type is MemoryType.FACT and candidate.subject == "user"
+    if holds_everywhere(candidate):
+        return True
+    text = candidate.content
+    return not (_NAMED.search(text) or project in text.casefold()) and _TALK.search(text) is not None
+
+
+def holds_everywhere(candidate: Candidate) -> bool:
+    """Return True where the words themselves say that they hold in every project, or a model read it from them."""
+    return "prompt" in candidate.provenance or _EVERYWHERE.search(candidate.content) is not None
+
+
+# Changes that a model asks for
+
+
+_SHOWN_CHARS: Final = 160  # of the forgotten statement that a proposal quotes
+_LOSES_WORDS: Final = "it would change words that the person said"
+_TURNED: Final = "it would say the opposite of the memory, or deny less"
+_QUOTED: Final = lazy_regex(r"“[^”]+”")
+
+
+def held_updates(
+    changes: Mapping[str, Update | Delete],
+    existing: Mapping[str, Memory],
+    forgotten: Iterable[ForgottenStatement],
+    candidates: Sequence[Candidate] = (),
+) -> list[Proposal]:
+    """Return proposals in place of the updates that wait; `changes` and `existing` are by the memory's id.
+
+    `candidates` are those of the run, which the updates name by index.
+
+    One whose new words are near to a forgotten statement, unless the memory was before. Example: with "The release
+    captain is Mira" forgotten, "The loader runs at night; the release captain is Mira" for "The loader runs daily".
+    One that turns its memory round. And one of a wish or a choice that does not keep all of its words: adding to them
+    is no change of what was said.
+    """
+    updates = [change for change in changes.values() if isinstance(change, Update)]
+    if not updates:
+        return []
+    statements = Forgotten(forgotten)
+    proposals = []
+    for change in updates:
+        memory = existing[change.id]
+        near = _near(statements, memory, change.content)
+        if near is not None and near != _near(statements, memory, memory.content):
+            proposals.append(Proposal(change, f"it is near to what was forgotten: {near[:_SHOWN_CHARS]}", "forgotten"))
+        elif turns(memory, change.content) and not _is_superseded(memory, change, candidates):
+            proposals.append(Proposal(change, _TURNED, "contradiction"))
+        elif _is_persons_word(memory) and not _keeps(memory, change.content):
+            proposals.append(Proposal(change, _LOSES_WORDS, "contradiction"))
+    return proposals
+
+
+def turns(memory: Memory, content: str) -> bool:
+    """Return True if a content contradicts a memory, or denies less: "push to main" for "never push to main"."""
+    if memory.type is MemoryType.EPISODE:
+        return False
+    new, old = parse_statement(content), parse_statement(memory.content)
+    is_less = count_negations(new.sequence) < count_negations(old.sequence)
+    return is_less or relate(new, old, keyed=False) is Relation.CONTRADICTS
+
+
+def _is_superseded(memory: Memory, change: Update, candidates: Sequence[Candidate]) -> bool:
+    """Return True for a state of things that a candidate says is another one now, and the update no more than that.
+
+    Example: "The cache is in Postgres" and the candidate "The cache is in SQLite, not in Postgres". What chooses or
+    forbids ("use pnpm, not npm") is no state of things, and no wish is.
+    """
+    if change.candidate_index is None or memory.type in {MemoryType.PREFERENCE, MemoryType.MISTAKE}:
+        return False
+    new, old = parse_statement(change.content), parse_statement(memory.content)
+    said = parse_statement(candidates[change.candidate_index].content)
+    return not count_negations(old.sequence) and relate(new, said, keyed=False) in {Relation.SAME, Relation.COVERED}
+
+
+def _near(statements: Forgotten, memory: Memory, content: str) -> str | None:
+    """Return the forgotten statement nearest to a content of a memory, "" for a purged one; None where none is near."""
+    kind = MemoryType.FACT if memory.type is MemoryType.EPISODE else memory.type
+    nearest = statements.nearest(Candidate(kind, content, project=memory_project(memory)))
+    return None if nearest is None else nearest[1]
+
+
+def _is_persons_word(memory: Memory) -> bool:
+    """Return True for a wish, and for what quotes the person: a choice has question and answer in “…”."""
+    return memory.type is MemoryType.PREFERENCE or (
+        memory.type is MemoryType.FACT and _QUOTED.search(memory.content) is not None
+    )
+
+
+def _keeps(memory: Memory, content: str) -> bool:
+    """Return True if a content has all words of a memory, in order, and denies no more of them and no less."""
+    relation = relate(parse_statement(content), parse_statement(memory.content), keyed=False)
+    return relation in {Relation.SAME, Relation.EXTENDS}

@@ -8,24 +8,20 @@ what they wanted done.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from reverie import search, wire
 from reverie.models import EntryKind
 from reverie.replies import with_replies
-from reverie.store import DocumentRecord, Kind, ThreadRecord
+from reverie.store import DocumentRecord, Kind, MemoryRecord, Reader, ThreadRecord
+from reverie.text_index import Hit
+from reverie.text_recall import Hit as MemoryHit
 from reverie.text_recall import memory_text
 from reverie.usecases.entries import is_withdrawn
+from reverie.usecases.message_pages import is_repeat
 from reverie.usecases.projections import LIST
 from reverie.usecases.projects import of_thread
-from reverie.usecases.thread_outline import is_repeat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from reverie.store import MemoryRecord, Reader
-    from reverie.text_index import Hit
-    from reverie.text_recall import Hit as MemoryHit
 
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together

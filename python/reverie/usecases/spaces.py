@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from reverie import wire
 from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.store import Kind, SpaceRecord, TokenRecord
-from reverie.usecases.authors import OWN_AUTHORS
-from reverie.usecases.by import By, writes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reverie.store import Reader, Writer
+from reverie.store import Kind, Reader, SpaceRecord, TokenRecord, Writer
+from reverie.usecases.by import OWN_AUTHORS, By, writes
 
 DEFAULT_SPACE: Final = "default"
 """The space of callers without a token. It is always there, and has no record."""
@@ -78,15 +73,12 @@ def revoke_token(to: Writer, _: By, token_id: str) -> None:
 
 
 def _exists(writer: Writer, name: str) -> bool:
-    """Return True if there is a space of this name."""
     return name == DEFAULT_SPACE or writer.exists(Kind.SPACE, (name,))
 
 
 def _answer(token_sha256: str, record: TokenRecord) -> wire.Token:
-    """Return a token as the API shows it."""
     return mapped(record, wire.Token, id=_id_of(token_sha256), created_at=record.created_at or None, token=wire.ABSENT)
 
 
 def _id_of(token_sha256: str) -> str:
-    """Return the id by which a token is listed and revoked."""
     return _ID_PREFIX + token_sha256[:_ID_HASH_CHARS]

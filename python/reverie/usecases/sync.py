@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile, islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
-from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, RootCursor
+from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Reader, RootCursor, Writer
 from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
-from reverie.sync.plan import Plan, Put
+from reverie.sync.plan import ConflictCopy, Delete, Move, Plan, Put, SaveNotice
 from reverie.sync.root import KnownRoot
 from reverie.usecases import conflicts
 from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.put import NewText, put_texts, with_unrecorded_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from reverie.store import Reader, Writer
-    from reverie.sync.plan import ConflictCopy, Delete, Move, SaveNotice
 
 WHO = "person"  # the author of every operation that commits saved files
 WHY = "files.edited"
@@ -112,14 +106,13 @@ def older_version(reader: Reader, state: PathState, text: str, *, is_one: bool) 
     for version in islice(shown, SEARCHED_MAX):
         if version.text == text:
             return version if is_others else None
-        is_others = is_others or not _is_of_people(reader, version.operation)
+        is_others = is_others or _why(reader, version.operation) not in {WHY, WHY_LISTED}
     return None
 
 
-def _is_of_people(reader: Reader, operation: int) -> bool:
-    """Return True if an operation stored a person's save, or only listed files in MEMORY.md."""
+def _why(reader: Reader, operation: int) -> str | None:
     record = reader.load(OperationRecord, (operation,))
-    return record is not None and record.why in {WHY, WHY_LISTED}
+    return None if record is None else record.why
 
 
 def _is_unmodified(
@@ -160,17 +153,10 @@ def _versions(
     ):
         shown = list(islice(dropwhile(partial(_is_after, baseline.operation), past), most))
         wanted += shown if shown and shown[0].operation == baseline.operation else []
-    return tuple(replace(version, by_person=_is_save(reader, version.operation)) for version in wanted)
-
-
-def _is_save(reader: Reader, operation: int) -> bool:
-    """Return True if an operation stored a person's save."""
-    record = reader.load(OperationRecord, (operation,))
-    return record is not None and record.why == WHY
+    return tuple(replace(version, by_person=_why(reader, version.operation) == WHY) for version in wanted)
 
 
 def _is_after(operation: int, version: Version) -> bool:
-    """Return True if a version was written by a later operation."""
     return version.operation > operation
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -14,20 +15,16 @@ from reverie.decode import mapped
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line
-from reverie.models import Entry, EntryKind
-from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord
+from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_mark
+from reverie.models import Entry, EntryKind, Json, NoteCategory
+from reverie.redact import Redactor
+from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
 from reverie.store.prune import purge_thread
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
-from reverie.usecases import window as use_window
+from reverie.usecases import usage as use_usage
 from reverie.usecases.by import By, Place, writes
-from reverie.usecases.entries import opened_entry
+from reverie.usecases.entries import entry_record, opened_entry, sealed_after
 from reverie.usecases.inherited_notes import Seed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from reverie.models import Json, NoteCategory
-    from reverie.store import Reader, Sealed, Writer
 
 PURGE_BATCH = 500  # records deleted in one write; more would delay the agents' writes that wait behind it
 TURN_ENTRIES = 32  # one reply of a transcript is one entry for each of its calls, and one for each result
@@ -60,7 +57,8 @@ def newest_page(
 
     The cursor is the time and id of the page's last thread. A thread that grows meanwhile moves before it.
     """
-    stored = sorted((_newest_cursor(thread), thread) for thread in _listed(reader, project, main=main))
+    listed = _listed(reader, project, main=main)
+    stored = sorted((f"{thread.updated_at}/{thread.id}", thread) for thread in listed)
     rest = [(cursor, thread) for cursor, thread in reversed(stored) if after is None or cursor < after]
     items = [thread_answer(thread, window) for _, thread in rest[:limit]]
     return wire.Page(items, rest[limit - 1][0] if len(rest) > limit else None)
@@ -87,16 +85,12 @@ def _listed(reader: Reader, project: str | None, after: str | None = None, *, ma
             yield thread
 
 
-def _newest_cursor(thread: ThreadRecord) -> str:
-    return f"{thread.updated_at}/{thread.id}"
-
-
 def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
     """Return a thread as the API answers it; `window` (tokens) is for a thread that names none."""
     return mapped(
         thread,
         wire.Thread,
-        context=use_window.context_use(thread, window),
+        context=use_usage.context_use(thread, window),
         cleared=None if thread.cleared is None else mapped(thread.cleared, wire.Cleared),
         project=projects.of_thread(thread),
     )
@@ -186,12 +180,7 @@ def append(
     Raises NotFound for an unknown thread, and Conflict where `expected_seq` is given and another writer appended first.
     """
     thread = get(to, thread_id)
-    if expected_seq is not None and thread.last_seq != expected_seq:
-        raise Conflict(
-            f"the last entry of the thread is {thread.last_seq}, not {expected_seq}",
-            hint="read the newer messages, then append again with the new expectedSeq",
-            currentVersion=thread.last_seq,
-        )
+    _check_seq(thread, expected_seq, "append")
     first, last = to.append_many(Kind.ENTRY, (thread_id,), sealed)
     redactions.note(
         to,
@@ -209,7 +198,7 @@ def append(
     if thread.model and after.factor is not None and after.factor != thread.factor:
         to.save(after.factor, FactorRecord.key(thread.model))
     to.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-    return wire.Appended(first_seq=first, last_seq=last, context=use_window.context_use(after, window))
+    return wire.Appended(first_seq=first, last_seq=last, context=use_usage.context_use(after, window))
 
 
 def after_append(
@@ -220,7 +209,7 @@ def after_append(
     added = sum(entry.tokens for entry in speech)
     usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
     return replace(
-        use_window.after_append(thread, thread.live_tokens + added, usage, edits),
+        use_usage.after_append(thread, thread.live_tokens + added, usage, edits),
         updated_at=at,
         last_seq=last_seq,
         message_count=thread.message_count + len(speech),
@@ -273,3 +262,121 @@ def delete_note(to: Writer, _: By, thread_id: str, note_id: str) -> None:
     """Delete a note. Raises NotFound."""
     if not to.delete(Kind.NOTE, (thread_id, note_id)):
         raise NotFound(f"thread {thread_id!r} has no note {note_id!r}", hint=f"reverie note {thread_id} lists them")
+
+
+# Rewind
+
+
+@writes("thread.rewind", answers=wire.Rewound)
+def rewind(
+    writer: Writer,
+    _: By,
+    thread_id: str,
+    to: int,
+    *,
+    redactor: Redactor,
+    window: int,
+    expected_seq: int | None = None,
+) -> wire.Rewound:
+    """Take a thread back to entry `to` (0: its beginning); `window` as in `threads.append`.
+
+    Raises NotFound for an unknown thread, ValidationError for an entry that it does not have, and Conflict where
+    another writer appended first, or where a distillation covers later entries.
+    """
+    thread = get(writer, thread_id)
+    _check_seq(thread, expected_seq, "rewind")
+    _check_rewind(thread, to)
+    before = _main_line_entries(writer, thread)
+    mark = _append(writer, thread, rewind_mark(to), redactor)
+    left = [entry for entry in before if entry.seq > to]
+    after = _save(writer, thread, mark, added=-sum(entry.tokens for entry in left))
+    return wire.Rewound(
+        to_seq=to,
+        last_seq=mark,
+        messages=len(left),
+        operation=str(writer.number),
+        context=use_usage.context_use(after, window),
+    )
+
+
+def undo_rewind(writer: Writer, operation: OperationRecord, redactor: Redactor) -> bool:
+    """Take back the rewind mark that `operation` appended; return False where it appended none.
+
+    What came since the rewind stays in the thread, behind what comes back.
+
+    Raises:
+        Conflict: a distillation was made of the thread since, without what was rewound.
+    """
+    run = next((change for change in operation.changes if change.kind is Kind.ENTRY and change.first is not None), None)
+    if run is None or run.first != run.last or run.first is None:
+        return False
+    thread = writer.load(ThreadRecord, (str(run.key[0]),))
+    if thread is None:
+        return False
+    rows = list(writer.sealed_sequence(Kind.ENTRY, (thread.id,), after=run.first - 1, through=run.first))
+    if not rows or not is_mark(opened_entry(thread.id, *rows[0])):
+        return False
+    if thread.through_seq >= run.first:
+        raise Conflict(
+            f"operation {operation.seq} cannot be undone: the thread was distilled since",
+            hint="undo the distillation first; reverie log names it",
+        )
+    before = _main_line_entries(writer, thread)
+    later = (opened_entry(thread.id, *row) for row in sealed_after(writer, thread.id, run.first))
+    if any(is_mark(entry) and entry.extra.get("undoes") == run.first for entry in later):
+        return True  # it was undone before
+    mark = _append(writer, thread, undo_mark(run.first), redactor)
+    after = _main_line_entries(writer, replace(thread, last_seq=mark))
+    tokens = sum(entry.tokens for entry in after) - sum(entry.tokens for entry in before)
+    _save(writer, thread, mark, added=tokens)
+    return True
+
+
+def _check_seq(thread: ThreadRecord, expected_seq: int | None, again: str) -> None:
+    if expected_seq is not None and thread.last_seq != expected_seq:
+        raise Conflict(
+            f"the last entry of the thread is {thread.last_seq}, not {expected_seq}",
+            hint=f"read the newer messages, then {again} again with the new expectedSeq",
+            currentVersion=thread.last_seq,
+        )
+
+
+def _check_rewind(thread: ThreadRecord, to: int) -> None:
+    if to >= thread.last_seq:
+        raise ValidationError(
+            f"the thread's last entry is {thread.last_seq}: there is nothing behind {to}",
+            hint="give the entry to go back to: `lastSeq` of the last message that stays",
+            field="toSeq",
+            reason="out_of_range",
+        )
+    if to < thread.through_seq:
+        raise Conflict(
+            f"the thread was distilled through entry {thread.through_seq}, and its summary tells what came after {to}",
+            hint="undo the distillation first (reverie log names it), or go back to a later entry",
+            throughSeq=thread.through_seq,
+        )
+
+
+def _main_line_entries(reader: Reader, thread: ThreadRecord) -> list[Entry]:
+    """Return the spoken entries since the last distillation that no rewind mark takes off the main line."""
+    entries = [opened_entry(thread.id, *row) for row in sealed_after(reader, thread.id, thread.through_seq)]
+    ranges = marked_ranges(entries)
+    return [
+        entry
+        for entry in entries
+        if entry.kind is EntryKind.SPEECH and not any(first <= entry.seq <= last for first, last in ranges)
+    ]
+
+
+def _append(writer: Writer, thread: ThreadRecord, mark: Entry, redactor: Redactor) -> int:
+    _, seq = writer.append_many(Kind.ENTRY, (thread.id,), [seal(entry_record(mark), redactor)])
+    writer.event("thread.appended", {"threadId": thread.id, "lastSeq": seq})
+    return seq
+
+
+def _save(writer: Writer, thread: ThreadRecord, last_seq: int, *, added: int) -> ThreadRecord:
+    """Save and return the thread's record with its last entry, `added` context tokens, and no usage of the API."""
+    live = max(0, thread.live_tokens + added)
+    after = replace(thread, last_seq=last_seq, live_tokens=live, usage=None, updated_at=writer.at)
+    writer.save(after, (thread.id,))
+    return after

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection, Mapping
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -12,38 +13,36 @@ from reverie import wire
 from reverie.documents.items import Add, Change, Delete, Update
 from reverie.documents.revert import revert_change
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.models import EntryKind
+from reverie.models import EntryKind, Json
+from reverie.redact import Redactor
 from reverie.store import (
     RULES,
     CandidateRecord,
+    ChangeRecord,
     DigestRecord,
     DistillationRecord,
     DocumentRecord,
     EntryRecord,
     ForgottenRecord,
+    Key,
     Kind,
     MemoryRecord,
     NoteRecord,
     OperationRecord,
+    Reader,
     StoredRecord,
     ThreadRecord,
     WorkingStateRecord,
+    Writer,
 )
 from reverie.store.restore import undo_operation
-from reverie.usecases import conflicts, documents, history, thread_projects
+from reverie.usecases import conflicts, documents, history, projects
 from reverie.usecases.by import By, writes
-from reverie.usecases.forgotten_writes import hold_forgotten
+from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.memories import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.put import NewText, put_texts
-from reverie.usecases.rewind import undo_rewind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from reverie.models import Json
-    from reverie.redact import Redactor
-    from reverie.store import ChangeRecord, Key, Reader, Writer
+from reverie.usecases.threads import undo_rewind
 
 
 def reset_counters(writer: Writer, undone: ChangeRecord) -> None:
@@ -130,13 +129,13 @@ def undo(to: Writer, by: By, seq: int, redactor: Redactor) -> Json:
     ]
     # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
     of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
-    of_projects = thread_projects.moved_threads(to, operation)
+    of_projects = projects.moved_threads(to, operation)
     if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
         undo_operation(to, seq, leave=_MERGED, keep=kept)
     paths = _revert_documents(to, by, operation)
     for path in paths:
         hold_forgotten(to, to.load(DocumentRecord, (path,)), who=by.who)
-    thread_projects.undo(to, operation)
+    projects.undo(to, operation)
     conflicts.revert(to, operation, paths)
     for change in operation.changes:
         if change.kind is Kind.DISTILLATION:
@@ -163,7 +162,6 @@ def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
 
 
 def _new_operation(writer: Writer) -> str | None:
-    """Return the id of the operation that this write becomes; None if it changed nothing."""
     return str(writer.number) if writer.changed else None
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from reverie.store import CandidateRecord, Kind
-
-if TYPE_CHECKING:
-    from reverie.store import Reader
+from reverie.store import CandidateRecord, Kind, Reader
 
 BEHIND_MAX: Final = 2_000  # operations; further behind, reading all candidates again is faster
 

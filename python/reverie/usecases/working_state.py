@@ -8,6 +8,7 @@ one more message is that of one message, not of the whole thread.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,19 +21,23 @@ from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.join import main_line, tool_ids, with_asides
 from reverie.importers.rewinds import belongs_to_tree
-from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, StateSources, WorkingState
-from reverie.store import Kind, WorkingStateRecord
+from reverie.models import (
+    STATE_ITEM_CHARS_MAX,
+    STATE_ITEMS_MAX,
+    STATE_TASK_CHARS_MAX,
+    Entry,
+    Message,
+    StateSources,
+    WorkingState,
+)
+from reverie.store import Kind, Reader, ThreadRecord, WorkingStateRecord, Writer
 from reverie.text_recall import query_for
 from reverie.usecases import projects, threads
 from reverie.usecases.by import By, writes
 from reverie.usecases.entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from reverie.distill.fold import ThreadFold
-    from reverie.models import Entry, Message
-    from reverie.store import Reader, ThreadRecord, Writer
 
 CHECKSUM_BYTES = 4
 
@@ -147,9 +152,11 @@ def decide(job: StateJob) -> StatePlan:
         Conflict: with `details["stale"]` where the new entries change the meaning of those before the checkpoint, so
             that the thread must be read without it.
     """
-    before = job.checkpoint or _start_of(job)
+    before = job.checkpoint or Checkpoint(
+        job.created_at, job.distilled_through, job.state_seq, job.distilled_through, "", b"", b""
+    )
     entries = [opened_entry(job.thread, seq, data) for seq, data in job.entries]
-    calls = _call_checksums(entries)
+    calls = [(entry.seq, _checksum(call)) for entry in entries for call in tool_ids(entry.content, "tool_use", "id")]
     if job.checkpoint is not None and not _is_self_contained(entries, calls, before.calls):
         raise Conflict("the thread must be read from further back", hint="read all of it", stale=True)
     messages = with_asides([message for message in main_line(entries) if not message.rewound], entries)
@@ -180,11 +187,6 @@ def decide(job: StateJob) -> StatePlan:
     )
 
 
-def _start_of(job: StateJob) -> Checkpoint:
-    """Return the checkpoint before the first entry of the job: an empty fold."""
-    return Checkpoint(job.created_at, job.distilled_through, job.state_seq, job.distilled_through, "", b"", b"")
-
-
 def _fold_of(data: bytes) -> ThreadFold:
     """Decode a checkpoint's `ThreadFold`, the working state gathered so far; no bytes are a new, empty one."""
     from reverie.distill.fold import ThreadFold
@@ -206,17 +208,11 @@ def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, byte
     return answered <= own and own.isdisjoint(earlier) and not any(belongs_to_tree(entry) for entry in entries)
 
 
-def _call_checksums(entries: Iterable[Entry]) -> list[tuple[int, bytes]]:
-    """Return (sequence number of the entry, checksum of the id) for every tool call."""
-    return [(entry.seq, _checksum(call)) for entry in entries for call in tool_ids(entry.content, "tool_use", "id")]
-
-
 def _checksum(call_id: str) -> bytes:
     return zlib.crc32(call_id.encode("utf-8", "surrogatepass")).to_bytes(CHECKSUM_BYTES, "big")
 
 
 def _after(seq: int, messages: Iterable[Message]) -> list[Message]:
-    """Return the messages that end after entry `seq`."""
     return [message for message in messages if message.last_seq > seq]
 
 

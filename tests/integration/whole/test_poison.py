@@ -10,7 +10,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.risky_grants import harm_of_file
+from reverie.usecases.review import harm_of_file
 from support.daemon import Daemon, running_daemon
 from support.file_texts import bytes_below
 from support.poison import DEMANDS, MARK, pasted, through_tools

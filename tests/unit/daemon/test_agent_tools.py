@@ -10,7 +10,6 @@ import pytest
 
 from reverie import tools, wire
 from reverie.errors import NotFound
-from reveried.actions import search_tools
 from reveried.actions import tools as tool_actions
 
 CALL: Any = SimpleNamespace(services=None, space="default", project="harbour", thread="", idempotency=None)
@@ -30,9 +29,9 @@ def test_an_incomplete_index_is_told(monkeypatch: pytest.MonkeyPatch, found: str
         return found
 
     for name, fake in (("search_space", search_space), ("_memories", memories), ("read", read)):
-        monkeypatch.setattr(search_tools, name, fake)
+        monkeypatch.setattr(tool_actions, name, fake)
     complete = iter((True, False))
-    texts = [asyncio.run(search_tools.search(CALL, tools.SearchInput("crane"))) for _ in range(2)]
+    texts = [asyncio.run(tool_actions.search(CALL, tools.SearchInput("crane"))) for _ in range(2)]
     assert texts[1].startswith(texts[0])
     assert ["index is still being built" in text for text in texts] == [False, True]
 

@@ -10,7 +10,7 @@ from reverie.distill import summary_text
 from reverie.language_model.requests import ModelAnswer, Outcome
 from reverie.models import Message, Section, Summary
 from reverie.redact import Redactor
-from reverie.usecases.model_summary import SummaryWork
+from reverie.usecases.distillation import SummaryWork
 
 SECTIONS = ("taskContext", "completedWork", "decisions", "currentState", "openThreads", "corrections", "tone")
 BY_RULES = Summary(

@@ -11,7 +11,7 @@ from reverie import wire
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, Kind, Store, Write, Writer
 from reverie.usecases import dream
-from reverie.usecases.terms import Terms
+from reverie.usecases.consolidation import Terms
 from support.stores import AT
 
 OLD: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reverie.importers.chunks import plan_chunk
-from reverie.usecases.git_remote import remote_of
+from reverie.usecases.imports import remote_of
 
 FOLDER = "/machines/ann/pier"
 PUSHED = "To github.com:ann/pier.git\n   1a2b3c4..5d6e7f8  main -> main\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.risky_grants import harm_of_file
+from reverie.usecases.review import harm_of_file
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
-from reverie.usecases.scope import concerns_person
-from reverie.usecases.screening import Origin, readable_of
+from reverie.usecases.screening import Origin, concerns_person, readable_of
 
 
 def wish(text: str) -> Candidate:

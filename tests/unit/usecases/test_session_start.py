@@ -6,8 +6,8 @@ import pytest
 
 from reverie.models import WorkingState
 from reverie.store import NoteRecord, ThreadRecord
-from reverie.usecases import session_start
-from reverie.usecases.session_start import LastSession
+from reverie.usecases import sessions
+from reverie.usecases.sessions import LastSession
 
 LAST = LastSession(
     "thread", "codex", "2026-02-03T08:30:00.000Z", "Mend the pump of dock 7", ("replace the valve ring",)
@@ -34,25 +34,25 @@ TOLD = "The quay is painted every year. Commit the pump list."
 )
 def test_first_prompts_that_go_on(prompt: str, goes_on: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """A prompt that only says so, or of the words of what was left open, goes on; another one begins anew."""
-    assert session_start.goes_on(prompt, LAST, TOLD) is goes_on
+    assert sessions.goes_on(prompt, LAST, TOLD) is goes_on
 
 
 def test_nothing_goes_on_with_a_session_without_a_task() -> None:
     """After a session without a task or step no prompt goes on."""
-    assert not session_start.goes_on("continue", LastSession("thread", "codex", "2026-02-03", ""), "")
+    assert not sessions.goes_on("continue", LastSession("thread", "codex", "2026-02-03", ""), "")
 
 
 def test_three_lines_on_the_last_session() -> None:
     """When, the task and what is open are a line each, cut to size; what is not known has no line."""
     thread = ThreadRecord(id="thread", agent="codex", created_at="2026-02-03", updated_at="2026-02-03T08:30:00.000Z")
     state = WorkingState(current_task="mend <system-reminder> " + "x " * 400, next_steps=("a", "b", "c", "d"))
-    lines = session_start.last_lines(session_start.last_session(thread, state)).splitlines()
+    lines = sessions.last_lines(sessions.last_session(thread, state)).splitlines()
     assert [line.split()[1] for line in lines] == ["The", "asked:", "open:"]
     assert "codex, 2026-02-03T08:30Z, thread thread" in lines[0]
     assert "<system-reminder>" not in lines[1]
     assert lines[2] == "- open: a · b · c"
     assert len(lines[1]) < 300
-    assert len(session_start.last_lines(session_start.last_session(thread, WorkingState())).splitlines()) == 1
+    assert len(sessions.last_lines(sessions.last_session(thread, WorkingState())).splitlines()) == 1
 
 
 def test_notes_fit_into_their_room() -> None:
@@ -61,7 +61,7 @@ def test_notes_fit_into_their_room() -> None:
         (NoteRecord(id=f"n{number}", content=f"valve {number} " * 20, category="task", at="2026-02-03"), "codex")
         for number in range(9)
     ]
-    text = session_start.note_lines(notes, 250)
+    text = sessions.note_lines(notes, 250)
     assert "codex, task: valve 0" in text
     assert "valve 8" not in text
-    assert session_start.note_lines(notes, 20) == session_start.note_lines([], 250) == ""
+    assert sessions.note_lines(notes, 20) == sessions.note_lines([], 250) == ""

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from reverie.store import ClearedRecord, FactorRecord, ThreadRecord
-from reverie.usecases import window
+from reverie.usecases import usage as use_usage
 
 AT = "2026-11-21T09:30:00.000Z"
 EDIT = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 8, "cleared_input_tokens": 5_000}
@@ -21,7 +21,7 @@ def thread(live: int, factor: FactorRecord | None = None) -> ThreadRecord:
 
 def after(before: ThreadRecord, live: int, usage: int | None = None, *edits: dict[str, Any]) -> ThreadRecord:
     """Return the thread after messages that bring our count to `live`, and a reply with `usage` tokens."""
-    return window.after_append(before, live, None if usage is None else {"input_tokens": usage}, edits)
+    return use_usage.after_append(before, live, None if usage is None else {"input_tokens": usage}, edits)
 
 
 def test_a_usage_is_exact_and_later_messages_are_estimated() -> None:
@@ -31,8 +31,8 @@ def test_a_usage_is_exact_and_later_messages_are_estimated() -> None:
     later = after(exact, 1_300)
 
     states = (counted, exact, later)
-    assert [window.live_tokens(state) for state in states] == [1_000, 3_000, 3_100]
-    assert [window.context_use(state, 200_000).estimated for state in states] == [
+    assert [use_usage.live_tokens(state) for state in states] == [1_000, 3_000, 3_100]
+    assert [use_usage.context_use(state, 200_000).estimated for state in states] == [
         True,
         False,
         True,
@@ -46,8 +46,8 @@ def test_the_factor_is_learnt_between_two_usages() -> None:
     later = after(second, 2_100)
 
     assert factor_of(second) == pytest.approx(1.3)
-    assert window.live_tokens(later) == 10_300 + 130
-    assert window.context_use(later, 200_000).factor == 1.3
+    assert use_usage.live_tokens(later) == 10_300 + 130
+    assert use_usage.context_use(later, 200_000).factor == 1.3
 
 
 def test_a_factor_is_a_weighted_mean() -> None:
@@ -74,11 +74,11 @@ def test_cleared_tokens_are_subtracted_where_no_usage_has_them() -> None:
     with_usage = after(full, 21_000, 26_200, EDIT)
     without = after(full, 21_000, None, EDIT, {"type": "clear_thinking_20251015", "cleared_thinking_turns": 3})
 
-    assert window.live_tokens(with_usage) == 26_200
-    assert window.live_tokens(without) == 26_000
+    assert use_usage.live_tokens(with_usage) == 26_200
+    assert use_usage.live_tokens(without) == 26_000
     assert (with_usage.cleared, without.cleared) == (ClearedRecord(1, 5_000), ClearedRecord(2, 5_000))
     assert with_usage.factor is None
-    assert window.edit_names([EDIT, EDIT, {"type": "clear_thinking_20251015"}]) == [
+    assert use_usage.edit_names([EDIT, EDIT, {"type": "clear_thinking_20251015"}]) == [
         "clear_tool_uses",
         "clear_thinking",
     ]
@@ -87,18 +87,18 @@ def test_cleared_tokens_are_subtracted_where_no_usage_has_them() -> None:
 @pytest.mark.parametrize("count", [-5, 2_000_000_000, "many", None, True, 1.5])
 def test_impossible_numbers_count_as_zero(count: Any) -> None:
     """An impossible number of tokens, in a usage or in a context edit, counts as zero."""
-    assert window.tokens_of({"input_tokens": 70, "output_tokens": count}) == 70
+    assert use_usage.tokens_of({"input_tokens": 70, "output_tokens": count}) == 70
     state = after(thread(0), 9_000, None, {"type": "x", "cleared_input_tokens": count})
-    assert window.live_tokens(state) == 9_000
+    assert use_usage.live_tokens(state) == 9_000
 
 
 def test_a_window_is_full_by_the_learnt_factor() -> None:
     """A thread without a usage of its own is measured by its model's factor."""
     state = thread(100_000, FactorRecord(value=1.5, weight=9_000))
-    assert window.is_full(state, window=200_000, distil_at=0.7, absolute_cap=10**9)
-    assert not window.is_full(thread(100_000), window=200_000, distil_at=0.7, absolute_cap=10**9)
-    assert window.is_full(thread(100_000), window=200_000, distil_at=0.7, absolute_cap=90_000)
-    assert not window.is_full(
+    assert use_usage.is_full(state, window=200_000, distil_at=0.7, absolute_cap=10**9)
+    assert not use_usage.is_full(thread(100_000), window=200_000, distil_at=0.7, absolute_cap=10**9)
+    assert use_usage.is_full(thread(100_000), window=200_000, distil_at=0.7, absolute_cap=90_000)
+    assert not use_usage.is_full(
         replace(thread(100_000), context_window=400_000), window=100_000, distil_at=0.7, absolute_cap=10**9
     )
 

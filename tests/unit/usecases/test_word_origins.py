@@ -9,8 +9,7 @@ from reverie.context.tiers import FRAME
 from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import message_words
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.origins import Origins
-from reverie.usecases.served_text import without_recalled
+from reverie.usecases.origins import Origins, without_recalled
 from support.talk import Talk
 
 WISH = "Always run `make lint` before you commit."

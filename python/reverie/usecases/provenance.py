@@ -1,8 +1,9 @@
-"""Memories put in doubt by a later session, and the end of it: marks in their provenance."""
+"""What the provenance of a memory says: the threads that it was learnt from, and the doubts of later sessions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -11,12 +12,7 @@ from reverie.documents.project_paths import PERSON, memory_project
 from reverie.doubts import KEY, Objection, with_doubt, without_doubt
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
-from reverie.store import MemoriesCursor, MemoryRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reverie.store import Writer
+from reverie.store import MemoriesCursor, MemoryRecord, Writer
 
 _NAMES_MIN: Final = 2  # that memory and objection share; one alone, such as a file, is in too many sentences
 _SHA: Final = lazy_regex(r"\b[0-9a-f]{7,40}\b")
@@ -83,3 +79,39 @@ def clear(writer: Writer, memory_id: str | None) -> None:
 def _save(writer: Writer, memory: MemoryRecord) -> None:
     if writer.save(memory, (memory.id,)):
         writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
+
+
+# The threads that a memory was learnt from
+
+
+_ALSO: Final = "also"  # in a provenance: the threads that said the same again, oldest first
+_ALSO_MAX: Final = 8  # each is one more session that has to be purged before the memory goes
+
+
+def threads_of(provenance: dict[str, Any]) -> list[str]:
+    """Return the threads that a memory was learnt from; "" for another source."""
+    updates = [update for update in provenance.get("updates", []) if isinstance(update, dict)]
+    return [*(str(origin.get("thread", "")) for origin in (provenance, *updates)), *provenance.get(_ALSO, [])]
+
+
+def note(writer: Writer, memory_id: str, thread: str) -> None:
+    """Note that a thread said again what a memory says, unless it is gone or enough threads are known."""
+    memory = writer.load(MemoryRecord, (memory_id,))
+    also = [] if memory is None else memory.provenance.get(_ALSO, [])
+    if memory is None or len(also) >= _ALSO_MAX or thread in threads_of(memory.provenance):
+        return
+    writer.save(replace(memory, provenance={**memory.provenance, _ALSO: [*also, thread]}), (memory_id,))
+    writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
+
+
+def without_thread(provenance: dict[str, Any], thread: str) -> dict[str, Any]:
+    """Return a memory's provenance without what refers to a purged thread."""
+    # Of what an agent wrote in it, who and by which tool is nothing of the thread's.
+    kept = ("by", "tool") if provenance.get("thread") == thread else tuple(provenance)
+    left = {name: provenance[name] for name in kept if name in provenance}
+    if "updates" in provenance:
+        left["updates"] = [update for update in provenance["updates"] if update.get("thread") != thread]
+    also = [other for other in left.pop(_ALSO, provenance.get(_ALSO, [])) if other != thread]
+    if also and "thread" not in left:
+        left["thread"], *also = also
+    return left | ({_ALSO: also} if also else {})

@@ -1,15 +1,19 @@
-"""Forgotten and rejected statements: the error for an agent's write of one, and the records of rejected candidates."""
+"""Forgotten and rejected statements: their records, and the error for an agent's write of one."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from reverie.consolidate.forgotten import (
+    REJECTED,
     Forgotten,
     ForgottenStatement,
+    episode_text,
     statement_key,
     statements_in,
     stems_in_order,
@@ -20,14 +24,17 @@ from reverie.documents.project_paths import PERSON, memory_project
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
-from reverie.store import DocumentRecord, ForgottenRecord, Kind, MemoryRecord
-from reverie.usecases.authors import PERSONS, is_agent
-from reverie.usecases.forgotten_records import forgotten_statement, keys_of, record_key, statement_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reverie.store import CandidateRecord, Reader, Writer
+from reverie.store import (
+    CandidateRecord,
+    DocumentRecord,
+    ForgottenRecord,
+    Kind,
+    MemoryRecord,
+    ProjectsCursor,
+    Reader,
+    Writer,
+)
+from reverie.usecases.by import PERSONS, is_agent
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
 _MARK: Final = lazy_regex(r"^(?:[\s>#*+|-]|\d+[.)]\s|\[[ x]\])+")  # of a heading, quote, list or table
@@ -107,7 +114,8 @@ class _ForgottenByPersons:
     def says(self, memory: MemoryRecord, values: Sequence[str]) -> bool:
         """Return True if one of these texts says all of a statement that concerns the memory's project."""
         project = memory_project(memory)
-        return self._is_said(values, [one for one in self._statements if _fit(one.project, project)])
+        concerning = [one for one in self._statements if one.project == project or PERSON in {one.project, project}]
+        return self._is_said(values, concerning)
 
     def _is_said(self, values: Sequence[str], statements: Sequence[ForgottenStatement]) -> bool:
         """Return True if one of these texts says all of one of the statements, or is the same as any."""
@@ -115,10 +123,6 @@ class _ForgottenByPersons:
         return bool(statements_in(values, [one.content for one in statements])) or any(
             statement_key(value) in keys for value in values
         )
-
-
-def _fit(one: str, other: str) -> bool:
-    return one == other or PERSON in {one, other}
 
 
 def _is_by_person(record: ForgottenRecord) -> bool:
@@ -238,3 +242,82 @@ def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> 
                 words=None if key == words else words,
             )
             writer.save(record, (key,))
+
+
+def record_key(words: str, project: str) -> str:
+    """Return the key of a forgotten statement in the store, by the hash of its words and its project."""
+    return words if project == PERSON else hashlib.sha256(f"{words}\n{project}".encode()).hexdigest()
+
+
+def forgotten_statement(record: ForgottenRecord) -> ForgottenStatement:
+    """Return a record as the comparison with candidates has it."""
+    words = record.words or record.sha256
+    return ForgottenStatement(
+        words if record.memory else f"{REJECTED}{words}",
+        record.content,
+        record.project,
+        None if record.threads is None else tuple(record.threads),
+    )
+
+
+def forget(writer: Writer, memory: MemoryRecord, who: str, *, thread: str = "", words_left: bool = True) -> None:
+    """Store the statement of a deleted memory, so that it is not learnt again.
+
+    Where the agent `who` removed it, in `thread`, that does not hold against a person who says it in another session,
+    and not against what a person forgot before. Without `words_left`, as after a purge, its hash alone is stored.
+    """
+    statement, project = statement_of(memory), memory_project(memory)
+    words = statement_key(statement)
+    key = record_key(words, project)
+    threads = None
+    if is_agent(who):
+        before = writer.load(ForgottenRecord, (key,))
+        if before is not None and before.threads is None:
+            return
+        threads = sorted({str(memory.provenance.get("thread") or ""), thread} - {""})
+    record = ForgottenRecord(
+        sha256=key,
+        memory=memory.id,
+        content=statement if words_left else "",
+        type=memory.type,
+        project=project,
+        by=who,
+        at=writer.at,
+        words=None if key == words else words,
+        threads=threads,
+    )
+    writer.save(record, (key,))
+
+
+def keys_of(reader: Reader, memory: MemoryRecord) -> Iterator[str]:
+    """Yield the keys under which a memory's statement may be forgotten: without a project, in its own, in any.
+
+    Releases that had one record for all projects stored that under the hash of the words alone.
+    """
+    project = memory_project(memory)
+    projects: Iterable[str] = (PERSON, project)
+    if project == PERSON:
+        stored = reader.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
+        projects = (PERSON, *(record.name for record in stored.projects))
+    words = statement_key(statement_of(memory))
+    yield from (record_key(words, name) for name in dict.fromkeys(projects))
+
+
+def recall_to_mind(writer: Writer, memory: MemoryRecord, *, who: str) -> None:
+    """Delete the forgotten statement of a memory, because the same was written again: by an agent that of agents."""
+    if not writer.count(Kind.FORGOTTEN):
+        return
+    project = memory_project(memory)
+    for key in keys_of(writer, memory):
+        record = writer.load(ForgottenRecord, (key,))
+        if record is None or (is_agent(who) and record.threads is None):
+            continue
+        if record.project == project or PERSON in {project, record.project}:
+            writer.delete(Kind.FORGOTTEN, (key,))
+
+
+def statement_of(memory: MemoryRecord) -> str:
+    """Return the words of a memory by which it is forgotten: of an episode its title and summary."""
+    if memory.type is MemoryType.EPISODE:
+        return episode_text(memory.title, memory.fields, memory.content)
+    return memory.content

@@ -1,30 +1,30 @@
-"""A dream with a model: the memories that a dream reads are weighed against those near them, in pages; pure.
+"""Decide a dream: its archive, and with a model the memories weighed against those near them, in pages; pure.
 
-The archive is made by rule as without a model. The model adds updates and deletions of memories, within what the budget
-leaves; where its answer cannot be used, nothing of it is, and the plan's `fallback` says so.
+The archive is made by rule, as without a model. The model adds updates and deletions of memories, within what the
+budget leaves; where its answer cannot be used, nothing of it is, and the plan's `fallback` says so.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
+from reverie.consolidate import DreamPlan as ArchivePlan
 from reverie.consolidate import Proposal
+from reverie.consolidate.dreams import plan_oldest
+from reverie.consolidate.forgotten import ForgottenStatement
 from reverie.documents.project_paths import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages import ConsolidationPage, Nearby, memory_pages
-from reverie.models import Delete, Update
-from reverie.usecases.model_updates import held_updates
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from reverie.consolidate import DreamPlan as ArchivePlan
-    from reverie.consolidate.forgotten import ForgottenStatement
-    from reverie.language_model.requests import ModelRequest, Outcome
-    from reverie.models import Change, Memory, Tier
+from reverie.language_model.prompts import CONSOLIDATE
+from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.models import Change, Delete, Memory, Update
+from reverie.usecases import consolidation, screening
+from reverie.usecases.dream import DreamJob, DreamPlan
+from reverie.usecases.screening import held_updates
 
 NEAR: Final = 4  # memories that are shown beside each one that the dream reads
 
@@ -39,16 +39,57 @@ class ModelChanges(NamedTuple):
     fallback: str
 
 
-def asked_pages(
-    read: Sequence[Memory], existing: Sequence[Memory], tier: Tier, *, budget: int
-) -> list[tuple[ConsolidationPage, ModelRequest]]:
+def decide(job: DreamJob) -> DreamPlan | list[ModelRequest]:
+    """Return the plan of a dream; pure, and the same bytes for the same memories and budget.
+
+    With a model, the requests that have no outcome in the job yet.
+
+    Raises:
+        TokenBudgetExceeded: with the least budget that would do.
+    """
+    redact = job.terms.redact.redactor().text
+    records = {record.id: record for record in job.memories.memories}
+    batch = plan_oldest(
+        [records[name] for _, name in job.changed], budget=job.budget, maximum=job.maximum, redact=redact
+    )
+    archive = batch.plan
+    plan = DreamPlan(job.terms.at, job.last, job.budget, consolidation.empty_plan(job.memories))
+    if archive is None:
+        return plan
+    left = job.budget - archive.tokens_used
+    pages = [] if job.outcomes is None else _asked_pages(job, set(batch.taken), budget=left)
+    outcomes = job.outcomes or {}
+    if missing := [request for _, request in pages if request.id not in outcomes]:
+        return missing
+    forgotten = consolidation.forgotten_statements(job.memories)
+    asked = _model_changes(pages, outcomes, budget=left, redact=redact, forgotten=forgotten)
+    # What the model changes or proposes to change is not changed by rule.
+    named = [*asked.changes, *(proposal.change for proposal in asked.proposals)]
+    ids = {change.id for change in named if isinstance(change, Update | Delete)}
+    by_rule = [one for one in archive.changes if not isinstance(one, Update | Delete) or one.id not in ids]
+    plan.memories = screening.plan_changes(
+        job.memories, [*asked.changes, *by_rule], at=job.terms.at, proposals=asked.proposals
+    )
+    plan.memories.fallback = asked.fallback
+    plan.archive, plan.sha256 = _archive_with(archive, asked)
+    plan.tokens_used = archive.tokens_used + asked.tokens_used
+    plan.sources = [source.id for source in archive.sources]
+    if len(batch.taken) + len(batch.oversized) < len(job.changed):
+        plan.through = next(position for position in reversed(job.changed) if position[1] == batch.taken[-1])
+    plan.waiting = len(job.changed) - len(batch.taken)
+    plan.oversized = list(batch.oversized)
+    return plan
+
+
+def _asked_pages(job: DreamJob, taken: set[str], *, budget: int) -> list[tuple[ConsolidationPage, ModelRequest]]:
     """Return pages of memories with a request to the model for each: as many as fit `budget` tokens with their answers.
 
-    `read` are the memories of the dream; each is shown with those near it in its project.
+    `taken` are the memories of the dream; each is shown with those near it in its project.
     """
-    nearby = Nearby(existing)
-    shown = {memory.id: memory for memory in read}
-    for memory in read:
+    existing = job.memories.memories
+    nearby, tier = Nearby(existing), screening.tier_of(existing, job.memories.window)
+    shown: dict[str, Memory] = {memory.id: memory for memory in existing if memory.id in taken}
+    for memory in list(shown.values()):
         near = nearby.search(f"{memory.title or ''} {memory.content}", memory_project(memory), NEAR)
         shown |= {other.id: other for other in near}
     if len(shown) < 2:
@@ -65,7 +106,7 @@ def asked_pages(
     return pages
 
 
-def model_changes(
+def _model_changes(
     pages: Sequence[tuple[ConsolidationPage, ModelRequest]],
     outcomes: Mapping[str, Outcome],
     *,
@@ -100,7 +141,7 @@ def model_changes(
     return ModelChanges(tuple(changes.values()), tuple(proposals), used, model, "; ".join(dict.fromkeys(notes)))
 
 
-def archive_with(archive: ArchivePlan, asked: ModelChanges, prompt: str) -> tuple[bytes, str]:
+def _archive_with(archive: ArchivePlan, asked: ModelChanges) -> tuple[bytes, str]:
     """Return an archive, and its address, that names the model and its changes by the content of the memories.
 
     Without changes it is the archive by rule.
@@ -113,6 +154,6 @@ def archive_with(archive: ArchivePlan, asked: ModelChanges, prompt: str) -> tupl
             named.append({**entry, "content": change.content} if isinstance(change, Update) else entry)
     if not named:
         return archive.data, archive.sha256
-    body = {**archive.body, "model": {"name": asked.model, "prompt": prompt, "changes": named}}
+    body = {**archive.body, "model": {"name": asked.model, "prompt": CONSOLIDATE, "changes": named}}
     data = canonical(body)
     return data, sha256(data)
