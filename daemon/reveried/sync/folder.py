@@ -215,12 +215,10 @@ class Folder:
             return result
 
     def _shown_operation(self, path: str) -> int | None:
-        """Return the operation whose text the disk last showed at `path`, or None."""
         baseline = None if self._baselines is None else self._baselines.by_path.get(path)
         return None if baseline is None else baseline.operation
 
     def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
-        """Return the stamps of the files at `paths`, or of all files."""
         baselines = self.baselines.by_path
         if paths is not None:
             return self.index.scan_paths(root, paths, baselines)
@@ -313,7 +311,6 @@ class Folder:
         return sorted(path for path in sources if path not in there and self.index.covering(path) is None)
 
     def _rules(self, answer: Answer | None) -> Rules:
-        """Return the limits of sync from the configuration, with a person's decision."""
         config = self._config
         quiet_ms = int(config.delete_quiet_seconds * 1000)
         return Rules(delete_quiet_ms=quiet_ms, mass_fraction=config.mass_fraction, answer=answer)
@@ -525,7 +522,6 @@ class Folder:
                 orphan.discard()
 
     def _read_known_root(self) -> KnownRoot | None:
-        """Return the folder that the store knows as the space's."""
         with self._store.reader(self.space) as reader:
             self._recorded_root = sync.known_root(reader)
         return self._recorded_root
@@ -663,7 +659,6 @@ class Folder:
         return content.data.decode() if isinstance(content, FileContent) else None
 
     def _taken(self, paths: Iterable[str]) -> list[Found]:
-        """Return what of the files that are at these paths now is redacted in the store."""
         return [
             Found(Taken(item.rule, item.kind, item.shape, item.hash), ("document", path, 0))
             for path in paths
@@ -687,7 +682,6 @@ class Folder:
             self._root = None
 
     def _id(self, kind: str) -> str:
-        """Return a new id."""
         return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
 
     def _stamp(self) -> str:

@@ -89,7 +89,6 @@ class SyncService:
             self.folder(space)
 
     def _start_loop(self, space: str) -> None:
-        """Start the sync loop of one space."""
         loop = SyncLoop(self, space, self._config.sync, now_ms=self._now_ms)
         self._loops[space] = loop, asyncio.create_task(loop.run())
 

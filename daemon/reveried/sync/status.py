@@ -213,6 +213,5 @@ def _removed(reader: Reader, path: str, left_out: LeftOut) -> list[str]:
 
 
 def _texts(reader: Reader, path: str) -> Iterator[tuple[int, str]]:
-    """Yield the operations and texts of a document, newest first."""
     for version in reader.record_versions(DocumentRecord, (path,)):
         yield version.operation, "" if version.value is None else version.value.content

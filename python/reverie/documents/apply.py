@@ -110,7 +110,6 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
 
 
 def _spans(state: EditState, names: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Return the start and end byte of each of these items, by id."""
     if not names:
         return {}
     items = zip(state.ids, state.source.document.items, strict=True)
@@ -165,7 +164,6 @@ def _block_before_new(source: ParsedSource, day: str) -> int | None:
 
 
 def _block_at(blocks: Sequence[Block], start: int) -> int:
-    """Return the index of the block that begins at a byte."""
     return bisect_left(blocks, start, key=_START)
 
 
@@ -239,7 +237,6 @@ def _first_valid(
 
 
 def _same_words(item: Item, other: Item) -> bool:
-    """Return True if two items have the same words, wherever they are."""
     return (item.content, item.tags, item.title) == (other.content, other.tags, other.title)
 
 

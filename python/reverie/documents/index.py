@@ -211,7 +211,6 @@ def _in_order(rows: list[_Row], wanted: Sequence[tuple[str, str]]) -> list[_Row]
 
 
 def _mark(line: str) -> str:
-    """Return the list mark of one of our lines, with the spaces beside it."""
     match = _LINK.match(line) or _MORE.match(line)
     assert match is not None
     return match["mark"]
@@ -247,7 +246,6 @@ def _add_at_top_separated(rows: list[_Row], new: _Row, ending: str) -> None:
 
 
 def _listed_paths(rows: Sequence[_Row]) -> set[str]:
-    """Return the paths that our lines list."""
     return {row.path for row in rows if row.ours and row.path is not None}
 
 
@@ -284,7 +282,6 @@ def _path(line: str) -> str | None:
 
 
 def _fits(text: str) -> bool:
-    """Return True if a text is within the limits of lines and bytes."""
     return len(_LINE.findall(text)) <= LINES_MAX and len(text.encode("utf-8", "replace")) <= BYTES_MAX
 
 

@@ -99,7 +99,6 @@ def _child(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProc
 
 
 def _report(printed: bytes) -> CheckReport:
-    """Return the report that a child printed."""
     value = orjson.loads(printed)
     problems = tuple(Problem(**problem) for problem in value["problems"])
     return CheckReport(value["ok"], problems, value["counts"], value["crashed"])
@@ -198,7 +197,6 @@ def _locked(store: Path) -> Iterator[None]:
 
 
 def _text(report: CheckReport) -> str:
-    """Return the report as people read it."""
     lines = [f"{problem.kind} {problem.key} in {problem.space}: {problem.what}" for problem in report.problems]
     total = sum(report.counts.values())
     verdict = f"{total} records, all sound" if report.ok else f"{total} records, {len(lines)} problems"

@@ -320,7 +320,6 @@ class ConsistencyCheck:
             raise Damaged("an operation's number is not the one it is stored under")
 
     def _compare_checksums(self) -> None:
-        """Compare each collection with its stored checksum."""
         for prefix in sorted({*self._found, *self._stored}):
             actual, stored = self._found.get(prefix, CollectionChecksum()), self._stored.get(prefix)
             if stored is None:

@@ -386,7 +386,6 @@ class Reader:
 
 
 def _missing(raw: bytes) -> Damaged:
-    """Return the error for a number that is missing from its sequence."""
     return Damaged(
         f"{record_name(raw)} is missing from its sequence",
         hint="run `reverie check`, then `reverie restore` from a backup",

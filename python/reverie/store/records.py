@@ -144,7 +144,6 @@ def unknown_fields(record_type: type[StoredRecord], stored: dict[str, Any]) -> d
 
 @cache
 def _json_names(record_type: type[StoredRecord]) -> frozenset[str]:
-    """Return the JSON names of the declared fields."""
     return frozenset(field.encode_name for field in msgspec.structs.fields(record_type))
 
 

@@ -327,7 +327,6 @@ class WriteTransaction(ReadTransaction):
                 self.remove(Kind.BLOB, raw, old)
 
     def _uses(self, address: str) -> int:
-        """Return how many records refer to a blob."""
         raw = record_key(self.space, Kind.BLOB, (address, 0))
         record = self.find(raw)
         return 0 if record is None else int(self.open(raw, record)["uses"])

@@ -314,7 +314,6 @@ class Writer(Reader):
         return rule
 
     def _version_key(self, raw: bytes, operation: int) -> bytes:
-        """Return the whole key of the version that `operation` wrote of the record under `raw`."""
         return versions_prefix(self.transaction.space, raw) + encode_key((operation,))
 
     def _supersede(self, kind: Kind, raw: bytes, old: RawRecord, new: Sealed | None) -> None:
@@ -406,7 +405,6 @@ class Writer(Reader):
 
 
 def _purged(kind: Kind, key: Key) -> ChangeRecord:
-    """Return the change of a record that was purged."""
     return ChangeRecord(kind=kind, key=list(key), purged=True)
 
 

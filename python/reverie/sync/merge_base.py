@@ -152,7 +152,6 @@ def _base_of_late_write(state: PathState, baseline: Baseline, text: str, replace
 
 
 def _stripped_lines(text: str) -> set[str]:
-    """Return the lines of a text without carriage returns."""
     return {line.rstrip("\r") for line in text.split("\n")}
 
 

@@ -189,7 +189,6 @@ def reconcile(
 
 
 def _paths(renames: Iterable[Rename]) -> set[str]:
-    """Return the paths of files that were moved, old and new."""
     return {state.path for rename in renames for state in (rename.old, rename.new)}
 
 
@@ -331,7 +330,6 @@ def _put_back_plan(state: PathState, context: ScanContext) -> Plan:
 
 
 def _is_current(state: PathState, redact: Callable[[str], RedactionView]) -> bool:
-    """Return True if the file has the document's text."""
     return state.document is not None and redact((state.data or b"").decode()).text == state.document.text
 
 

@@ -159,7 +159,6 @@ def refusal_of_error(path: str, error: OSError) -> Refusal | None:
 
 
 def _kind(mode: int) -> Reason:
-    """Return the reason to refuse anything that is no regular file."""
     if stat.S_ISLNK(mode):
         return "symlink"
     if stat.S_ISFIFO(mode):
@@ -336,7 +335,6 @@ def _resolve_collision(
 
 
 def _folders_of(paths: Iterable[str]) -> Iterable[str]:
-    """Yield every folder above each of the paths."""
     for path in paths:
         parent = path.rpartition("/")[0]
         while parent:

@@ -103,7 +103,6 @@ def open_slot(root: Root, path: str, *, create: bool) -> Iterator[FileSlot | Non
 
 
 def _remove_scratch_files(slot: FileSlot) -> None:
-    """Remove the scratch files of a slot from the swap folder."""
     for name in slot.scratch_names:
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=slot.swap)
@@ -366,7 +365,6 @@ def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str |
 
 
 def _add_new(slot: FileSlot, handle: int, name: str, data: bytes) -> Written | Mismatch:
-    """Rename the prepared file to a path without a file."""
     try:
         rename_new(name, slot.swap, slot.name, slot.folder)
     except FileExistsError:
