@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lmdb
 
+from reverie.compression import verified_bodies
 from reverie.errors import Damaged
 from reverie.store.checksums import CollectionChecksum, collection_kind, collection_prefix
 from reverie.store.codec import (
@@ -25,7 +26,6 @@ from reverie.store.codec import (
     TOMBSTONE,
     RawRecord,
     decode_record,
-    fast_bodies,
     record_json,
     record_operation,
     verified_sealed,
@@ -124,7 +124,7 @@ class ConsistencyCheck:
         """Walk over every record, then compare what they say about each other."""
         records = self._all_records()
         while batch := list(islice(records, _BATCH)):
-            for (raw, data), body in zip(batch, fast_bodies(batch), strict=True):
+            for (raw, data), body in zip(batch, verified_bodies(batch), strict=True):
                 try:
                     self._record(raw, data, sound=body is not None)
                 except Damaged as error:
