@@ -19,7 +19,7 @@ from reverie.store import (
     StoredRecord,
     VersionsCursor,
 )
-from reverie.store.prune import Rules, Step, prune
+from reverie.store.versions import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED

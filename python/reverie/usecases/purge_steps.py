@@ -29,7 +29,7 @@ from reverie.store import (
     RetiredRecord,
     Write,
 )
-from reverie.store.prune import purge_thread
+from reverie.store.versions import purge_thread
 from reverie.sync.inputs import Baseline, Save
 from reverie.usecases import consolidation, imported, redactions, runs
 from reverie.usecases.by import By, writes

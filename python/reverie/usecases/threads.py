@@ -16,7 +16,7 @@ from reverie.importers.entry import message_tokens, rfc3339_utc
 from reverie.importers.join import main_line
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord
-from reverie.store.prune import purge_thread
+from reverie.store.versions import purge_thread
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
 from reverie.usecases import window as use_window
 from reverie.usecases.by import By, Place, writes

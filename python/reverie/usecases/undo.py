@@ -29,7 +29,7 @@ from reverie.store import (
     ThreadRecord,
     WorkingStateRecord,
 )
-from reverie.store.restore import undo_operation
+from reverie.store.versions import undo_operation
 from reverie.usecases import conflicts, documents, history, thread_projects
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten_writes import hold_forgotten
