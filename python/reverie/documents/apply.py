@@ -73,7 +73,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     """Apply each addition, edit and deletion alone; None if a new text would merge with the blocks around it."""
     source, items = state.source, state.source.document.items
     texts = _new_texts(source.document.kind, changes, day)
-    edits: list[markdown_blocks.Change] = []
+    edits: list[tuple[str, str, str]] = []
     added: dict[int | None, list[str]] = {}
     places: dict[str, int | None] = {}
     spans = _spans(state, {change.id for change in changes if not isinstance(change, Add)})  # that the edits name
@@ -92,11 +92,11 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                     name = state.ids[number] if is_item else f"\0{at}"  # the edit must be able to name it
                     spans[name] = block.start, block.end
                 added.setdefault(at, []).append(identity)
-                edits.append(markdown_blocks.Add(texts[identity], after=name))
+                edits.append(("add_end" if name is None else "add_after", name or "", texts[identity]))
             case Update(identity):
-                edits.append(markdown_blocks.Update(identity, texts[identity]))
+                edits.append(("update", identity, texts[identity]))
             case Delete(identity):
-                edits.append(markdown_blocks.Delete(identity))
+                edits.append(("delete", identity, ""))
     blocks = [(name, start, end) for name, (start, end) in spans.items()]
     is_episodes = source.document.kind is DocumentKind.EPISODES
     try:
