@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec import UNSET, UnsetType
 
 from reverie import wire
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.errors import NotFound, ValidationError
 from reverie.models import Candidate, MemoryType
 from reverie.usecases import agent_search

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reverie.documents.layout import DocumentKind, kind_of
-from reverie.documents.project_paths import folder_of
+from reverie.documents.layout import DocumentKind, folder_of, kind_of
 from reverie.documents.prose import prose_note
 from reverie.store import DocumentRecord, ProjectsCursor
 

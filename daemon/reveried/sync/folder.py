@@ -18,8 +18,7 @@ from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.redact import Taken
 from reverie.sync.displaced import recover
-from reverie.sync.inputs import PathState, Rules, sha256
-from reverie.sync.plan import Remove, Write
+from reverie.sync.plan import PathState, Remove, Rules, Write, sha256
 from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
 from reverie.sync.redaction import RedactionView, has_marker
 from reverie.sync.rename import is_missing, is_saved_over
@@ -33,9 +32,18 @@ from reverie.usecases.projections import Listing
 from reverie.usecases.redactions import Found, noted
 from reveried.locks import finish_before_cancel
 from reveried.log import logger
-from reveried.sync.late_writes import LateWrites
 from reveried.sync.projections import ProjectionWriter
-from reveried.sync.state import Backoff, Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
+from reveried.sync.state import (
+    Backoff,
+    Baselines,
+    CommitResult,
+    DirtySet,
+    FileIndex,
+    Guard,
+    LateWrites,
+    ScanResult,
+    WriteResult,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,8 +53,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
     from reverie.sync.displaced import OrphanedSave
-    from reverie.sync.inputs import Answer, Baseline
-    from reverie.sync.plan import Plan
+    from reverie.sync.plan import Answer, Baseline, Plan
     from reverie.sync.root import KnownRoot
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync

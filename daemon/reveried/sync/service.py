@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.documents.index import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
-    from reverie.sync.inputs import Answer, Baseline
+    from reverie.sync.plan import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Config
     from reveried.worker import Submit

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from reverie.store import Reader, Writer
-    from reverie.sync.inputs import Baseline, LeftOut
+    from reverie.sync.plan import Baseline, LeftOut
     from reverie.sync.scan import Refusal
     from reveried.sync.folder import Folder
     from reveried.worker import Submit

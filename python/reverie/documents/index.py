@@ -10,9 +10,8 @@ from urllib.parse import unquote
 import orjson
 
 from reverie.documents.escape import ending_of
-from reverie.documents.layout import front_matter_of
+from reverie.documents.layout import folder_of, front_matter_of
 from reverie.documents.parts import numbered
-from reverie.documents.project_paths import folder_of
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind, parse
 from reverie.words import strip_markers

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reverie.documents.layout import type_of_blocks
-from reverie.sync.inputs import Save, Version, sha256
+from reverie.sync.plan import Save, Version, sha256
 from reverie.sync.unseen_lines import Candidate, find_base, have_common_lines, without_unsure_lines
 
 if TYPE_CHECKING:
-    from reverie.sync.inputs import Baseline, PathState, Rules
+    from reverie.sync.plan import Baseline, PathState, Rules
 
 
 @dataclass(frozen=True, slots=True)

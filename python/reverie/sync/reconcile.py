@@ -15,10 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.sync.decide import decide, is_unchanged_in_store, written_again
-from reverie.sync.inputs import Rules, ScanContext, is_own_write, lines_of, sha256
 from reverie.sync.merge_base import is_earlier_version
 from reverie.sync.merge_plan import converge, three_way_merge
-from reverie.sync.plan import Plan, Stop
+from reverie.sync.plan import Plan, Rules, ScanContext, Stop, is_own_write, lines_of, sha256
 from reverie.sync.rename import (
     Rename,
     copy_plan,
@@ -37,7 +36,7 @@ from reverie.sync.unseen_lines import lines_beyond
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from reverie.sync.inputs import PathState
+    from reverie.sync.plan import PathState
     from reverie.sync.redaction import RedactionView
 
 _SAVES_MAX: Final = 200  # in one scan; with more, as at first start, lines that move between them are not followed

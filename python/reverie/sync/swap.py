@@ -32,13 +32,11 @@ from reverie.sync.displaced import (
     READ_FLAGS,
     SWAP_FOLDER,
     DisplacedFile,
-    OrphanedSave,
     SwapName,
     digest_at,
     digest_of,
     open_swap_folder,
     read_all,
-    recover,
 )
 from reverie.sync.scan import Stamp
 
@@ -190,19 +188,6 @@ def _extended_attributes(handle: int) -> list[str]:
             return []
         raise
 
-
-__all__ = [
-    "DisplacedFile",
-    "Mismatch",
-    "OrphanedSave",
-    "Removed",
-    "Written",
-    "current_sha256",
-    "probe",
-    "recover",
-    "remove_file",
-    "write_file",
-]
 
 _CREATE_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXCHANGES_MAX: Final = 1000

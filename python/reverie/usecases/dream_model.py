@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
 from reverie.consolidate import Proposal
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages import ConsolidationPage, Nearby, memory_pages

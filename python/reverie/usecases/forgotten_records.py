@@ -15,7 +15,7 @@ from reverie.consolidate.forgotten import (
     episode_text,
     statement_key,
 )
-from reverie.documents.project_paths import PERSON, memory_project
+from reverie.documents.layout import PERSON, memory_project
 from reverie.models import MemoryType
 from reverie.store import ForgottenRecord, Kind, ProjectsCursor
 from reverie.usecases.authors import is_agent

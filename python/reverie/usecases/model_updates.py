@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.consolidate import Proposal
 from reverie.consolidate.forgotten import Forgotten
 from reverie.consolidate.statements import Relation, parse_statement, relate
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType, Update
 from reverie.words import count_negations

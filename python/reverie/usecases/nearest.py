@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.capacity import similarity_to_merge
 from reverie.consolidate.statements import parse_statement
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.models import MemoryType, Tier
 from reverie.store import Kind, MemoryRecord
 from reverie.usecases import consolidation

@@ -30,7 +30,7 @@ from reverie.store import (
     Write,
 )
 from reverie.store.versions import purge_thread
-from reverie.sync.inputs import Baseline, Save
+from reverie.sync.plan import Baseline, Save
 from reverie.usecases import consolidation, imported, redactions, runs
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten_records import forget

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from reverie.documents.header import written_summary
 from reverie.documents.items import match_ids
-from reverie.documents.layout import DocumentKind, session_of
+from reverie.documents.layout import PERSON, DocumentKind, folder_of, session_of
 from reverie.documents.parse import ids_of_items, items_by_id, parse_document, parse_source, summary_of
-from reverie.documents.project_paths import PERSON, folder_of
 from reverie.documents.summary import shortened
 from reverie.doubts import without_doubt
 from reverie.markdown_blocks import BlockKind
@@ -33,7 +32,7 @@ from reverie.store import (
     RetiredRecord,
 )
 from reverie.store.codec import to_ms
-from reverie.sync.inputs import Baseline
+from reverie.sync.plan import Baseline
 from reverie.usecases.authors import PERSONS, is_agent
 from reverie.usecases.forgotten_records import forget, recall_to_mind
 from reverie.usecases.parts import part_index

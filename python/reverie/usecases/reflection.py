@@ -23,8 +23,8 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from reverie import tokenizer, tools, wire
+from reverie.documents.layout import PERSON
 from reverie.documents.parse import parse_document
-from reverie.documents.project_paths import PERSON
 from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model.pages import Quotable, pages_of
 from reverie.language_model.prompts import REFLECT, prompt

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.consolidate.apply import UPDATES_KEPT
-from reverie.documents.layout import type_of_blocks
-from reverie.documents.project_paths import folder_of, memory_project
+from reverie.documents.layout import folder_of, memory_project, type_of_blocks
 from reverie.language_model import pages
 from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.foreign import foreign_address, one_spelling, without_json_escapes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from reverie.store import BackupEntry, BackupsCursor, DocumentRecord
-from reverie.sync.inputs import Baseline, sha256
+from reverie.sync.plan import Baseline, sha256
 from reverie.usecases.by import By, writes
 from reverie.usecases.sync import baselines
 

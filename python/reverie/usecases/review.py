@@ -14,7 +14,7 @@ from reverie.consolidate.apply import document_of
 from reverie.consolidate.forgotten import Forgotten, ForgottenStatement, Nearness
 from reverie.decode import mapped
 from reverie.documents.items import Update, Wording
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.errors import Conflict, NotFound
 from reverie.models import Candidate, MemoryType
 from reverie.models import Delete as DeleteMemory

@@ -21,8 +21,8 @@ from reverie.documents.items import Add as AddItem
 from reverie.documents.items import ChangedDocument, Wording
 from reverie.documents.items import Delete as DeleteItem
 from reverie.documents.items import Update as UpdateItem
+from reverie.documents.layout import PERSON
 from reverie.documents.parts import is_full, next_part, open_part, room
-from reverie.documents.project_paths import PERSON
 from reverie.errors import ValidationError
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.models import DATE_CHARS, Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
 from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, RootCursor
-from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
-from reverie.sync.plan import Plan, Put
+from reverie.sync.plan import Baseline, PathState, Plan, Put, StoredDocument, Version, is_own_write, sha256
 from reverie.sync.root import KnownRoot
 from reverie.usecases import conflicts
 from reverie.usecases.by import By, writes
