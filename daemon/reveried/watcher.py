@@ -140,7 +140,6 @@ class Watcher:
         descriptor.read_events = lambda: own.leave_out(read_events())
 
     def _note_failure(self, error: OSError) -> None:
-        """Keep and log the first error of watching."""
         if self._failure is None:
             self._failure = error
             logger("reveried.watcher").warning("changes come from periodic scans", why=str(error), hint=self.hint)

@@ -39,7 +39,8 @@ def apply_edit(base: bytes, edit: bytes) -> bytes | None:
 def verified_body(key: bytes, record: bytes) -> bytes | None:
     """Return the JSON text in the record that the store has under `key`, its checksums verified, unpacked.
 
-    None where a checksum does not fit, and where the body is of another form or elsewhere.
+    None where a checksum does not fit, and where the body is of another form or elsewhere: `store.codec.decode_record`
+    and `record_body` find out which.
     """
     return _native.verified_body(key, record, BYTES_MAX)
 

@@ -97,36 +97,17 @@ def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) ->
     return Alignment(tuple(old_ids), tuple(deleted_ids))
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
-    """Add a block: after the block with the id `after`, else last."""
-
-    text: str
-    after: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """A change that replaces the text of a block."""
-
-    id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """A change that deletes a block."""
-
-    id: str
-
-
-Change = Add | Update | Delete
-
-
 def apply_changes(
-    document: bytes, blocks: Iterable[tuple[str, int, int]], changes: Iterable[Change], *, sections: bool | None = None
+    document: bytes,
+    blocks: Iterable[tuple[str, int, int]],
+    changes: Sequence[tuple[str, str, str]],
+    *,
+    sections: bool | None = None,
 ) -> bytes:
     """Return a document with changes applied; `blocks` has the id and the span (as of `parse`) of each block.
+
+    A change is a kind, the id that it refers to, and a text: `update` or `delete` of that block, `add_after` it, or
+    `add_end`, without an id, after the last one.
 
     A text is the markdown of one block; its line endings become those of the document, and a list item takes the marker
     and indentation of the one that it replaces or follows. Unchanged blocks stay byte for byte. Raises
@@ -135,18 +116,5 @@ def apply_changes(
     document, `not_one_block` for a text of no or several blocks, and `breaks_out` for one that would change the blocks
     behind it (an unclosed code fence).
     """
-    _, after, _ = _native.apply_changes(document, list(blocks), [as_row(change) for change in changes], sections)
+    _, after, _ = _native.apply_changes(document, list(blocks), changes, sections)
     return after
-
-
-def as_row(change: Change) -> tuple[str, str, str]:
-    """Return a change in the form of the native core: its kind, the id that it refers to, its text."""
-    match change:
-        case Update(id_, text):
-            return "update", id_, text
-        case Delete(id_):
-            return "delete", id_, ""
-        case Add(text, str(after)):
-            return "add_after", after, text
-        case Add(text):
-            return "add_end", "", text

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from reverie import tokenizer
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.doubts import doubt_note
 from reverie.relevance import names_code, threshold
 from reverie.text_index import Filter, Index, IndexEntry

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from reverie import _native
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import Add, Delete, Update, align, parse
+from reverie.markdown_blocks import align, parse
 from reverie.text_patch import patch
-from support.block_edits import Change, apply, under
+from support.block_edits import Change, add, apply, delete, under, update
 from support.soak import count as campaign
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -44,7 +44,7 @@ def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) 
     data = document.encode()
     old = [(str(number), block.start, block.end) for number, block in enumerate(parse(data))]
     changes: list[Change] = [
-        (Add(text), Add(text, after=str(at)), under("B", text), Update(str(at), text), Delete(str(at)))[kind]
+        (add(text), add(text, after=str(at)), under("B", text), update(str(at), text), delete(str(at)))[kind]
         for at, text, kind in plan
     ]
     ids = {id_ for id_, *_ in old}

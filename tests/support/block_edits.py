@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from reverie import _native
-from reverie.markdown_blocks import Add, Delete, Update, as_row
 
 Edit: TypeAlias = tuple[int, str, str]
 """At a byte, the old text is replaced by the new one."""
 
-Change: TypeAlias = Add | Update | Delete | tuple[str, str, str]
-"""A change, or the row that the native core takes."""
+Change: TypeAlias = tuple[str, str, str]
+"""A change as the native core takes it: its kind, the id of a block, a text."""
 
 
 class Applied(NamedTuple):
@@ -25,8 +24,22 @@ class Applied(NamedTuple):
 
 def apply(document: bytes, blocks: Iterable[tuple[str, int, int]], changes: Iterable[Change]) -> Applied:
     """Return what changes make of a document."""
-    rows = [change if isinstance(change, tuple) else as_row(change) for change in changes]
-    return Applied(*_native.apply_changes(document, list(blocks), rows))
+    return Applied(*_native.apply_changes(document, list(blocks), list(changes)))
+
+
+def add(text: str, after: str | None = None) -> Change:
+    """Return the change that adds a block after another one, else last."""
+    return ("add_end", "", text) if after is None else ("add_after", after, text)
+
+
+def update(id_: str, text: str) -> Change:
+    """Return the change that replaces the text of a block."""
+    return "update", id_, text
+
+
+def delete(id_: str) -> Change:
+    """Return the change that deletes a block."""
+    return "delete", id_, ""
 
 
 def under(heading: str, text: str) -> Change:

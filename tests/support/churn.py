@@ -17,7 +17,7 @@ from typing import Any
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, Writer, seal
-from reverie.store.prune import Rules, prune
+from reverie.store.versions import Rules, prune
 from reveried.http.auth import token_hash
 from support.daemon import Answer, Daemon, request
 from support.http_checks import bearer

@@ -13,7 +13,7 @@ from itertools import count, pairwise, takewhile
 
 from reverie.documents.edit import append_entry
 from reverie.documents.header import refresh_header
-from reverie.sync.inputs import Version
+from reverie.sync.plan import Version
 from support.sync_sides import MINUTE, Sides
 from support.sync_texts import words
 

@@ -15,8 +15,8 @@ import copy
 import random
 from dataclasses import dataclass, field
 
-from reverie.sync.inputs import Rules, is_own_write, lines_of, sha256
 from reverie.sync.merge_plan import without_lines
+from reverie.sync.plan import Rules, is_own_write, lines_of, sha256
 from support.sync_sides import MINUTE, REDACTOR, Sides, changes_nothing
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
 

@@ -8,8 +8,18 @@ from functools import partial
 
 from reverie.markdown_blocks import align
 from reverie.redact import Redactor
-from reverie.sync.inputs import Baseline, PathState, Rules, StoredDocument, Version, sha256
-from reverie.sync.plan import Plan, Remove, SaveNotice, Write
+from reverie.sync.plan import (
+    Baseline,
+    PathState,
+    Plan,
+    Remove,
+    Rules,
+    SaveNotice,
+    StoredDocument,
+    Version,
+    Write,
+    sha256,
+)
 from reverie.sync.reconcile import RecentSaves, reconcile
 from reverie.sync.redaction import RedactionView
 from support.sync_texts import words

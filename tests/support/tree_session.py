@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from reverie import syscalls
+from reverie.sync.displaced import DisplacedFile
 from reverie.sync.root import Root
-from reverie.sync.swap import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
+from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
 from support.spaces import digest, open_root
 
 NOTE, OTHER = "facts/deep/user.md", "notes.txt"

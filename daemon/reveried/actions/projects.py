@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from reverie import wire
 from reverie.documents.index import DocumentEntry
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.git import Checkout, locate
 from reverie.store import ProjectRecord, Reader, ThreadRecord

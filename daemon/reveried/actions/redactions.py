@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
-from reverie.documents.project_paths import folder_of, memory_project
+from reverie.documents.layout import folder_of, memory_project
 from reverie.errors import Conflict, NotFound, ReverieError, StorageFailed
 from reverie.files import write_atomic
 from reverie.importers import find

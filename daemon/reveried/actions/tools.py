@@ -15,8 +15,7 @@ from msgspec import UNSET, UnsetType
 from reverie import tools, wire
 from reverie.decode import mapped
 from reverie.documents.index import newest_first
-from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.project_paths import PERSON, folder_of
+from reverie.documents.layout import PERSON, DocumentKind, folder_of, kind_of, type_of_blocks
 from reverie.documents.prose import entry_with_bullets, prose_note, with_bullets
 from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError

@@ -6,7 +6,7 @@ import asyncio
 
 from reverie import wire
 from reverie.errors import ReverieError
-from reverie.store.prune import Rules
+from reverie.store.versions import Rules
 from reverie.usecases import history, undo
 from reverie.usecases.by import By
 from reveried.actions.compact import compact_if_sparse

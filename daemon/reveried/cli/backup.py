@@ -16,7 +16,7 @@ from reveried.cli.output import counted, say, size, spinner
 if TYPE_CHECKING:
     from reverie.places import Layout
     from reverie.store import Store
-    from reverie.sync.inputs import Baseline
+    from reverie.sync.plan import Baseline
 
 SHOWN_FILES = 5  # of those that a person saved after the backup
 

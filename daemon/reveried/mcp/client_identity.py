@@ -17,7 +17,7 @@ import msgspec
 
 from reverie import wire
 from reverie.decode import from_json
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.api.documents import Documents
 from reverie.decode import mapped
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.errors import Conflict, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.paths import is_reserved

@@ -16,7 +16,7 @@ from reveried.http.route import reads, serves
 
 if TYPE_CHECKING:
     from reverie.store import Reader
-    from reverie.sync.inputs import Answer
+    from reverie.sync.plan import Answer
     from reveried.http.types import Call
 
 

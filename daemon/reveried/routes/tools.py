@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tools, wire
 from reverie.api.tools import Tools
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.errors import NotFound, ReverieError, TooLarge, ValidationError
 from reverie.tools import memory
 from reverie.tools.memory import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View

@@ -18,8 +18,7 @@ from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.redact import Taken
 from reverie.sync.displaced import recover
-from reverie.sync.inputs import PathState, Rules, sha256
-from reverie.sync.plan import Remove, Write
+from reverie.sync.plan import PathState, Remove, Rules, Write, sha256
 from reverie.sync.reconcile import RecentSaves, is_saved, lines_pasted, reconcile
 from reverie.sync.redaction import RedactionView, has_marker
 from reverie.sync.rename import is_missing, is_saved_over
@@ -33,9 +32,18 @@ from reverie.usecases.redactions import Found, noted
 from reverie.usecases.review import hold_saves, sessions_of
 from reveried.locks import finish_before_cancel
 from reveried.log import logger
-from reveried.sync.late_writes import LateWrites
 from reveried.sync.projections import ProjectionWriter
-from reveried.sync.state import Backoff, Baselines, CommitResult, DirtySet, FileIndex, Guard, ScanResult, WriteResult
+from reveried.sync.state import (
+    Backoff,
+    Baselines,
+    CommitResult,
+    DirtySet,
+    FileIndex,
+    Guard,
+    LateWrites,
+    ScanResult,
+    WriteResult,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,8 +53,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
     from reverie.sync.displaced import OrphanedSave
-    from reverie.sync.inputs import Answer, Baseline
-    from reverie.sync.plan import Plan
+    from reverie.sync.plan import Answer, Baseline, Plan
     from reverie.sync.root import KnownRoot
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
@@ -215,12 +222,10 @@ class Folder:
             return result
 
     def _shown_operation(self, path: str) -> int | None:
-        """Return the operation whose text the disk last showed at `path`, or None."""
         baseline = None if self._baselines is None else self._baselines.by_path.get(path)
         return None if baseline is None else baseline.operation
 
     def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
-        """Return the stamps of the files at `paths`, or of all files."""
         baselines = self.baselines.by_path
         if paths is not None:
             return self.index.scan_paths(root, paths, baselines)
@@ -313,7 +318,6 @@ class Folder:
         return sorted(path for path in sources if path not in there and self.index.covering(path) is None)
 
     def _rules(self, answer: Answer | None) -> Rules:
-        """Return the limits of sync from the configuration, with a person's decision."""
         config = self._config
         quiet_ms = int(config.delete_quiet_seconds * 1000)
         return Rules(delete_quiet_ms=quiet_ms, mass_fraction=config.mass_fraction, answer=answer)
@@ -525,7 +529,6 @@ class Folder:
                 orphan.discard()
 
     def _read_known_root(self) -> KnownRoot | None:
-        """Return the folder that the store knows as the space's."""
         with self._store.reader(self.space) as reader:
             self._recorded_root = sync.known_root(reader)
         return self._recorded_root
@@ -663,7 +666,6 @@ class Folder:
         return content.data.decode() if isinstance(content, FileContent) else None
 
     def _taken(self, paths: Iterable[str]) -> list[Found]:
-        """Return what of the files that are at these paths now is redacted in the store."""
         return [
             Found(Taken(item.rule, item.kind, item.shape, item.hash), ("document", path, 0))
             for path in paths
@@ -687,7 +689,6 @@ class Folder:
             self._root = None
 
     def _id(self, kind: str) -> str:
-        """Return a new id."""
         return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
 
     def _stamp(self) -> str:

@@ -226,7 +226,6 @@ class SyncLoop:
         return max(0.0, min(seconds))
 
     def _rescan_period(self) -> float:
-        """Return the seconds between two full scans."""
         return self._config.rescan_seconds if self._is_watched else UNWATCHED_S
 
     async def _turn(self) -> None:
@@ -239,7 +238,6 @@ class SyncLoop:
             await self._back_off()
 
     async def _wait_and_scan(self) -> None:
-        """Wait for something to do, and scan."""
         await self._wait()
         await self._scan()
 
@@ -318,11 +316,9 @@ class SyncLoop:
             self._upkeep.schedule_check(self._loop.time())
 
     def _exists(self) -> bool:
-        """Return True if the folder exists."""
         return self._service.root_of(self._space).is_dir()
 
     def _can_watch(self) -> bool:
-        """Return True if the folder exists and is not watched yet."""
         return self._watcher is None and self._exists()
 
     async def _watch(self) -> None:

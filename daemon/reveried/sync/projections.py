@@ -205,7 +205,6 @@ class ProjectionWriter:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return inode, size and times of a file, or None if there is none."""
     try:
         status = path.lstat()
     except OSError:
@@ -224,14 +223,12 @@ def _conflict_copies(folder: Path, paths: Iterable[str]) -> list[tuple[str, str]
 
 
 def _archives_in(folder: Path) -> set[str]:
-    """Return the paths of the archives in a folder."""
     if not folder.is_dir():
         return set()
     return {f"archives/{entry.name}" for entry in folder.iterdir()}
 
 
 def _sha256(content: FileContent | Refusal | None) -> str | None:
-    """Return the SHA-256 of a file's content, or None if it has none."""
     return content.sha256 if isinstance(content, FileContent) else None
 
 

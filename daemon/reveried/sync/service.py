@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.documents.index import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
-    from reverie.sync.inputs import Answer, Baseline
+    from reverie.sync.plan import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Config
     from reveried.worker import Submit
@@ -89,7 +89,6 @@ class SyncService:
             self.folder(space)
 
     def _start_loop(self, space: str) -> None:
-        """Start the sync loop of one space."""
         loop = SyncLoop(self, space, self._config.sync, now_ms=self._now_ms)
         self._loops[space] = loop, asyncio.create_task(loop.run())
 

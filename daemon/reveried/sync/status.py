@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from reverie.store import Reader, Writer
-    from reverie.sync.inputs import Baseline, LeftOut
+    from reverie.sync.plan import Baseline, LeftOut
     from reverie.sync.scan import Refusal
     from reveried.sync.folder import Folder
     from reveried.worker import Submit
@@ -213,6 +213,5 @@ def _removed(reader: Reader, path: str, left_out: LeftOut) -> list[str]:
 
 
 def _texts(reader: Reader, path: str) -> Iterator[tuple[int, str]]:
-    """Yield the operations and texts of a document, newest first."""
     for version in reader.record_versions(DocumentRecord, (path,)):
         yield version.operation, "" if version.value is None else version.value.content

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from reverie.consolidate.apply import happened_on
 from reverie.consolidate.statements import Relation, Statement, overlap, parse_statement, relate
 from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.models import Add, Candidate, Change, Memory, MemoryType, Skip
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from msgspec.structs import replace
 
 from reverie.decode import mapped
-from reverie.documents.project_paths import in_project
+from reverie.documents.layout import in_project
 from reverie.doubts import KEY
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from reverie import canonical_json, tokenizer
 from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.consolidate.working_set import NOW, Item, WorkingSet, scope_of
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Change, Delete, Memory, MemoryType, Update
 from reverie.words import analyze, strip_markers

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.statements import Statement, parse_statement
-from reverie.documents.project_paths import PERSON, memory_project
+from reverie.documents.layout import PERSON, memory_project
 from reverie.models import Memory, MemoryType
 
 if TYPE_CHECKING:

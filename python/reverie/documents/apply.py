@@ -73,7 +73,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     """Apply each addition, edit and deletion alone; None if a new text would merge with the blocks around it."""
     source, items = state.source, state.source.document.items
     texts = _new_texts(source.document.kind, changes, day)
-    edits: list[markdown_blocks.Change] = []
+    edits: list[tuple[str, str, str]] = []
     added: dict[int | None, list[str]] = {}
     places: dict[str, int | None] = {}
     spans = _spans(state, {change.id for change in changes if not isinstance(change, Add)})  # that the edits name
@@ -92,11 +92,11 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                     name = state.ids[number] if is_item else f"\0{at}"  # the edit must be able to name it
                     spans[name] = block.start, block.end
                 added.setdefault(at, []).append(identity)
-                edits.append(markdown_blocks.Add(texts[identity], after=name))
+                edits.append(("add_end" if name is None else "add_after", name or "", texts[identity]))
             case Update(identity):
-                edits.append(markdown_blocks.Update(identity, texts[identity]))
+                edits.append(("update", identity, texts[identity]))
             case Delete(identity):
-                edits.append(markdown_blocks.Delete(identity))
+                edits.append(("delete", identity, ""))
     blocks = [(name, start, end) for name, (start, end) in spans.items()]
     is_episodes = source.document.kind is DocumentKind.EPISODES
     try:
@@ -110,7 +110,6 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
 
 
 def _spans(state: EditState, names: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Return the start and end byte of each of these items, by id."""
     if not names:
         return {}
     items = zip(state.ids, state.source.document.items, strict=True)
@@ -165,7 +164,6 @@ def _block_before_new(source: ParsedSource, day: str) -> int | None:
 
 
 def _block_at(blocks: Sequence[Block], start: int) -> int:
-    """Return the index of the block that begins at a byte."""
     return bisect_left(blocks, start, key=_START)
 
 
@@ -239,7 +237,6 @@ def _first_valid(
 
 
 def _same_words(item: Item, other: Item) -> bool:
-    """Return True if two items have the same words, wherever they are."""
     return (item.content, item.tags, item.title) == (other.content, other.tags, other.title)
 
 

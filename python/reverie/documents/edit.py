@@ -141,7 +141,6 @@ def with_blocks_of(path: str, text: str, other: str) -> str | None:
 
 
 def _words_of(source: ParsedSource, block: Block) -> str:
-    """Return the text of a block without empty lines around it."""
     return source.data[block.start : block.end].decode().strip("\ufeff\r\n").rstrip()
 
 
@@ -222,7 +221,6 @@ def _refuse_wordless(kind: DocumentKind, items: Iterable[tuple[str, Wording]]) -
 
 
 def _no_memories(path: str) -> ValidationError:
-    """Return the error for a document that can have no memories."""
     return ValidationError(
         f"{path} holds no memories",
         hint="choose a path like facts/project.md or episodes/2026-11.md",

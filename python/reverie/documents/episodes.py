@@ -110,7 +110,6 @@ def _title(words: Wording) -> str:
 
 
 def _heading_line(title: str, words: Wording) -> str:
-    """Return the heading of an episode with its tags."""
     tags = dict.fromkeys(word for word in map(tag, words.tags) if word)
     return " ".join(("##", escaped_heading(title), *(f"#{word}" for word in tags))) + "\n"
 

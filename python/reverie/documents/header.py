@@ -125,7 +125,6 @@ def _day_edit(blocks: Sequence[Block], data: bytes, day: str) -> list[tuple[int,
 
 
 def _with_edits(data: bytes, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Return the text after edits of disjoint byte ranges."""
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()

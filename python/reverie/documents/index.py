@@ -10,9 +10,8 @@ from urllib.parse import unquote
 import orjson
 
 from reverie.documents.escape import ending_of
-from reverie.documents.layout import front_matter_of
+from reverie.documents.layout import folder_of, front_matter_of
 from reverie.documents.parts import numbered
-from reverie.documents.project_paths import folder_of
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind, parse
 from reverie.words import strip_markers
@@ -211,7 +210,6 @@ def _in_order(rows: list[_Row], wanted: Sequence[tuple[str, str]]) -> list[_Row]
 
 
 def _mark(line: str) -> str:
-    """Return the list mark of one of our lines, with the spaces beside it."""
     match = _LINK.match(line) or _MORE.match(line)
     assert match is not None
     return match["mark"]
@@ -247,7 +245,6 @@ def _add_at_top_separated(rows: list[_Row], new: _Row, ending: str) -> None:
 
 
 def _listed_paths(rows: Sequence[_Row]) -> set[str]:
-    """Return the paths that our lines list."""
     return {row.path for row in rows if row.ours and row.path is not None}
 
 
@@ -284,7 +281,6 @@ def _path(line: str) -> str | None:
 
 
 def _fits(text: str) -> bool:
-    """Return True if a text is within the limits of lines and bytes."""
     return len(_LINE.findall(text)) <= LINES_MAX and len(text.encode("utf-8", "replace")) <= BYTES_MAX
 
 

@@ -1,4 +1,4 @@
-"""The kind of a document, by its path and front matter, and the memory type of its items.
+"""The kind of a document, by its path and front matter, its project, and the memory type of its items.
 
 Of front matter the part of YAML is parsed that memory files use: scalars, one level of nesting, and lists of tags. What
 is not understood is left out, and stays in the file byte for byte.
@@ -10,13 +10,17 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from reverie.documents.parts import numbered
+from reverie.git import slug
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind, parse
 from reverie.models import MemoryType
 from reverie.paths import SEGMENT_BYTES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class DocumentKind(StrEnum):
@@ -215,3 +219,62 @@ def _scalar(text: str) -> str:
     if quote in {'"', "'"} and (close := text.find(quote, 1)) > 0:
         return text[1:close].strip()
     return _COMMENT.sub("", text).strip()
+
+
+PERSON: Final = ""
+"""The project of a memory that is of no project but of the person: it is recalled everywhere."""
+
+_EPISODES: Final = lazy_regex(r"episodes/(?P<project>.+)-\d{4}-\d{2}(?:-\d+)?\.md")
+
+
+class _OfProject(Protocol):
+    """The fields of a memory that its project is computed from."""
+
+    @property
+    def project(self) -> str | None: ...
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
+
+
+def memory_project(memory: _OfProject) -> str:
+    """Return the name of the project that a memory belongs to, `PERSON` for none.
+
+    Older releases recorded it with the provenance alone, as the folder's name: `My App` counts as `my-app`.
+    """
+    if memory.project is not None:
+        return memory.project
+    recorded = memory.provenance.get("project")
+    return slug(recorded) if isinstance(recorded, str) else PERSON
+
+
+def folder_of(path: str) -> str | None:
+    """Return the project's name in a document's path, by the path's form alone; None for a path without one.
+
+    Examples: `facts/harbour/mistakes.md` and `episodes/harbour-2026-11.md` are of `harbour`, if that is a project;
+    `facts/user.md` and `episodes/2026-11.md` are of nobody.
+    """
+    if path.startswith("facts/"):
+        return path.split("/")[1] if path.count("/") > 1 else None
+    match = _EPISODES.fullmatch(path)
+    return None if match is None else match["project"]
+
+
+def in_project(path: str, project: str) -> str:
+    """Return a project's own path of the document `path`; for the person the path itself.
+
+    Examples: of `facts/mistakes.md` and `episodes/2026-11.md` it is `facts/harbour/mistakes.md` and
+    `episodes/harbour-2026-11.md`.
+    """
+    if project == PERSON:
+        return path
+    folder, name = path.split("/", 1)
+    return f"{folder}/{project}/{name}" if folder == "facts" else f"{folder}/{project}-{name}"
+
+
+def moved_to_project(path: str, own: str, project: str) -> str:
+    """Return the path of the project `project` for a document that the project `own` has at `path`.
+
+    Example: `facts/harbour/mistakes.md` of `harbour` is `facts/pier/mistakes.md` of `pier`.
+    """
+    folder, rest = path.split("/", 1)
+    return f"{folder}/{project}{rest.removeprefix(own)}"

@@ -112,7 +112,6 @@ _Span = TypeVar("_Span", Block, Item)
 
 
 def _shifted(span: _Span, shift: int) -> _Span:
-    """Return a block or item whose byte offsets are moved by `shift`."""
     return span._replace(start=span.start + shift, end=span.end + shift) if shift else span
 
 
@@ -229,7 +228,6 @@ def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType, *, che
 
 @text_cache(bytes_max=_CONTENTS_BYTES, entry_bytes=150, char_bytes=2)
 def _content(text: str) -> str:
-    """Return the words of a bullet, without the backslashes that escape markdown."""
     return unescaped(text).strip()
 
 
@@ -272,7 +270,6 @@ def _whole_file_item(data: bytes, front_matter: FrontMatter) -> Item:
 
 
 def _stripped_lines(text: str) -> list[str]:
-    """Return the lines of a text without their endings and the white space before those."""
     return [line.rstrip() for line in _ENDING.split(text)]
 
 

@@ -36,7 +36,6 @@ def numbered(path: str) -> tuple[str, int]:
 
 
 def _part(first: str, number: int) -> str:
-    """Return the path of part `number` of the document `first`: `facts/project-2.md` for 2."""
     return first if number == 1 else f"{first.removesuffix('.md')}-{number}.md"
 
 

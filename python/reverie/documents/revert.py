@@ -95,7 +95,6 @@ def _inverse_changes(old: Mapping[str, Item], new: Mapping[str, Item], now: Mapp
 
 
 def _words(item: Item | None) -> Wording | None:
-    """Return the words of an item as a Wording, None for None."""
     return None if item is None else Wording(item.content, item.tags, item.title, item.fields)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, NoRetur
 
 import msgspec
 
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.extraction import CONTENT_CHARS_MAX, UNSAFE, clean_tags

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import tokenizer
-from reverie.documents.project_paths import PERSON, memory_project
+from reverie.documents.layout import PERSON, memory_project
 from reverie.models import Tier
 from reverie.text_index import Filter, Index
 

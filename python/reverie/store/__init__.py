@@ -1,177 +1,34 @@
 """The store: spaces in LMDB, checksummed typed records, a log of operations, group commit."""
 
-from __future__ import annotations
-
-from reverie.store.cache import RecordCache
-from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
-from reverie.store.commit import Done, Failed, Write
-from reverie.store.guard import StoreLock, needs_check, truncated_at
-from reverie.store.kinds import RULES, SYSTEM_SPACE, Key, Kind
-from reverie.store.memory_records import (
-    AccessCursor,
-    AccessRecord,
-    ArchiveEntryRecord,
-    ArchiveRecord,
-    ArchivesCursor,
-    BaselineRecord,
-    CandidateRecord,
-    ConflictRecord,
-    DocumentRecord,
-    DreamRecord,
-    ForgottenRecord,
-    ListedCursor,
-    MemoriesCursor,
-    MemoryRecord,
-    PendingChange,
-    RegionRecord,
-    RetiredRecord,
-)
-from reverie.store.reader import Reader, Version
-from reverie.store.records import (
-    ChangeRecord,
-    EventRecord,
-    FailureRecord,
-    IdempotencyRecord,
-    OperationRecord,
-    StoredRecord,
-    open_sealed_as,
-    seal_record,
-)
-from reverie.store.space_records import (
-    BackupEntry,
-    BackupsCursor,
-    CompactionCursor,
-    FingerprintRecord,
-    FingerprintsCursor,
-    IdentityRecord,
-    LedgerRecord,
-    MovedThreadsCursor,
-    PendingPurge,
-    PrivacyCursor,
-    ProjectRecord,
-    ProjectsCursor,
-    PurgesCursor,
-    RedactedPlace,
-    RedactionRecord,
-    RedactionsCursor,
-    RootCursor,
-    ScheduleRecord,
-    SessionRecord,
-    SessionsCursor,
-    SpaceRecord,
-    SpendRecord,
-    TokenRecord,
-    VersionsCursor,
-)
-from reverie.store.store import Store
-from reverie.store.thread_records import (
-    BriefRecord,
-    ClearedRecord,
-    DigestRecord,
-    DistillationRecord,
-    DroppedLineRecord,
-    EntryRecord,
-    FactorRecord,
-    ImportRecord,
-    LearntRecord,
-    NoteRecord,
-    OutlineRecord,
-    PassageRecord,
-    RunFileRecord,
-    RunRecord,
-    ThreadRecord,
-    UsageRecord,
-    WorkingStateRecord,
-)
-from reverie.store.transactions import Snapshot
-from reverie.store.writer import Writer
-
-__all__ = [
-    "RULES",
-    "SYSTEM_SPACE",
-    "AccessCursor",
-    "AccessRecord",
-    "ArchiveEntryRecord",
-    "ArchiveRecord",
-    "ArchivesCursor",
-    "BackupEntry",
-    "BackupsCursor",
-    "BaselineRecord",
-    "BriefRecord",
-    "CandidateRecord",
-    "ChangeRecord",
-    "ClearedRecord",
-    "CompactionCursor",
-    "ConflictRecord",
-    "DigestRecord",
-    "DistillationRecord",
-    "DocumentRecord",
-    "Done",
-    "DreamRecord",
-    "DroppedLineRecord",
-    "EntryRecord",
-    "EventRecord",
-    "FactorRecord",
-    "Failed",
-    "FailureRecord",
-    "FingerprintRecord",
-    "FingerprintsCursor",
-    "ForgottenRecord",
-    "IdempotencyRecord",
-    "IdentityRecord",
-    "ImportRecord",
-    "Key",
-    "Kind",
-    "LearntRecord",
-    "LedgerRecord",
-    "ListedCursor",
-    "MemoriesCursor",
-    "MemoryRecord",
-    "MovedThreadsCursor",
-    "NoteRecord",
-    "OperationRecord",
-    "OutlineRecord",
-    "PassageRecord",
-    "PendingChange",
-    "PendingPurge",
-    "PrivacyCursor",
-    "ProjectRecord",
-    "ProjectsCursor",
-    "PurgesCursor",
-    "Reader",
-    "RecordCache",
-    "RedactedPlace",
-    "RedactionRecord",
-    "RedactionsCursor",
-    "Redactor",
-    "RegionRecord",
-    "RetiredRecord",
-    "RootCursor",
-    "RunFileRecord",
-    "RunRecord",
-    "ScheduleRecord",
-    "Sealed",
-    "SessionRecord",
-    "SessionsCursor",
-    "Snapshot",
-    "SpaceRecord",
-    "SpendRecord",
-    "Store",
-    "StoreLock",
-    "StoredRecord",
-    "ThreadRecord",
-    "TokenRecord",
-    "UsageRecord",
-    "Version",
-    "VersionsCursor",
-    "WorkingStateRecord",
-    "Write",
-    "Writer",
-    "needs_check",
-    "open_sealed",
-    "open_sealed_as",
-    "seal",
-    "seal_record",
-    "to_ms",
-    "truncated_at",
-]
+from reverie.store.cache import RecordCache as RecordCache
+from reverie.store.codec import Redactor as Redactor
+from reverie.store.codec import Sealed as Sealed
+from reverie.store.codec import open_sealed as open_sealed
+from reverie.store.codec import seal as seal
+from reverie.store.codec import to_ms as to_ms
+from reverie.store.commit import Done as Done
+from reverie.store.commit import Failed as Failed
+from reverie.store.commit import Write as Write
+from reverie.store.guard import StoreLock as StoreLock
+from reverie.store.guard import needs_check as needs_check
+from reverie.store.guard import truncated_at as truncated_at
+from reverie.store.kinds import RULES as RULES
+from reverie.store.kinds import SYSTEM_SPACE as SYSTEM_SPACE
+from reverie.store.kinds import Key as Key
+from reverie.store.kinds import Kind as Kind
+from reverie.store.memory_records import *
+from reverie.store.reader import Reader as Reader
+from reverie.store.reader import Version as Version
+from reverie.store.records import ChangeRecord as ChangeRecord
+from reverie.store.records import EventRecord as EventRecord
+from reverie.store.records import FailureRecord as FailureRecord
+from reverie.store.records import IdempotencyRecord as IdempotencyRecord
+from reverie.store.records import OperationRecord as OperationRecord
+from reverie.store.records import StoredRecord as StoredRecord
+from reverie.store.records import open_sealed_as as open_sealed_as
+from reverie.store.records import seal_record as seal_record
+from reverie.store.space_records import *
+from reverie.store.store import Store as Store
+from reverie.store.thread_records import *
+from reverie.store.transactions import Snapshot as Snapshot
+from reverie.store.writer import Writer as Writer

@@ -14,19 +14,22 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import lmdb
 import orjson
 
+from reverie.compression import verified_body
 from reverie.errors import Damaged
-from reverie.store.codec import HASH_BYTES, decode_record, fast_body, record_json
+from reverie.store.codec import HASH_BYTES, decode_record, record_json
 from reverie.store.env import translated_error, translated_errors
 from reverie.store.keys import key_text, kind_prefix, prefix_end, record_name, space_prefix, split_key
 from reverie.store.kinds import RULES, SYSTEM_SPACE, Kind, rule_by_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from reverie.store.transactions import ReadTransaction
 
 PARTS_MAX = 4096  # collections of single threads that are known to be whole: half a megabyte
 _KIND_BYTES = 2  # of a collection's prefix behind the space: its kind and, of versions, the kind that they are of
@@ -130,26 +133,9 @@ def stored_checksum(txn: lmdb.Transaction[bytes], key: bytes) -> CollectionCheck
         raise translated_error(error, f"reading {record_name(key)}") from error
     if record is None:
         return None
-    body = fast_body(key, record)
+    body = verified_body(key, record)
     value = record_json(key, decode_record(key, record)) if body is None else orjson.loads(body)
     return CollectionChecksum.from_json(value)
-
-
-class ChecksumView(Protocol):
-    """A transaction to verify in, and the collection checksums that are valid in it."""
-
-    @property
-    def txn(self) -> lmdb.Transaction[bytes]:
-        """The LMDB transaction."""
-        ...
-
-    def checksum(self, prefix: bytes) -> CollectionChecksum | None:
-        """Return the checksum of the collection whose keys begin with `prefix`, or None where it never had one."""
-        ...
-
-    def collections(self, prefix: bytes) -> list[bytes]:
-        """Return the key prefixes, of those beginning with `prefix`, of the collections that have a checksum."""
-        ...
 
 
 class VerifiedCollections:
@@ -168,17 +154,17 @@ class VerifiedCollections:
         self._parts_lock = threading.Lock()
         self._damaged: dict[bytes, str] = {}
 
-    def require(self, view: ChecksumView, space: bytes, prefix: bytes) -> None:
+    def require(self, view: ReadTransaction, prefix: bytes) -> None:
         """Verify the collection with this prefix. Raises Damaged naming it where records are missing from it."""
         if prefix in self._whole or prefix in self._parts:
             return
         self._raise_if_damaged(prefix)
         # A checksum that is missing, or was put there by damage, would make an incomplete collection look complete. So
         # the level above goes first: only then is "no checksum" known to mean "no records".
-        self.require_space(view, space)
+        self.require_space(view)
         expected = view.checksum(prefix) or CollectionChecksum()
         self._compare(prefix, expected, view.txn)
-        if len(prefix) <= len(space) + _KIND_BYTES:
+        if len(prefix) <= len(view.space) + _KIND_BYTES:
             self._whole.add(prefix)
         elif expected.count:
             self._keep_part(prefix)
@@ -195,32 +181,32 @@ class VerifiedCollections:
             if len(self._parts) > PARTS_MAX:
                 del self._parts[next(iter(self._parts))]
 
-    def require_kind(self, view: ChecksumView, space: bytes, kind: Kind) -> None:
+    def require_kind(self, view: ReadTransaction, kind: Kind) -> None:
         """Verify every collection of a kind, and that no record of it is outside of them. Raises Damaged."""
-        prefix = kind_prefix(space, kind)
+        prefix = kind_prefix(view.space, kind)
         if prefix in self._whole:
             return
         self._raise_if_damaged(prefix)
-        self.require_space(view, space)
+        self.require_space(view)
         total = CollectionChecksum()
         for part in view.collections(prefix):
-            self.require(view, space, part)
+            self.require(view, part)
             checksum = view.checksum(part) or CollectionChecksum()
             total.count += checksum.count
             total.digest ^= checksum.digest
         self._compare(prefix, total, view.txn)
         self._whole.add(prefix)
 
-    def require_space(self, view: ChecksumView, space: bytes) -> None:
+    def require_space(self, view: ReadTransaction) -> None:
         """Compare the collection checksums of a space with its root. Raises Damaged.
 
         A space without a root must be one that was never written to, which the header shows.
         """
-        prefix = kind_prefix(space, Kind.CHECKSUM)
+        prefix = kind_prefix(view.space, Kind.CHECKSUM)
         if prefix in self._whole:
             return
         self._raise_if_damaged(prefix)
-        root = stored_checksum(view.txn, root_key(space))
+        root = stored_checksum(view.txn, root_key(view.space))
         if root is None:
             self._require_roots(view.txn)
         self._compare(prefix, root or CollectionChecksum(), view.txn)

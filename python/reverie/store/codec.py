@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
-from reverie.compression import apply_edit, edit, pack, unpack, verified_bodies, verified_body
+from reverie.compression import apply_edit, edit, pack, unpack
 from reverie.errors import Damaged, ValidationError
 from reverie.store.keys import record_name
 
@@ -305,20 +305,6 @@ def _verify_named(key: bytes, data: bytes) -> None:
 def _damaged(key: bytes, error: Damaged) -> Damaged:
     """Return an error about sealed bytes with the name of their record."""
     return Damaged(f"{record_name(key)} is damaged: {error.message}", hint=error.hint, record=record_name(key))
-
-
-def fast_body(key: bytes, record: bytes) -> bytes | None:
-    """Return the verified JSON text of the record under `key`; None if it is damaged, in a blob, or of unknown form.
-
-    The fast path of every read, without the objects that the general way makes. On None, `decode_record` and
-    `record_body` find out why: a checksum that does not fit, a body in a blob, or an unknown form.
-    """
-    return verified_body(key, record)
-
-
-def fast_bodies(records: list[tuple[bytes, bytes]]) -> list[bytes | None]:
-    """Return for each key and record, in order, the verified JSON text, or None as `fast_body` does."""
-    return verified_bodies(records)
 
 
 def fast_sealed(key: bytes, record: bytes) -> bytes | None:

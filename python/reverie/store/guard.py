@@ -223,7 +223,6 @@ def _meta_pages(data: Path) -> tuple[int, list[bytes]]:
 
 
 def _is_meta(page: bytes) -> bool:
-    """Return True if these are the first bytes of an LMDB meta page."""
     return len(page) == _META_BYTES and _META_MAGIC.unpack_from(page, _META_MAGIC_AT) == _LMDB_MAGIC
 
 

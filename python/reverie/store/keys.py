@@ -102,7 +102,6 @@ def _exactly(data: bytes, start: int, size: int) -> bytes:
 
 
 def _unreadable(data: bytes) -> Damaged:
-    """Return the error for a key that does not follow the encoding."""
     return Damaged(f"the store has a key that cannot be read: {data.hex()}", hint="run `reverie check`")
 
 

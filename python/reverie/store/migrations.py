@@ -162,7 +162,6 @@ def _require_not_rolled_back(header: Header, checksum: str, guard: RollbackGuard
 
 
 def _rolled_back(commits: int, guard: RollbackGuard) -> Damaged:
-    """Return the error for a store that is behind its rollback guard."""
     return Damaged(
         f"the store has gone back to commit {commits}; commit {guard.commits} was acknowledged",
         hint="`reverie restore` from a backup; or remove the file `anchor` beside it to go on with what is there",

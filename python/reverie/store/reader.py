@@ -63,21 +63,21 @@ class Reader:
 
     def get(self, kind: Kind, key: Key) -> dict[str, Any] | None:
         """Return the value under `key`, or None where nothing is there."""
+        raw, data = self._data(kind, key)
+        return None if data is None else self.transaction.value(raw, data)
+
+    def load(self, record_type: type[R], key: Key) -> R | None:
+        """Return the typed record under `key`, or None where nothing is there."""
+        raw, data = self._data(record_type.KIND, key)
+        return None if data is None else self.transaction.load(record_type, raw, data)
+
+    def _data(self, kind: Kind, key: Key) -> tuple[bytes, bytes | None]:
+        """Return the whole key of a record and its bytes, not verified; None as bytes where there is no record."""
         raw = record_key(self.transaction.space, kind, key)
         data = self.transaction.data(raw)
         if data is None:
             self._absent(kind, key)
-            return None
-        return self.transaction.value(raw, data)
-
-    def load(self, record_type: type[R], key: Key) -> R | None:
-        """Return the typed record under `key`, or None where nothing is there."""
-        raw = record_key(self.transaction.space, record_type.KIND, key)
-        data = self.transaction.data(raw)
-        if data is None:
-            self._absent(record_type.KIND, key)
-            return None
-        return self.transaction.load(record_type, raw, data)
+        return raw, data
 
     def get_many(self, kind: Kind, keys: Sequence[Key]) -> list[dict[str, Any] | None]:
         """Return the values under `keys`, in order, None where nothing is there: sooner than by one `get` for each."""
@@ -99,22 +99,13 @@ class Reader:
 
     def version(self, kind: Kind, key: Key) -> int | None:
         """Return the operation that wrote the current record under `key`, or None where nothing is there."""
-        record = self.transaction.find(record_key(self.transaction.space, kind, key))
-        if record is None:
-            self._absent(kind, key)
-            return None
-        return record.operation
+        raw, data = self._data(kind, key)
+        return None if data is None else decode_record(raw, data).operation
 
     def record_checksum(self, kind: Kind, key: Key) -> str | None:
-        """Return the checksum in hex of the record under `key` (key, operation, time and content), None without one.
-
-        None where nothing is there.
-        """
-        record = self.transaction.find(record_key(self.transaction.space, kind, key))
-        if record is None:
-            self._absent(kind, key)
-            return None
-        return record.checksum.hex()
+        """Return the checksum in hex of the record under `key` (key, operation, time and content), None without one."""
+        raw, data = self._data(kind, key)
+        return None if data is None else decode_record(raw, data).checksum.hex()
 
     def exists(self, kind: Kind, key: Key) -> bool:
         """Return True if a record is under `key`; its content is not read."""
@@ -178,10 +169,6 @@ class Reader:
             sealed = fast_sealed(raw, data)
             yield seq, self.transaction.sealed_bytes(raw, decode_record(raw, data)) if sealed is None else sealed
 
-    def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
-        """Return the greatest key under `prefix` with its value, or None."""
-        return next(self.scan(kind, prefix, reverse=True), None)
-
     def last_record(self, record_type: type[R], prefix: Key = ()) -> tuple[Key, R] | None:
         """Return the greatest key under `prefix` with its typed record, or None."""
         return next(self.records(record_type, prefix, reverse=True), None)
@@ -217,7 +204,7 @@ class Reader:
         """
         space = self.transaction.space
         prefix = versions_prefix(space, kind_prefix(space, kind))
-        self._verified.require(self.transaction, space, prefix[: len(space) + 2])
+        self._verified.require(self.transaction, prefix[: len(space) + 2])
         before: bytes | None = None
         for raw, data in self._records(prefix, None, reverse=False):
             rest = raw[len(space) + 2 :]
@@ -242,12 +229,9 @@ class Reader:
 
     def _past(self, kind: Kind, key: Key) -> Iterator[tuple[bytes, RawRecord]]:
         """Yield the current record and its superseded versions, newest first, each with its whole key."""
-        raw = record_key(self.transaction.space, kind, key)
-        current = self.transaction.find(raw)
-        if current is None:
-            self._absent(kind, key)
-        else:
-            yield raw, current
+        raw, data = self._data(kind, key)
+        if data is not None:
+            yield raw, decode_record(raw, data)
         yield from self._versions(kind, raw, reverse=True)
 
     def record_history(self, record_type: type[R], key: Key) -> list[Version[R]]:
@@ -293,7 +277,7 @@ class Reader:
             raise ValidationError(f"versions of a {kind} are not kept", hint="see store/FORMAT.md")
         prefix = versions_prefix(self.transaction.space, raw)
         collection = prefix[: len(self.transaction.space) + 2]  # the versions of all records of the kind
-        self._verified.require(self.transaction, self.transaction.space, collection)
+        self._verified.require(self.transaction, collection)
         return ((key, decode_record(key, data)) for key, data in self._records(prefix, None, reverse=reverse))
 
     def _checksum(self, kind: Kind, prefix: Key) -> CollectionChecksum:
@@ -302,7 +286,7 @@ class Reader:
             raise ValidationError(f"{prefix!r} does not name a collection of {kind}", hint="see store/FORMAT.md")
         checksum = self.transaction.checksum(kind_prefix(self.transaction.space, kind) + encode_key(prefix))
         if checksum is None:
-            self._verified.require_space(self.transaction, self.transaction.space)
+            self._verified.require_space(self.transaction)
         return checksum or CollectionChecksum()
 
     def _absent(self, kind: Kind, key: Key) -> None:
@@ -319,7 +303,7 @@ class Reader:
         scope = kind_prefix(self.transaction.space, kind) + encode_key(
             key[: rule.scope], hashed=rule.hashed and rule.scope > 0
         )
-        self._verified.require(self.transaction, self.transaction.space, scope)
+        self._verified.require(self.transaction, scope)
 
     def _walk(self, kind: Kind, prefix: Key, after: Key | None, *, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
         """Return an iterator over whole keys and bytes under `prefix`. Raises Damaged where one is missing."""
@@ -332,9 +316,9 @@ class Reader:
                 whole, self._checksum(kind, prefix), beyond, None if after is None else after[-1], reverse=reverse
             )
         if len(prefix) >= rule.scope:
-            self._verified.require(self.transaction, space, kind_prefix(space, kind) + encode_key(prefix[: rule.scope]))
+            self._verified.require(self.transaction, kind_prefix(space, kind) + encode_key(prefix[: rule.scope]))
         else:
-            self._verified.require_kind(self.transaction, space, kind)
+            self._verified.require_kind(self.transaction, kind)
         return self._records(whole, beyond, reverse=reverse)
 
     def _dense(
@@ -386,7 +370,6 @@ class Reader:
 
 
 def _missing(raw: bytes) -> Damaged:
-    """Return the error for a number that is missing from its sequence."""
     return Damaged(
         f"{record_name(raw)} is missing from its sequence",
         hint="run `reverie check`, then `reverie restore` from a backup",

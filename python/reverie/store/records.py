@@ -4,7 +4,7 @@ How to use them (`Reader` and `Writer` have the methods):
 
 - `reader.load(ThreadRecord, (thread_id,))` returns the record, or None.
 - `reader.records(MemoryRecord)` yields `(key, record)` in the order of the keys; `reader.last_record(DreamRecord)`
-  returns the last of them. Both take a key prefix, as `scan` and `last` do.
+  returns the last of them. Both take a key prefix, as `scan` does.
 - `reader.record_versions(DocumentRecord, (path,))` yields `Version[DocumentRecord]`, newest first;
   `reader.record_history` returns them as a list, oldest first. `value` is None where the record was deleted.
 - `writer.save(record, key)` writes a record, `writer.append_record(record, prefix)` adds one to a sequence.
@@ -144,7 +144,6 @@ def unknown_fields(record_type: type[StoredRecord], stored: dict[str, Any]) -> d
 
 @cache
 def _json_names(record_type: type[StoredRecord]) -> frozenset[str]:
-    """Return the JSON names of the declared fields."""
     return frozenset(field.encode_name for field in msgspec.structs.fields(record_type))
 
 

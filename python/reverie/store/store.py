@@ -168,7 +168,6 @@ class Store:
         return outcomes
 
     def _begin(self) -> lmdb.Transaction[bytes]:
-        """Begin the outer transaction of a commit."""
         try:
             return self._env.begin()
         except lmdb.Error as error:

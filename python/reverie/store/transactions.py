@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import lmdb
 import orjson
 
+from reverie.compression import verified_bodies, verified_body
 from reverie.errors import Damaged
 from reverie.store.checksums import CollectionChecksum, checksum_key, collection_prefix, records, stored_checksum
 from reverie.store.codec import (
@@ -24,8 +25,6 @@ from reverie.store.codec import (
     edit_head,
     edited_text,
     encode_record,
-    fast_bodies,
-    fast_body,
     record_body,
     seal_own,
     sealed_text,
@@ -84,19 +83,19 @@ class ReadTransaction:
             raise translated_error(error, "reading several records") from error
         texts = {
             raw: self.body(raw, decode_record(raw, data)) if body is None else body
-            for (raw, data), body in zip(rows, fast_bodies(rows), strict=True)
+            for (raw, data), body in zip(rows, verified_bodies(rows), strict=True)
         }
         return [texts.get(raw) for raw in raws]
 
     def value(self, raw: bytes, data: bytes) -> dict[str, Any]:
         """Return the JSON object in the bytes under a whole key. Raises Damaged naming the record."""
-        body = fast_body(raw, data)
+        body = verified_body(raw, data)
         value: dict[str, Any] = orjson.loads(self.body(raw, decode_record(raw, data)) if body is None else body)
         return value
 
     def load(self, record_type: type[R], raw: bytes, data: bytes) -> R:
         """Return the typed record in the bytes under a whole key. Raises Damaged naming the record."""
-        body = fast_body(raw, data)
+        body = verified_body(raw, data)
         if body is None:
             body = self.body(raw, decode_record(raw, data))
         elif len(body) >= _KEPT_BYTES_MIN:
@@ -327,7 +326,6 @@ class WriteTransaction(ReadTransaction):
                 self.remove(Kind.BLOB, raw, old)
 
     def _uses(self, address: str) -> int:
-        """Return how many records refer to a blob."""
         raw = record_key(self.space, Kind.BLOB, (address, 0))
         record = self.find(raw)
         return 0 if record is None else int(self.open(raw, record)["uses"])

@@ -5,16 +5,19 @@ the quickest to read and the oldest versions can be removed first. Example, the 
 wrote: 8 is the current record, 5 is an edit of 8, 3 an edit of 5. A version is kept whole where it is followed by a
 deletion, where `EDITS_MAX` older edits are based on each other before it, or where these have more bytes than it has:
 so a text is at most `EDITS_MAX` edits away from a whole one, and reading them costs at most as much as reading two.
+
+What follows from versions is here too: an undo puts them back, retention rules remove them in small steps.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from reverie.errors import Conflict, NotFound
 from reverie.store.codec import (
     EDIT,
     TOMBSTONE,
@@ -29,12 +32,15 @@ from reverie.store.codec import (
 )
 from reverie.store.keys import backward, decode_key, encode_number, forward, kind_prefix, record_key, versions_prefix
 from reverie.store.kinds import BLOB_BYTES_MIN, RULES, Key, Kind
+from reverie.store.records import OperationRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator
 
     from reverie.store.codec import Redactor
+    from reverie.store.records import ChangeRecord
     from reverie.store.transactions import WriteTransaction
+    from reverie.store.writer import Writer
 
 EDITS_MAX = 64  # edits between two whole texts; applying one takes some 20 µs
 _STEP_VERSIONS = 25  # looked at in one write, so that it stays well under 20 ms
@@ -207,3 +213,215 @@ def _changed_base(
     before = transaction.body(raw, record)
     after = _changed(before, change, redactor)
     return _Text(record.operation, after), after != before
+
+
+STEP_RECORDS = 500  # records looked at in one write, so that it stays well under 20 ms and agents do not wait
+_DAY_MS = 24 * 60 * 60 * 1000
+
+# The thread's own record is last, so that a purge that was interrupted is found and finished.
+THREAD_KINDS = (
+    *(kind for kind, rule in RULES.items() if rule.parts[:1] == ("thread",) and kind is not Kind.THREAD),
+    Kind.THREAD,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The days after which records are removed. Messages, operations and current records never are."""
+
+    version_days: int = 365  # counted from the moment a version was superseded
+    event_days: int = 90
+    key_days: int = 7  # idempotency keys
+    job_days: int = 7  # since the job last changed
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The records removed by one step, and the cursor of the next step; None after the last one."""
+
+    removed: int
+    cursor: str | None
+
+
+def expired(at_ms: int, now_ms: int, days: int) -> bool:
+    """Return True if something that happened at `at_ms` lies at least `days` back."""
+    return at_ms <= now_ms - days * _DAY_MS
+
+
+def superseded(version: RawRecord, successor: RawRecord | None, now_ms: int, days: int) -> bool:
+    """Return True if a version may be removed: it was superseded, or is a deletion, at least `days` ago.
+
+    The age of the successor counts and not the version's own: a text that was current for two years until yesterday can
+    be put back for another year.
+    """
+    if successor is None:
+        return version.form == TOMBSTONE and expired(version.at_ms, now_ms, days)
+    return expired(successor.at_ms, now_ms, days)
+
+
+def prune(writer: Writer, rules: Rules, cursor: str | None = None) -> Step:
+    """Remove the records that are due among at most STEP_RECORDS; return how many, and the next step's cursor.
+
+    Begin without a cursor, pass each step the cursor of the last, stop when it is None. Bookkeeping: no operation.
+    A cursor is the number of a stage and the hex of the last key looked at: `3:0264…`.
+    """
+    stages = _stages(rules, writer.transaction.at_ms)
+    index, _, after = (cursor or "0:").partition(":")
+    kind, due = stages[int(index)]
+    transaction = writer.transaction
+    prefix = kind_prefix(transaction.space, kind)
+    looked_at = list(islice(forward(transaction.txn, prefix, bytes.fromhex(after) or None), STEP_RECORDS))
+    # A sequence stays dense: only its beginning is removed, even where a clock that jumped has put old times behind.
+    choose = takewhile if RULES[kind].sequence else filter
+    removed = list(choose(lambda item: due(transaction, *item), _decoded(looked_at)))
+    if kind is Kind.VERSION:
+        removed = _oldest(transaction, removed)
+    for raw, record in removed:
+        transaction.release_blob(record)
+        transaction.remove(kind, raw, record)
+    done = len(looked_at) < STEP_RECORDS or (RULES[kind].sequence and len(removed) < len(looked_at))
+    if not done:
+        return Step(len(removed), f"{index}:{looked_at[-1][0].hex()}")
+    following = int(index) + 1
+    return Step(len(removed), f"{following}:" if following < len(stages) else None)
+
+
+def _oldest(transaction: WriteTransaction, versions: list[tuple[bytes, RawRecord]]) -> list[tuple[bytes, RawRecord]]:
+    """Return the versions among these of which no older version is kept, so that no gap arises in a history.
+
+    An older version may be an edit of a newer one. It is due later than that only where a clock was set back.
+    """
+    oldest: list[tuple[bytes, RawRecord]] = []
+    for raw, version in versions:
+        prefix = raw[: len(raw) - len(encode_number(version.operation))]
+        before = next(backward(transaction.txn, prefix, raw), None)
+        if before is None or (oldest and before[0] == oldest[-1][0]):
+            oldest.append((raw, version))
+    return oldest
+
+
+def _decoded(items: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, RawRecord]]:
+    return ((raw, decode_record(raw, data)) for raw, data in items)
+
+
+def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransaction, bytes, RawRecord], bool]]]:
+    """Return the kinds of record to prune, in order, each with the function that says if a record is due."""
+
+    def older(days: int) -> Callable[[WriteTransaction, bytes, RawRecord], bool]:
+        return lambda _transaction, _raw, record: expired(record.at_ms, now_ms, days)
+
+    def replaced(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
+        following = successor(transaction, raw)
+        return superseded(record, None if following is None else following[1], now_ms, rules.version_days)
+
+    def failed_dream(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
+        return (
+            expired(record.at_ms, now_ms, rules.job_days) and transaction.open(raw, record).get("failure") is not None
+        )
+
+    def of_no_memory(transaction: WriteTransaction, raw: bytes, _record: RawRecord) -> bool:
+        memory = kind_prefix(transaction.space, Kind.MEMORY) + raw[len(kind_prefix(transaction.space, Kind.ACCESS)) :]
+        versions = versions_prefix(transaction.space, memory)
+        return transaction.data(memory) is None and next(forward(transaction.txn, versions, None), None) is None
+
+    return [
+        (Kind.EVENT, older(rules.event_days)),
+        (Kind.IDEMPOTENCY, older(rules.key_days)),
+        (Kind.JOB, older(rules.job_days)),
+        (Kind.VERSION, replaced),
+        (Kind.DREAM, failed_dream),
+        (Kind.ACCESS, of_no_memory),  # after the versions: with the last of them the memory cannot be restored
+    ]
+
+
+def purge_thread(writer: Writer, thread: str, limit: int = 1000) -> int:
+    """Remove at most `limit` records of a thread in this write, with their versions; return how many.
+
+    Also records that were deleted before, of which only versions are left. Call it until the THREAD record is gone, or
+    it returns 0.
+
+    What was derived only from the thread and is kept elsewhere (memories, archives) is for the caller to delete.
+    The bytes leave the file at the next `Store.compact`.
+    """
+    purged = 0
+    for kind in THREAD_KINDS:
+        purged += writer.purge(kind, (thread,), limit - purged)
+        if purged >= limit:
+            break
+    return purged
+
+
+def undo_operation(
+    writer: Writer, operation: int, *, leave: Collection[Kind] = (), keep: Collection[tuple[Kind, Key]] = ()
+) -> list[ChangeRecord]:
+    """Undo `operation` inside `writer`, whose write becomes a new operation; return the changes that were put back.
+
+    Kinds in `leave` are skipped: the caller makes them anew from what is put back. The records in `keep`, and those of
+    kinds that an undo leaves alone (`kinds.Rule.undo`), stay as they are.
+
+    Raises NotFound where there is no such operation or an earlier version is no longer kept; Conflict where it appended
+    messages or purged, where its thread was deleted, where nothing in it can be put back, or, naming the keys, where
+    something changed since.
+    """
+    record = writer.load(OperationRecord, (operation,))
+    if record is None:
+        raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
+    changes = _restorable(
+        operation, record.why, [change for change in record.changes if _kind_and_key(change) not in keep], leave
+    )
+    _require_threads(writer, operation, changes)
+    # All of it or nothing: undoing half of an operation would make a state that never existed.
+    changed = [change for change in changes if writer.latest(*_kind_and_key(change)) != operation]
+    if changed:
+        raise Conflict(
+            f"operation {operation} cannot be undone: {len(changed)} of its records changed since",
+            hint="undo the later operations first, or edit the records",
+            keys=[{"kind": change.kind.value, "key": change.key} for change in changed],
+        )
+    for change in changes:
+        _put_back(writer, change)
+    return changes
+
+
+def _restorable(operation: int, why: str, changes: list[ChangeRecord], leave: Collection[Kind]) -> list[ChangeRecord]:
+    """Return the changes that are to be put back. Raises Conflict where one forbids the undo, or there is none."""
+    for change in changes:
+        if RULES[change.kind].undo == "refuse":
+            raise Conflict(
+                f"operation {operation} ({why}) cannot be undone: it appended {change.kind} records",
+                hint="delete the thread if it is not wanted",
+            )
+        if change.purged:
+            raise Conflict(
+                f"operation {operation} ({why}) cannot be undone: what it purged is gone for good",
+                hint="restore a backup",
+            )
+    restorable = [change for change in changes if change.kind not in leave and RULES[change.kind].undo == "restore"]
+    if not restorable:
+        raise Conflict(f"operation {operation} ({why}) cannot be undone", hint="`reverie log` says which can be undone")
+    return restorable
+
+
+def _require_threads(writer: Writer, operation: int, changes: list[ChangeRecord]) -> None:
+    """Raise Conflict where a change belongs to a deleted thread: no part of it may come back without the rest."""
+    threads = {str(change.key[0]) for change in changes if change.kind in THREAD_KINDS}
+    deleted = sorted(thread for thread in threads if not writer.exists(Kind.THREAD, (thread,)))
+    if deleted:
+        raise Conflict(
+            f"operation {operation} belongs to thread {deleted[0]!r}, which is deleted",
+            hint="a deleted thread does not come back; restore a backup if it must",
+            threads=deleted,
+        )
+
+
+def _kind_and_key(change: ChangeRecord) -> tuple[Kind, Key]:
+    return change.kind, tuple(change.key)
+
+
+def _put_back(writer: Writer, change: ChangeRecord) -> None:
+    """Make a record what it was before the change: delete it, or write the earlier version again."""
+    kind, key = _kind_and_key(change)
+    if change.before is None:
+        writer.delete(kind, key)
+    else:
+        writer.put_sealed(kind, key, writer.at_version(kind, key, change.before))

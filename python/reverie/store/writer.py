@@ -275,7 +275,7 @@ class Writer(Reader):
         """Return the encoded keys of at most `limit` deleted records under `prefix` that still have versions."""
         space = self.transaction.space
         versions = versions_prefix(space, kind_prefix(space, kind) + encode_key(prefix, hashed=RULES[kind].hashed))
-        self._verified.require(self.transaction, space, versions[: len(space) + 2])
+        self._verified.require(self.transaction, versions[: len(space) + 2])
         raw_keys: dict[bytes, None] = {}
         for version_raw, _ in self._records(versions, None, reverse=False):
             # The key of a version is that of its record, without the space, and the operation as the last part.
@@ -314,7 +314,6 @@ class Writer(Reader):
         return rule
 
     def _version_key(self, raw: bytes, operation: int) -> bytes:
-        """Return the whole key of the version that `operation` wrote of the record under `raw`."""
         return versions_prefix(self.transaction.space, raw) + encode_key((operation,))
 
     def _supersede(self, kind: Kind, raw: bytes, old: RawRecord, new: Sealed | None) -> None:
@@ -406,7 +405,6 @@ class Writer(Reader):
 
 
 def _purged(kind: Kind, key: Key) -> ChangeRecord:
-    """Return the change of a record that was purged."""
     return ChangeRecord(kind=kind, key=list(key), purged=True)
 
 

@@ -35,7 +35,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.sync.inputs import Baseline, Save, is_own_write, sha256
 from reverie.sync.merge_base import is_unrecorded_write, merge_base
 from reverie.sync.merge_plan import (
     converge,
@@ -46,13 +45,13 @@ from reverie.sync.merge_plan import (
     with_notice,
     without_lines,
 )
-from reverie.sync.plan import Delete, Plan, Put, Remove, SaveNotice, Write
+from reverie.sync.plan import Baseline, Delete, Plan, Put, Remove, Save, SaveNotice, Write, is_own_write, sha256
 from reverie.sync.redaction import RedactionView
 from reverie.sync.unseen_lines import lines_beyond, without_unsure_lines
 
 if TYPE_CHECKING:
-    from reverie.sync.inputs import PathState, ScanContext, StoredDocument
     from reverie.sync.merge_base import MergeBase
+    from reverie.sync.plan import PathState, ScanContext, StoredDocument
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -124,13 +124,11 @@ class DisplacedFile:
         return None
 
     def _unlink(self, folder: int) -> None:
-        """Remove the file from the swap folder."""
         with suppress(FileNotFoundError):
             os.unlink(self.name, dir_fd=folder)
         self._release()
 
     def _release(self) -> None:
-        """Stop supervising this displaced file."""
         self.settled = True
         self.root.displaced_names.discard(self.name)
 
@@ -252,7 +250,6 @@ def digest_at(folder: int, name: str) -> str | None:
 
 
 def _path_digest(path: str) -> str:
-    """Return the SHA-256 digits that replace a path in the name of a swapped file."""
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:_PATH_DIGITS]
 
 
@@ -263,7 +260,6 @@ def _is_quiet(handle: int, stamp: tuple[int, ...] | None) -> bool:
 
 
 def _stamp(handle: int) -> tuple[int, ...]:
-    """Return size, modification time and change time of an open file."""
     status = os.fstat(handle)
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

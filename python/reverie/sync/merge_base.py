@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reverie.documents.layout import type_of_blocks
-from reverie.sync.inputs import Save, Version, sha256
+from reverie.sync.plan import Save, Version, sha256
 from reverie.sync.unseen_lines import Candidate, find_base, have_common_lines, without_unsure_lines
 
 if TYPE_CHECKING:
-    from reverie.sync.inputs import Baseline, PathState, Rules
+    from reverie.sync.plan import Baseline, PathState, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,6 @@ def _base_of_late_write(state: PathState, baseline: Baseline, text: str, replace
 
 
 def _stripped_lines(text: str) -> set[str]:
-    """Return the lines of a text without carriage returns."""
     return {line.rstrip("\r") for line in text.split("\n")}
 
 

@@ -12,14 +12,27 @@ from reverie.documents.edit import with_blocks_of
 from reverie.documents.layout import conflict_copy
 from reverie.lazy_regex import lazy_regex
 from reverie.merge import merge3
-from reverie.sync.inputs import Baseline, DiskWrite, LeftOut, Save, is_own_write, lines_of, sha256
-from reverie.sync.plan import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
+from reverie.sync.plan import (
+    Baseline,
+    ConflictCopy,
+    ConflictRegion,
+    DiskWrite,
+    LeftOut,
+    Plan,
+    Put,
+    Save,
+    SaveNotice,
+    Write,
+    is_own_write,
+    lines_of,
+    sha256,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from reverie.sync.inputs import PathState, ScanContext, StoredDocument
     from reverie.sync.merge_base import MergeBase
+    from reverie.sync.plan import PathState, ScanContext, StoredDocument
     from reverie.sync.redaction import RedactionView
 
 _SUMMARY: Final = lazy_regex(r"^> Summary:[^\n]*", re.MULTILINE)

@@ -1,4 +1,7 @@
-"""The output of sync: the changes of store and folder that bring both to one state.
+"""What sync decides from, and what it decides: the state of each path, and the changes that bring both sides together.
+
+The SHA-256 of a file is that of its raw bytes, in lower-case hexadecimal. Times are milliseconds of one clock. The
+text of a document is always the redacted one; only `PathState.data` and a `RedactionView` have the raw bytes.
 
 A plan is carried out in this order, and may stop after any step:
 
@@ -16,13 +19,14 @@ or the new one, which it recognises as its own write and not as a person's save.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container, Iterable, Mapping
 
-    from reverie.sync.inputs import Baseline
+    from reverie.sync.redaction import RedactionView
 
 StopReason: TypeAlias = Literal["mass_deletion", "older_files"]
 
@@ -186,3 +190,228 @@ class Plan:
             waiting=tuple(path for plan in plans for path in plan.waiting),
             together=frozenset[str]().union(*(plan.together for plan in plans)),
         )
+
+
+Answer: TypeAlias = Literal["deletions", "older", "put_back"]
+"""What a person decided: missing files were deleted on purpose; older files too count as they are; the store's texts
+are written over older files, and missing files again."""
+EARLIER_MAX: Final = 4
+"""Merged saves kept per file besides the last one: so many more editors of it may be open (a count, by judgement)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a document: its redacted text and the operation that wrote it.
+
+    `former`: the document was deleted (or moved away) after this version and created again since, so today's document
+    is not derived from it. `by_person`: a person's save made it, or its merge with what agents had written.
+    """
+
+    operation: int
+    text: str
+    former: bool = False
+    by_person: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """The store's current document: its redacted text, the operation that wrote it, and the ids of its blocks."""
+
+    path: str
+    text: str
+    operation: int
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiskWrite:
+    """The time (ms) at which an operation's text came to disk; in a plan, None means the plan's own put.
+
+    `saved`: a person's save brought it, or its merge with what agents had written.
+    """
+
+    operation: int | None
+    at: int
+    saved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """A person's save of a file: the text of `operation`, or `text` if a merge turned it into what `operation` wrote.
+
+    In a plan, an `operation` of None stands for the plan's own put of the path. An editor's next save derives from
+    this text, or from what was written to disk later.
+    """
+
+    operation: int | None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Lines that the last save of a file lacks although its writer may not have seen them, and the save's operation.
+
+    They are left out, and `operation` can be undone; in a plan, an `operation` of None stands for the plan's own put.
+    `memories` went because the file moved to where it has none, with all of its lines.
+    """
+
+    operation: int | None
+    lines: int
+    at: int
+    memories: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The last agreed state of one path between folder and store, persisted between scans.
+
+    `sha256` is the file as sync last handled it, "" for no file. `operation` is the one whose text the disk last
+    showed, 0 for none; in a plan, None stands for the operation that the plan's own put of this path becomes.
+    The field names are part of the store's format.
+    """
+
+    path: str
+    sha256: str
+    operation: int | None
+    missing_since: int | None = None  # ms: first scan that saw the file missing, or empty
+    # SHA-256 of writes under way, and of those that a save raced: a file that has one of them is our own write.
+    intended: frozenset[str] = frozenset()
+    merged: str | None = None  # SHA-256 of the last save that was merged: the same bytes saved again are deliberate
+    shown: tuple[DiskWrite, ...] = ()  # the last texts that came to disk, newest first
+    made_at: int | None = None  # ms: when sync created the file, where there was none
+    saved: Save | None = None  # the last save of a person; None: nobody ever saved the file
+    earlier: tuple[Save, ...] = ()  # merged saves before that one, newest first: other editors may still edit them
+    left_out: LeftOut | None = None  # what the last save left out, so that the status can name it
+
+    def with_save(self, save: Save) -> Baseline:
+        """Return this baseline with a newer save; the text of the one before is kept if a merge had changed it."""
+        before = () if self.saved is None or self.saved.text in {None, save.text} else (self.saved,)
+        return replace(self, saved=save).with_earlier_saves(*before)
+
+    def with_earlier_saves(self, *saves: Save) -> Baseline:
+        """Return this baseline with these merged saves, newest first, put before its other earlier ones."""
+        texts = {save.text for save in (self.saved, *saves) if save is not None}
+        others = (save for save in self.earlier if save.text not in texts)
+        return replace(self, earlier=(*saves, *others)[:EARLIER_MAX])
+
+    def with_operation(self, operation: int) -> Baseline:
+        """Return this baseline of a plan with `operation` in place of each None, once the plan's put is committed."""
+        saved = self.saved
+        if saved is not None and saved.operation is None:
+            saved = Save(operation, saved.text)
+        shown = tuple(
+            DiskWrite(operation, write.at, write.saved) if write.operation is None else write for write in self.shown
+        )
+        own = operation if self.operation is None else self.operation
+        left_out = self.left_out
+        if left_out is not None and left_out.operation is None:
+            left_out = replace(left_out, operation=operation)
+        return Baseline(  # the first scan of a folder makes tens of thousands, and `replace` takes five times as long
+            self.path,
+            self.sha256,
+            own,
+            self.missing_since,
+            self.intended,
+            self.merged,
+            shown,
+            self.made_at,
+            saved,
+            self.earlier,
+            left_out,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PathState:
+    """All that is known of one path when a scan looks at it: file, stored document, versions and baseline.
+
+    `data` are the raw bytes of its file, UTF-8 with or without BOM; None: no file. `versions` are the document's
+    versions, newest first, the current one included; also those from before it was deleted. They must include the one
+    of `baseline.operation` if the store still has it. `saved_at` is the time (ms) at which the file was saved (its
+    mtime), None: just now.
+
+    Late writes: if `disk_sha256` is set, `data` is not the file at the path but a save that came out when that file was
+    replaced; `disk_sha256` is the file that is there now, "" for no file, and `replaced_by` is the operation whose text
+    replaced it. `file_id` is the file's inode and modification time, `baseline_file_id` that of the file that sync last
+    handled at this path; None: not known.
+    """
+
+    path: str
+    document: StoredDocument | None = None
+    baseline: Baseline | None = None
+    data: bytes | None = None
+    versions: tuple[Version, ...] = ()
+    disk_sha256: str | None = None
+    saved_at: int | None = None
+    replaced_by: int | None = None
+    file_id: tuple[int, int] | None = None
+    baseline_file_id: tuple[int, int] | None = None
+    older: Version | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The limits of sync: quiet periods (ms), the mass-deletion guard, and the bounds of the merge-base search."""
+
+    # How long a file must be missing, or empty, before that counts: editors that save by delete and create, and tools
+    # that truncate and then write, are done in well under a second.
+    delete_quiet_ms: int = 2_000
+    # More missing files than this share of all, and more than `mass_min` of them, ask a person first. Example: 6 of 10
+    # missing at once looks like a lost mount; 5 of 5 may be somebody who empties a small folder.
+    mass_fraction: float = 0.5
+    mass_min: int = 5
+    versions_max: int = 20  # earlier versions of a large document that a save may derive from: bounds the search
+    # How long (ms) a text may be on disk and unknown to an open editor, where the texts do not show what it has seen.
+    # Within this time, a line that a save lacks is not taken for a deletion.
+    unseen_ms: int = 2_000
+    answer: Answer | None = None  # what a person has decided about files that are missing or older at once
+    # The same bytes sooner than this (ms) after they were merged are the echo of one save (editors write twice, events
+    # come twice); later they are a deliberate second save.
+    again_ms: int = 1_000
+
+    @property
+    def deletions_accepted(self) -> bool:
+        """True if a person has confirmed that every missing file was deleted on purpose."""
+        return self.answer in {"deletions", "older"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScanContext:
+    """Everything that is the same for all paths of one scan.
+
+    `redact` makes the redaction view of a raw text. `stamp` and `new_id` name conflict copies. `deliberate` are the
+    paths whose file was put there on purpose whatever was there before (moved over, or restored by a tool): such a file
+    is no edit of an earlier version. `pasted` and `kept` are the lines of `RecentSaves`.
+    """
+
+    redact: Callable[[str], RedactionView]
+    now_ms: int
+    stamp: str
+    new_id: Callable[[], str]
+    rules: Rules
+    deliberate: frozenset[str] = frozenset()
+    pasted: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def moved_from(self, path: str, lines: Iterable[str]) -> set[str]:
+        """Return those of a file's lines that a person has just put into another file: they had seen them there."""
+        others = [pasted for other, pasted in self.pasted.items() if other != path]
+        return {line for line in lines if any(line in pasted for pasted in others)}
+
+
+def lines_of(text: str) -> frozenset[str]:
+    """Return the different lines of a text that have a word, without headings and generated lines."""
+    lines = (line.rstrip() for line in text.split("\n"))
+    return frozenset(
+        line for line in lines if not line.startswith(("#", "> Summary:", "- Updated:")) and any(map(str.isalnum, line))
+    )
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of a file's raw bytes, in lower-case hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def is_own_write(baseline: Baseline | None, file_sha256: str) -> bool:
+    """Return True if a file's SHA-256 is that of a text which sync read or wrote: no person has changed it since."""
+    return baseline is not None and (file_sha256 == baseline.sha256 or file_sha256 in baseline.intended)

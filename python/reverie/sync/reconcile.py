@@ -15,10 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.sync.decide import decide, is_unchanged_in_store, written_again
-from reverie.sync.inputs import Rules, ScanContext, is_own_write, lines_of, sha256
 from reverie.sync.merge_base import is_earlier_version
 from reverie.sync.merge_plan import converge, three_way_merge
-from reverie.sync.plan import Plan, Stop
+from reverie.sync.plan import Plan, Rules, ScanContext, Stop, is_own_write, lines_of, sha256
 from reverie.sync.rename import (
     Rename,
     copy_plan,
@@ -37,7 +36,7 @@ from reverie.sync.unseen_lines import lines_beyond
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from reverie.sync.inputs import PathState
+    from reverie.sync.plan import PathState
     from reverie.sync.redaction import RedactionView
 
 _SAVES_MAX: Final = 200  # in one scan; with more, as at first start, lines that move between them are not followed
@@ -189,7 +188,6 @@ def reconcile(
 
 
 def _paths(renames: Iterable[Rename]) -> set[str]:
-    """Return the paths of files that were moved, old and new."""
     return {state.path for rename in renames for state in (rename.old, rename.new)}
 
 
@@ -331,7 +329,6 @@ def _put_back_plan(state: PathState, context: ScanContext) -> Plan:
 
 
 def _is_current(state: PathState, redact: Callable[[str], RedactionView]) -> bool:
-    """Return True if the file has the document's text."""
     return state.document is not None and redact((state.data or b"").decode()).text == state.document.text
 
 

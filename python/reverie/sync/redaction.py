@@ -192,21 +192,17 @@ def _most_similar(line: str, rows: list[_Row]) -> _Row | None:
 
 
 def _with_secrets(line: str, values: Sequence[str]) -> str:
-    """Return the line with these values in place of its markers."""
     texts = _MARKER.split(line)
     return "".join((*(f"{text}{value}" for text, value in zip(texts, values, strict=False)), texts[-1]))
 
 
 def _marker(span: Span) -> str:
-    """Return the marker of a secret."""
     return f"[REDACTED:{span.kind}]"
 
 
 def _leading_bom(text: str) -> str:
-    """Return the byte order mark that a text begins with, or an empty string."""
     return _BOM if text.startswith(_BOM) else ""
 
 
 def _line_ending(line: str) -> str:
-    """Return the carriage return at the end of a line, or an empty string."""
     return "\r" if line.endswith("\r") else ""

@@ -13,15 +13,27 @@ from typing import TYPE_CHECKING, Final
 from reverie.documents.layout import copy_name, is_conflict_copy
 from reverie.documents.parse import parse_document
 from reverie.sync.decide import is_unchanged_in_store
-from reverie.sync.inputs import Baseline, LeftOut, PathState, Save, is_own_write, sha256
 from reverie.sync.merge_base import merge_base
 from reverie.sync.merge_plan import MergedText, applied, conflict_plan, merge_save, relocated, without_lines
-from reverie.sync.plan import Delete, Move, Plan, Put, SaveNotice, Write
+from reverie.sync.plan import (
+    Baseline,
+    Delete,
+    LeftOut,
+    Move,
+    PathState,
+    Plan,
+    Put,
+    Save,
+    SaveNotice,
+    Write,
+    is_own_write,
+    sha256,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.sync.inputs import ScanContext
+    from reverie.sync.plan import ScanContext
     from reverie.sync.redaction import RedactionView
 
 PAIRS_MAX: Final = 1_000

@@ -230,7 +230,6 @@ class Root:
             raise files.translate_os_error("mark", self.real / SPACE_FILE, error) from error
 
     def _write_space_file(self) -> None:
-        """Write the space file."""
         with self.folder_of(SPACE_FILE, create=True) as (folder, name):
             content = {"space": self.space, "store": self.store_id, "format": FORMAT}
             files.replace(folder, name, orjson.dumps(content) + b"\n", 0o600)
@@ -275,7 +274,6 @@ class Root:
         self.mark = mark
 
     def _unmarked(self, folder: Path | int) -> Conflict:
-        """Return the error for a folder without a space file."""
         if _is_empty(folder):
             return _stopped("root_empty", self.real, "is empty, and so not the folder that was written before")
         return _stopped("root_unmarked", self.real, f"has no space file ({SPACE_FILE})")
@@ -304,7 +302,6 @@ def _safe_path(path: str) -> str:
 
 
 def _is_empty(folder: Path | int) -> bool:
-    """Return True if a folder has no entry. Raises Forbidden."""
     try:
         with os.scandir(folder) as entries:
             return next(entries, None) is None

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
@@ -159,7 +159,6 @@ def refusal_of_error(path: str, error: OSError) -> Refusal | None:
 
 
 def _kind(mode: int) -> Reason:
-    """Return the reason to refuse anything that is no regular file."""
     if stat.S_ISLNK(mode):
         return "symlink"
     if stat.S_ISFIFO(mode):
@@ -177,8 +176,12 @@ _SHORT_CHARACTERS: Final = PATH_BYTES_MAX // 4
 """Characters of a path that cannot be too many bytes: UTF-8 takes at most four for each. Saves encoding every path."""
 
 
-class Walk:
-    """One walk over the whole folder: `run` fills `stamps`, `copies` (conflict copies) and `refused`."""
+class Scan:
+    """A walk over the whole folder, and what `run` found: stamps of documents, conflict copies, refused paths.
+
+    A path in none of the three does not exist, or is no document's; but see `covering`. `copies` are conflict copies,
+    which a person has yet to settle.
+    """
 
     def __init__(self, root: Root, known: Collection[str], limits: Limits) -> None:
         self.root = root
@@ -189,6 +192,10 @@ class Walk:
         self.refused: dict[str, Refusal] = {}
         self._device = root.identity[0]
         self._pending: list[str] = []
+
+    def covering(self, path: str) -> Refusal | None:
+        """Return the refusal of `path` or of a folder above it in this scan, or None."""
+        return covering(self.refused, path)
 
     def run(self) -> None:
         """Walk the folder. Raises OSError if the root itself cannot be listed, or no more handles can be had."""
@@ -336,28 +343,12 @@ def _resolve_collision(
 
 
 def _folders_of(paths: Iterable[str]) -> Iterable[str]:
-    """Yield every folder above each of the paths."""
     for path in paths:
         parent = path.rpartition("/")[0]
         while parent:
             yield parent
             parent = parent.rpartition("/")[0]
 
-
-__all__ = [
-    "FileContent",
-    "FolderNames",
-    "Limits",
-    "Reason",
-    "Refusal",
-    "Scan",
-    "Stamp",
-    "covering",
-    "read_file",
-    "scan",
-    "scan_path",
-    "text_refusal",
-]
 
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK
 # Of a file that changes while it is read: an editor's save is mostly over by the second. What still changes then, such
@@ -367,24 +358,6 @@ _READ_ATTEMPTS: Final = 2
 
 _MARKERS: Final = ("<<<<<<<", "=======", ">>>>>>>")
 _FENCES: Final = ("```", "~~~")
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The stamps of documents, the refused paths and the conflict copies that a scan found.
-
-    A path in none of the three does not exist, or is no document's; but see `covering`.
-
-    `copies` are conflict copies, which a person has yet to settle.
-    """
-
-    stamps: dict[str, Stamp]
-    refused: dict[str, Refusal]
-    copies: dict[str, Stamp] = field(default_factory=dict)
-
-    def covering(self, path: str) -> Refusal | None:
-        """Return the refusal of `path` or of a folder above it in this scan, or None."""
-        return covering(self.refused, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,12 +376,12 @@ def scan(root: Root, *, known: Collection[str], limits: Limits | None = None) ->
     Hidden names, editors' temporary files, our own folders and files with other endings are ignored.
     Raises Forbidden or StorageFailed if the root itself cannot be listed.
     """
-    walk = Walk(root, known, limits or Limits())
+    found = Scan(root, known, limits or Limits())
     try:
-        walk.run()
+        found.run()
     except OSError as error:
         raise files.translate_os_error("list", root.real, error) from error
-    return Scan(walk.stamps, walk.refused, walk.copies)
+    return found
 
 
 def covering(refused: Mapping[str, Refusal], path: str) -> Refusal | None:

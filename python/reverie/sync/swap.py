@@ -32,13 +32,11 @@ from reverie.sync.displaced import (
     READ_FLAGS,
     SWAP_FOLDER,
     DisplacedFile,
-    OrphanedSave,
     SwapName,
     digest_at,
     digest_of,
     open_swap_folder,
     read_all,
-    recover,
 )
 from reverie.sync.scan import Stamp
 
@@ -103,7 +101,6 @@ def open_slot(root: Root, path: str, *, create: bool) -> Iterator[FileSlot | Non
 
 
 def _remove_scratch_files(slot: FileSlot) -> None:
-    """Remove the scratch files of a slot from the swap folder."""
     for name in slot.scratch_names:
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=slot.swap)
@@ -191,19 +188,6 @@ def _extended_attributes(handle: int) -> list[str]:
             return []
         raise
 
-
-__all__ = [
-    "DisplacedFile",
-    "Mismatch",
-    "OrphanedSave",
-    "Removed",
-    "Written",
-    "current_sha256",
-    "probe",
-    "recover",
-    "remove_file",
-    "write_file",
-]
 
 _CREATE_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXCHANGES_MAX: Final = 1000
@@ -366,7 +350,6 @@ def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str |
 
 
 def _add_new(slot: FileSlot, handle: int, name: str, data: bytes) -> Written | Mismatch:
-    """Rename the prepared file to a path without a file."""
     try:
         rename_new(name, slot.swap, slot.name, slot.folder)
     except FileExistsError:

@@ -367,7 +367,6 @@ def _is_stale_buffer(search: _Search, at: int) -> bool:
 
 @text_cache(bytes_max=_LINES_BYTES // 4, entry_bytes=150, char_bytes=2)
 def _has_word(line: str) -> bool:
-    """Return True if a line has a letter or a digit."""
     return any(character.isalnum() for character in line)
 
 
@@ -378,7 +377,6 @@ def _is_distinctive(line: str) -> bool:
 
 
 def _new_words(since: Counter[str], until: Counter[str]) -> Counter[tuple[str, str]]:
-    """Return the word pairs that were added between two texts."""
     return _inner_pairs(until - since) - _inner_pairs(since - until)
 
 

@@ -21,7 +21,7 @@ from reverie.consolidate.forgotten import lines_without, statement_key
 from reverie.context.text import neutralize_markup
 from reverie.decode import mapped
 from reverie.distill.brief_lines import SECTIONS, VERSION, ChosenLine, MemoryLine, PreparedThread, choose, prepare
-from reverie.documents.project_paths import PERSON, memory_project
+from reverie.documents.layout import PERSON, memory_project
 from reverie.doubts import doubt_note
 from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex

@@ -17,7 +17,7 @@ from typing import (
     TypeVar,
 )
 
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.store import Write, Writer
 
 P = ParamSpec("P")

@@ -15,7 +15,7 @@ from reverie.consolidate import DreamPlan as ArchivePlan
 from reverie.consolidate import Proposal
 from reverie.consolidate.dreams import plan_oldest
 from reverie.consolidate.forgotten import ForgottenStatement
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.language_model.consolidation_pages import ConsolidationPage, Nearby, memory_pages

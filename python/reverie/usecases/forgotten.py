@@ -19,8 +19,7 @@ from reverie.consolidate.forgotten import (
     stems_in_order,
 )
 from reverie.decode import mapped
-from reverie.documents.layout import type_of_blocks
-from reverie.documents.project_paths import PERSON, memory_project
+from reverie.documents.layout import PERSON, memory_project, type_of_blocks
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType

@@ -22,7 +22,7 @@ from reverie.store import (
     VersionsCursor,
     Writer,
 )
-from reverie.store.prune import Rules, Step, prune
+from reverie.store.versions import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED

@@ -11,9 +11,8 @@ from reverie.consolidate.apply import document_of
 from reverie.decode import mapped
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.items import Add, Change, Delete, Update, Wording
-from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.layout import DocumentKind, kind_of, memory_project, type_of_blocks
 from reverie.documents.parse import items_by_id, parse_document
-from reverie.documents.project_paths import memory_project
 from reverie.doubts import doubted_at
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.distill.own_words import typed_by_person, typed_words
 from reverie.distill.steps import Interrupted, ToolCall, Utterance, read_trace
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import extraction
 from reverie.language_model.consolidation import DELETED_SHARE_MAX, PageChanges, consolidate_request, consolidated

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.capacity import similarity_to_merge
 from reverie.consolidate.statements import parse_statement
-from reverie.documents.project_paths import PERSON
+from reverie.documents.layout import PERSON
 from reverie.doubts import Objection
 from reverie.models import Candidate, MemoryType, Tier
 from reverie.store import Key, Kind, MemoryRecord, Reader

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.consolidate.statements import parse_statement
-from reverie.documents.project_paths import PERSON, folder_of, in_project, memory_project, moved_to_project
+from reverie.documents.layout import PERSON, folder_of, in_project, memory_project, moved_to_project
 from reverie.errors import Conflict
 from reverie.git import Checkout, main_folder, posix_folder, readable_names, slug
 from reverie.importers import detect

@@ -17,8 +17,8 @@ from reverie.decode import mapped
 from reverie.documents import index
 from reverie.documents.edit import is_listed
 from reverie.documents.index import ArchiveEntry, DocumentEntry, update_memory_list
+from reverie.documents.layout import PERSON, folder_of, memory_project
 from reverie.documents.parse import parse_document
-from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.documents.summary import summary_line
 from reverie.store import (
     ArchiveRecord,

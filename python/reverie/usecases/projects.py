@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from reverie.documents.project_paths import folder_of, memory_project
+from reverie.documents.layout import folder_of, memory_project
 from reverie.errors import NotFound, ValidationError
 from reverie.git import Checkout, is_shared_folder, project_name, readable_names, slug
 from reverie.store import (

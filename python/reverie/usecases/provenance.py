@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from reverie.distill.sentences import specific_names
-from reverie.documents.project_paths import PERSON, memory_project
+from reverie.documents.layout import PERSON, memory_project
 from reverie.doubts import KEY, Objection, with_doubt, without_doubt
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType

@@ -29,8 +29,8 @@ from reverie.store import (
     RetiredRecord,
     Write,
 )
-from reverie.store.prune import purge_thread
-from reverie.sync.inputs import Baseline, Save
+from reverie.store.versions import purge_thread
+from reverie.sync.plan import Baseline, Save
 from reverie.usecases import consolidation, imported, redactions, runs
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten import forget

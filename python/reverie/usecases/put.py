@@ -17,9 +17,8 @@ from msgspec.structs import replace
 
 from reverie.documents.header import written_summary
 from reverie.documents.items import Item, ParsedDocument, match_ids
-from reverie.documents.layout import DocumentKind, session_of
+from reverie.documents.layout import PERSON, DocumentKind, folder_of, session_of
 from reverie.documents.parse import ParsedSource, ids_of_items, items_by_id, parse_document, parse_source, summary_of
-from reverie.documents.project_paths import PERSON, folder_of
 from reverie.documents.summary import shortened
 from reverie.doubts import without_doubt
 from reverie.markdown_blocks import BlockKind
@@ -36,7 +35,7 @@ from reverie.store import (
     Writer,
 )
 from reverie.store.codec import to_ms
-from reverie.sync.inputs import Baseline
+from reverie.sync.plan import Baseline
 from reverie.usecases.by import PERSONS, Author, By, is_agent
 from reverie.usecases.forgotten import forget, recall_to_mind
 from reverie.usecases.parts import part_index

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.decode import mapped
-from reverie.documents.project_paths import folder_of, memory_project
+from reverie.documents.layout import folder_of, memory_project
 from reverie.models import EntryKind
 from reverie.redact import Allow, Redactor
 from reverie.store import (

@@ -27,9 +27,8 @@ from msgspec.structs import replace
 from reverie import tokenizer, tools, wire
 from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.consolidate.apply import UPDATES_KEPT
-from reverie.documents.layout import type_of_blocks
+from reverie.documents.layout import PERSON, folder_of, memory_project, type_of_blocks
 from reverie.documents.parse import parse_document
-from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model import pages
 from reverie.language_model.extraction import time_of, why_waiting

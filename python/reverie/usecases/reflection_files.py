@@ -15,9 +15,8 @@ from reverie.documents.edit import append_entry
 from reverie.documents.header import patch_text
 from reverie.documents.index import DocumentEntry, ordered
 from reverie.documents.items import Item, match_ids
-from reverie.documents.layout import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.layout import PERSON, DocumentKind, folder_of, kind_of, memory_project, type_of_blocks
 from reverie.documents.parse import items_by_id, parse_document
-from reverie.documents.project_paths import PERSON, folder_of, memory_project
 from reverie.documents.prose import entry_with_bullets, with_bullets
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.extraction import CONTENT_CHARS_MAX

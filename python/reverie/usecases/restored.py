@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import structs
 
 from reverie.store import BackupEntry, BackupsCursor, DocumentRecord, Reader, Writer
-from reverie.sync.inputs import Baseline, sha256
+from reverie.sync.plan import Baseline, sha256
 from reverie.usecases.by import By, writes
 from reverie.usecases.sync import baselines
 

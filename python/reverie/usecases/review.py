@@ -17,8 +17,7 @@ from reverie.consolidate.decide import Proposal
 from reverie.consolidate.forgotten import Forgotten, ForgottenStatement, Nearness
 from reverie.decode import mapped
 from reverie.documents.items import Update, Wording
-from reverie.documents.layout import session_of
-from reverie.documents.project_paths import memory_project
+from reverie.documents.layout import memory_project, session_of
 from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, Memory, MemoryType

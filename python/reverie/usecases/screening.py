@@ -26,8 +26,8 @@ from reverie.documents.items import Change as ItemChange
 from reverie.documents.items import ChangedDocument, Wording
 from reverie.documents.items import Delete as DeleteItem
 from reverie.documents.items import Update as UpdateItem
+from reverie.documents.layout import PERSON, memory_project
 from reverie.documents.parts import is_full, next_part, open_part, room
-from reverie.documents.project_paths import PERSON, memory_project
 from reverie.errors import ValidationError
 from reverie.ids import ID_RANDOM_BYTES, new_id
 from reverie.language_model.pages import SourceEntry

@@ -12,8 +12,20 @@ from pathlib import PurePosixPath
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
 from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Reader, RootCursor, Writer
-from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
-from reverie.sync.plan import ConflictCopy, Delete, Move, Plan, Put, SaveNotice
+from reverie.sync.plan import (
+    Baseline,
+    ConflictCopy,
+    Delete,
+    Move,
+    PathState,
+    Plan,
+    Put,
+    SaveNotice,
+    StoredDocument,
+    Version,
+    is_own_write,
+    sha256,
+)
 from reverie.sync.root import KnownRoot
 from reverie.usecases import conflicts
 from reverie.usecases.by import By, writes

@@ -19,7 +19,7 @@ from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_
 from reverie.models import Entry, EntryKind, Json, NoteCategory
 from reverie.redact import Redactor
 from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
-from reverie.store.prune import purge_thread
+from reverie.store.versions import purge_thread
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
 from reverie.usecases import usage as use_usage
 from reverie.usecases.by import By, Place, writes

@@ -35,7 +35,7 @@ from reverie.store import (
     WorkingStateRecord,
     Writer,
 )
-from reverie.store.restore import undo_operation
+from reverie.store.versions import undo_operation
 from reverie.usecases import conflicts, documents, history, projects
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten import hold_forgotten

@@ -14,9 +14,10 @@ import pytest
 from reverie import syscalls
 from reverie.errors import Forbidden
 from reverie.merge import merge3
+from reverie.sync.displaced import DisplacedFile
 from reverie.sync.root import Root
 from reverie.sync.scan import FileContent, read_file
-from reverie.sync.swap import DisplacedFile, Mismatch, Written, write_file
+from reverie.sync.swap import Mismatch, Written, write_file
 from support import racing_editor
 from support.soak import count
 from support.spaces import digest, swap_files, sync_write

@@ -19,8 +19,9 @@ import pytest
 
 from reverie import syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
+from reverie.sync.displaced import recover
 from reverie.sync.root import Root
-from reverie.sync.swap import Written, recover, write_file
+from reverie.sync.swap import Written, write_file
 from support.soak import count
 from support.spaces import open_root, swap_files
 from support.strace import tracer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.sync.inputs import Baseline
+from reverie.sync.plan import Baseline
 from reveried.sync.state import Baselines
 
 ONE, TWO = Baseline("facts/user.md", "1" * 64, 1), Baseline("facts/user.md", "2" * 64, 2)

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from reverie.sync.displaced import DisplacedFile
-from reveried.sync.late_writes import LateWrites
+from reveried.sync.state import LateWrites
 
 
 def test_a_late_write_during_a_pass_waits() -> None:

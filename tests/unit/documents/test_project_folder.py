@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from reverie.documents.episodes import heading_of
-from reverie.documents.layout import type_of_blocks
-from reverie.documents.project_paths import PERSON, folder_of, in_project, memory_project
+from reverie.documents.layout import PERSON, folder_of, in_project, memory_project, type_of_blocks
 from reverie.models import Memory, MemoryType
 
 

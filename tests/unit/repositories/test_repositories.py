@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie.documents.project_paths import in_project
+from reverie.documents.layout import in_project
 from reverie.git import (
     Checkout,
     is_shared_folder,

@@ -8,8 +8,7 @@ import pytest
 
 from reverie.store import Kind, Store, Writer, seal
 from reverie.store.kinds import BLOB_BYTES_MIN
-from reverie.store.prune import Rules, prune
-from reverie.store.restore import undo_operation
+from reverie.store.versions import Rules, prune, undo_operation
 from support.stores import MASKING, SPACE, after, noise, put, write
 
 LONG = {"text": noise(2 * BLOB_BYTES_MIN)}

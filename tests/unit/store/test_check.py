@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 from lmdb import Transaction
 
 from reverie.errors import Damaged, StorageFailed
-from reverie.store import RULES, Kind, Writer, consistency, seal
-from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, run_check
+from reverie.store import RULES, Kind, Writer, seal
+from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, ConsistencyCheck, check, main, run_check
 from reverie.store.checksums import checksum_key, header_key, root_key
 from reverie.store.codec import encode_record, seal_own
-from reverie.store.consistency import ConsistencyCheck
 from reverie.store.guard import needs_check
 from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
@@ -380,7 +379,7 @@ def test_a_tree_without_a_readable_root_is_named(filled: Path) -> None:
 
 
 def test_the_list_of_problems_is_bounded(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consistency, "PROBLEMS_MAX", 3)
+    monkeypatch.setattr("reverie.store.check.PROBLEMS_MAX", 3)
     with raw(filled) as txn:
         for number in range(20):
             txn.delete(raw_key(Kind.DREAM, (sha256(b"%d" % number).hexdigest(),)))

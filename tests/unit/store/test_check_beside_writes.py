@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from reverie.store import Kind
-from reverie.store.check import check
-from reverie.store.consistency import ConsistencyCheck
+from reverie.store.check import ConsistencyCheck, check
 from reverie.store.guard import RollbackGuardFile
 from support.stores import opened, put
 

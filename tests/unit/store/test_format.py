@@ -10,7 +10,7 @@ from reverie.store import RULES, Kind, seal
 from reverie.store.codec import encode_record, to_ms
 from reverie.store.env import MAP_BYTES, READERS_MAX
 from reverie.store.kinds import BLOB_BYTES_MIN, EVENTS_MAX, KEY_BYTES_MAX, RESERVED_CODES, SPACE_BYTES_MAX
-from reverie.store.prune import Rules
+from reverie.store.versions import Rules
 from support.stores import MASKING, raw_key
 
 FORMAT = (Path(reverie.store.__file__).parent / "FORMAT.md").read_text()

@@ -31,7 +31,7 @@ def _is_record(thing: Any) -> bool:
 
 def test_the_shape_of_the_records_is_that_of_the_newest_migration() -> None:
     """Kinds with their codes, and the fields of every record, are those of the last migration."""
-    names = sorted(name for name in reverie.store.__all__ if name.endswith(("Record", "Cursor")))
+    names = sorted(name for name in vars(reverie.store) if name.endswith(("Record", "Cursor")))
     records = {name: getattr(reverie.store, name) for name in names}
     shape = [f"{kind.value} {rule.code}" for kind, rule in RULES.items()]
     shape += [f"{name} {_fields(record)}" for name, record in records.items() if _is_record(record)]

@@ -84,8 +84,8 @@ def test_a_scan_is_ordered_and_can_start_anywhere(store: Store) -> None:
         _check_scan(reader, ("t", 255), [255])
         assert reader.count(Kind.DISTILLATION) == 15
         assert reader.count(Kind.DISTILLATION, ("t",)) == 5
-        assert reader.last(Kind.DISTILLATION, ("t",)) == (("t", 70000), {"n": 70000})
-        assert reader.last(Kind.DISTILLATION, ("u",)) is None
+        assert next(reader.scan(Kind.DISTILLATION, ("t",), reverse=True)) == (("t", 70000), {"n": 70000})
+        assert list(reader.scan(Kind.DISTILLATION, ("u",), reverse=True)) == []
 
 
 def test_many_records_are_read_as_one_by_one(store: Store) -> None:

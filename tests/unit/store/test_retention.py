@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
 from reverie.store import Kind, Store, Version, Writer, seal
-from reverie.store import prune as store_prune
+from reverie.store import versions as store_versions
 from reverie.store.check import run_check
 from reverie.store.codec import RawRecord, from_ms, to_ms, tombstone
-from reverie.store.prune import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
+from reverie.store.versions import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
 from support.stores import AT, DAY_MS, MASKING, SPACE, after, noise, put, write
 
 
@@ -105,7 +105,7 @@ def test_access_counts_go_with_the_last_version_of_their_memory(store: Store) ->
 
 
 def test_steps_are_bounded_and_a_round_is_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_prune, "STEP_RECORDS", 7)
+    monkeypatch.setattr(store_versions, "STEP_RECORDS", 7)
     for number in range(30):
         write(
             store,

@@ -9,8 +9,7 @@ import pytest
 from reverie.errors import Conflict, NotFound
 from reverie.store import RULES, Kind, Store, Writer
 from reverie.store.check import run_check
-from reverie.store.prune import Rules, prune, purge_thread
-from reverie.store.restore import undo_operation
+from reverie.store.versions import Rules, prune, purge_thread, undo_operation
 from support.stores import SPACE, after, put, write
 
 

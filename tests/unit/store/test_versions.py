@@ -14,9 +14,7 @@ from reverie.store import Kind, Store, Writer, codec, seal
 from reverie.store.check import run_check
 from reverie.store.codec import EDIT, PACKED, decode_record, encode_record, seal_own
 from reverie.store.keys import encode_number
-from reverie.store.prune import Rules, prune
-from reverie.store.restore import undo_operation
-from reverie.store.versions import EDITS_MAX
+from reverie.store.versions import EDITS_MAX, Rules, prune, undo_operation
 from support.soak import count
 from support.stores import AT, MASKING, SPACE, after, opened, raw_key, write
 

@@ -12,8 +12,9 @@ import pytest
 from reverie import files, syscalls
 from reverie.errors import Forbidden, ReverieError, StorageFailed
 from reverie.sync import displaced
+from reverie.sync.displaced import recover
 from reverie.sync.root import Root
-from reverie.sync.swap import Mismatch, Written, copy_metadata, recover, remove_file, write_file
+from reverie.sync.swap import Mismatch, Written, copy_metadata, remove_file, write_file
 from support.spaces import digest, swap_files
 
 NOTE = "user.md"

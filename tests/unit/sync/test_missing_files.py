@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.inputs import Baseline, Rules, sha256
-from reverie.sync.plan import Move, Plan, Stop
+from reverie.sync.plan import Baseline, Move, Plan, Rules, Stop, sha256
 from support.sync_sides import BASE, MINUTE, PATH, Sides, agreed_sides, changes_nothing, conflict_copies, settled_text
 
 

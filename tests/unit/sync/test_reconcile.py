@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie.sync.inputs import sha256
-from reverie.sync.plan import Plan
+from reverie.sync.plan import Plan, sha256
 from support.sync_sides import BASE, PATH, Sides, agreed_sides, changes_nothing, conflict_copies, settled_text
 
 

@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 import pytest
 
-from reverie.sync.inputs import Baseline, PathState, StoredDocument, Version
+from reverie.sync.plan import Baseline, PathState, StoredDocument, Version
 from reverie.sync.rename import similar_pairs
 from support.sync_sides import BASE, PATH, agreed_sides, settled_text
 

@@ -13,9 +13,10 @@ import pytest
 
 from reverie import files, syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, NotFound, ReverieError, ValidationError
+from reverie.sync.displaced import DisplacedFile, OrphanedSave, recover
 from reverie.sync.root import Root
 from reverie.sync.scan import Stamp, scan_path
-from reverie.sync.swap import DisplacedFile, Mismatch, OrphanedSave, Removed, Written, recover, remove_file, write_file
+from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
 from support.descriptors import no_leaked_descriptors
 
 NOTE = "facts/user.md"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie.sync.inputs import Baseline, Save
+from reverie.sync.plan import Baseline, Save
 from support.sync_sides import MINUTE, PATH, Sides, sides_after_writes, text_after_save
 
 TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie.sync.inputs import Baseline, Rules, sha256
+from reverie.sync.plan import Baseline, Rules, sha256
 from support.sync_sides import BASE, PATH, Sides, agreed_sides, settled_text
 
 MANY = Rules().versions_max + 5
