@@ -1,5 +1,7 @@
 """`reverie show`: an operation, thread, memory, archive, dream and what else has an id or a path."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
@@ -9,12 +11,11 @@ from reverie.models import Json as JsonValue
 from reverie.wire import Memory
 from reveried.cli import redactions, review
 from reveried.cli.command import Answer, Argument, Option
-from reveried.cli.daemon_client import all_items
+from reveried.cli.ids import all_items, with_thread
 from reveried.cli.log import effects
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when
 from reveried.cli.recall import find_memory, one_line
 from reveried.cli.sync import conflict_texts
-from reveried.cli.threads import with_thread
 
 _SHA256_CHARS = 64
 _PREFIX_CHARS = 4  # of an archive's address; fewer are a typing error rather than an address
