@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import click
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ReverieError
-from reverie.models import Json as JsonValue
 from reveried.cli.command import Answer, Argument, Limit, Option
 from reveried.cli.ids import ID_END, all_items, whole_id
 from reveried.cli.output import AS_JSON, clip, counted, is_terminal, print_error, print_fields, print_table, say, when
@@ -169,7 +168,7 @@ def print_candidate(candidate: wire.Candidate) -> None:
             print_side_by_side("Now", change.before or "", "Then", change.content or "")
 
 
-def _origin(provenance: Mapping[str, JsonValue]) -> str:
+def _origin(provenance: Mapping[str, Any]) -> str:
     """Return in words where a change is from: `thread thr_1, message 4`. Why it waits is said elsewhere."""
     parts = [f"{key} {value}" for key, value in provenance.items() if key not in {"at", "waits"} and value != []]
     seqs = provenance.get("seqs")

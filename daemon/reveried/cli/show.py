@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from reverie.client import Client
 from reverie.errors import NotFound
-from reverie.models import Json as JsonValue
 from reverie.wire import Memory
 from reveried.cli import redactions, review
 from reveried.cli.command import Answer, Argument, Option
@@ -144,7 +143,7 @@ def _doubt(memory: Memory) -> str | None:
     return f"since {when(memory.in_doubt_since)}" + (f": reverie thread {thread}" if thread else "")
 
 
-def _writer(provenance: Mapping[str, JsonValue]) -> str | None:
+def _writer(provenance: Mapping[str, Any]) -> str | None:
     """Return who wrote a memory, and by which tool: `claude-code (memory_append)`; None for what an engine learnt."""
     by, tool = provenance.get("by"), provenance.get("tool")
     return None if not isinstance(by, str) else f"{by} ({tool})" if isinstance(tool, str) else by
