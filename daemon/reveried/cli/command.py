@@ -164,8 +164,9 @@ class _Choice(click.ParamType[Any]):
         if value in self._texts:
             return value
         assert param is not None
-        name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(click.get_current_context())
-        raise ValidationError(f"{name} cannot be {clip(value, 40)!r}", hint=f"give one of {', '.join(self._texts)}")
+        name = param.opts[0] if isinstance(param, click.Option) else (param.metavar or "").strip("[.]")
+        hint = f"give one of {', '.join(self._texts)}"
+        raise ValidationError(f"{name} cannot be {clip(value, 40)!r}", hint=hint, field=name.lstrip("-"))
 
 
 class _Number(click.ParamType[Any]):
