@@ -21,18 +21,6 @@ NO_RESULT: Final = "[no result was recorded]"
 DATE_CHARS: Final = 10
 """Characters of the date at the beginning of an RFC 3339 time: `2026-11-21`."""
 
-PATCHES_MAX: Final = 1_000
-"""Replacements in one call that edits a document, over HTTP or by a tool."""
-
-STATE_TASK_CHARS_MAX: Final = 1_000
-"""Characters of the current task that an agent or a distiller gives a working state."""
-
-STATE_ITEM_CHARS_MAX: Final = 500
-"""Characters of one item of a working state."""
-
-STATE_ITEMS_MAX: Final = 20
-"""Items in one list of a working state."""
-
 Json: TypeAlias = Any
 Role: TypeAlias = Literal["user", "assistant"]
 

@@ -24,15 +24,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     match words:
         case ["serve"]:
             # A client may be waiting for the daemon's first answer: load nothing that the daemon does not need.
-            from reveried.app import run_in_foreground  # noqa: PLC0415 - the reason is above
+            from reveried.app import run_in_foreground
 
             return run_in_foreground()
         case ["mcp"]:
             # A client may be waiting with its first prompt: the bridge loads the standard library alone.
-            from reveried.mcp.stdio import run as run_bridge  # noqa: PLC0415 - the reason is above
+            from reveried.mcp.stdio import run as run_bridge
 
             return run_bridge()
-    from reveried.cli.tree import run  # noqa: PLC0415 - only now is the command tree needed
+    from reveried.cli.tree import run
 
     return run(words)
 
@@ -48,9 +48,9 @@ def _raises_on_letters(stream: io.TextIOWrapper) -> bool:
 
 def _refused_platform(words: Sequence[str]) -> int:
     """Print why this system is refused, and return the exit code."""
-    from reverie.errors import ReverieError  # noqa: PLC0415 - only on another system
-    from reveried.cli.output import print_error  # noqa: PLC0415 - as above
-    from reveried.linux import require_linux  # noqa: PLC0415 - as above
+    from reverie.errors import ReverieError
+    from reveried.cli.output import print_error
+    from reveried.linux import require_linux
 
     try:
         require_linux()

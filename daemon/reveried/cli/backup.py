@@ -1,5 +1,7 @@
 """Commands for the store's files: backup, restore, check, compact."""
 
+from __future__ import annotations
+
 import os
 import secrets
 import time
@@ -41,7 +43,7 @@ def restore(file: Annotated[Path, Argument("FILE", "A copy made by `reverie back
 
     Example: reverie restore reverie.backup
     """
-    from reverie.store.backup import restore as restore_store  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store.backup import restore as restore_store
 
     store = daemon_client.layout().store_dir
     _refuse_running_daemon()
@@ -105,7 +107,7 @@ def check() -> Answer:
 
     Example: reverie check
     """
-    from reverie.store.check import run_check  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store.check import run_check
 
     store = daemon_client.layout().store_dir
     if not (store / "data.mdb").exists():
@@ -128,7 +130,7 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     The daemon writes below its backup folder only. The copy is moved from there to `target` by this process, with the
     rights of the person who runs it.
     """
-    from reverie.store.backup import move_backup, refuse_target  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store.backup import move_backup, refuse_target
 
     suffix = secrets.token_hex(16)
     with daemon_client.client() as client:
@@ -142,11 +144,11 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
 
 def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     """Back up the store directly; return the size of the copy in bytes and its records by kind."""
-    from reverie.store import SYSTEM_SPACE, BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
-    from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
-    from reverie.usecases import restored as use_restored  # noqa: PLC0415 - as above
-    from reverie.usecases.by import By  # noqa: PLC0415 - as above
-    from reveried.clock import text_of  # noqa: PLC0415 - as above
+    from reverie.store import SYSTEM_SPACE, BackupEntry
+    from reverie.store.backup import backup as backup_store
+    from reverie.usecases import restored as use_restored
+    from reverie.usecases.by import By
+    from reveried.clock import text_of
 
     with _opened_store() as store:
         copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
@@ -155,10 +157,10 @@ def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     return copy.byte_count, dict(copy.counts)
 
 
-def _opened_store() -> "Store":
+def _opened_store() -> Store:
     """Open the store directly. Raises NotFound where there is none, Conflict where another process has it open."""
-    from reverie.redact import Redactor  # noqa: PLC0415 - only without a daemon is the store opened here
-    from reverie.store import Store  # noqa: PLC0415 - as above
+    from reverie.redact import Redactor
+    from reverie.store import Store
 
     folder = daemon_client.layout().store_dir
     if not (folder / "data.mdb").exists():
@@ -175,14 +177,14 @@ def _refuse_running_daemon() -> None:
     raise Conflict("the daemon is running and has the store open", hint="run `reverie down`, then restore again")
 
 
-def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline]]]":
+def _baselines_by_space(store: Path) -> tuple[str, dict[str, dict[str, Baseline]]]:
     """Return a store's id and the baselines of each space; ("", {}) without a store, or with one that is damaged."""
-    from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
-    from reverie.store import IdentityRecord, Store  # noqa: PLC0415 - as above
-    from reverie.store.check import run_check  # noqa: PLC0415 - as above
-    from reverie.store.kinds import SYSTEM_SPACE  # noqa: PLC0415 - as above
-    from reverie.usecases import sync  # noqa: PLC0415 - as above
-    from reveried.stored import spaces_of  # noqa: PLC0415 - as above
+    from reverie.redact import Redactor
+    from reverie.store import IdentityRecord, Store
+    from reverie.store.check import run_check
+    from reverie.store.kinds import SYSTEM_SPACE
+    from reverie.usecases import sync
+    from reveried.stored import spaces_of
 
     # Checked by another process first: reading a file that is cut off ends the process that reads it.
     if not (store / "data.mdb").exists() or not run_check(store).ok:
@@ -200,18 +202,18 @@ def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline
     return identity.id if identity is not None else "", baselines
 
 
-def _follow(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -> list[str]:
+def _follow(store: Path, before: tuple[str, dict[str, dict[str, Baseline]]]) -> list[str]:
     """Let the folders follow a restored store; return the files that people saved after the backup.
 
     `before` is what the replaced store knew of the folders. That of a store with another id is of other folders.
     """
-    from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
-    from reverie.store import IdentityRecord, Store  # noqa: PLC0415 - as above
-    from reverie.store.kinds import SYSTEM_SPACE  # noqa: PLC0415 - as above
-    from reverie.usecases import restored as use_restored  # noqa: PLC0415 - as above
-    from reverie.usecases import sync  # noqa: PLC0415 - as above
-    from reverie.usecases.by import By  # noqa: PLC0415 - as above
-    from reveried.clock import text_of  # noqa: PLC0415 - as above
+    from reverie.redact import Redactor
+    from reverie.store import IdentityRecord, Store
+    from reverie.store.kinds import SYSTEM_SPACE
+    from reverie.usecases import restored as use_restored
+    from reverie.usecases import sync
+    from reverie.usecases.by import By
+    from reveried.clock import text_of
 
     old_id, old = before
     saved_since: list[str] = []
@@ -234,20 +236,20 @@ def _shown(paths: list[str]) -> str:
     return ", ".join(paths[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
-def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: bool) -> list[Path]:
+def missing_folders(store: Path, layout: Layout, data_dir: Path, *, first: bool) -> list[Path]:
     """Return the synced folders below `data_dir` that a restored store knows and that are missing or have no mark.
 
     On a machine without a store before (`first`) and without the default folder, no folder can come back: the spaces'
     baselines are dropped, so that the daemon writes all files there, and no folder counts as missing.
     Raises what `Store.open` raises.
     """
-    from reverie.redact import Redactor  # noqa: PLC0415 - only a restored store is opened here
-    from reverie.store import Store  # noqa: PLC0415 - as above
-    from reverie.sync.root import SPACE_FILE  # noqa: PLC0415 - as above
-    from reverie.usecases import sync  # noqa: PLC0415 - as above
-    from reverie.usecases.by import By  # noqa: PLC0415 - as above
-    from reveried.clock import text_of  # noqa: PLC0415 - as above
-    from reveried.stored import spaces_of  # noqa: PLC0415 - as above
+    from reverie.redact import Redactor
+    from reverie.store import Store
+    from reverie.sync.root import SPACE_FILE
+    from reverie.usecases import sync
+    from reverie.usecases.by import By
+    from reveried.clock import text_of
+    from reveried.stored import spaces_of
 
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]
@@ -259,8 +261,8 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     return list(missing.values())
 
 
-def _has_baselines(store: "Store", space: str) -> bool:
-    from reverie.usecases import sync  # noqa: PLC0415 - only a restored store is opened here
+def _has_baselines(store: Store, space: str) -> bool:
+    from reverie.usecases import sync
 
     with store.reader(space) as reader:
         return any(baseline.sha256 for baseline in sync.baselines(reader).values())

@@ -1,5 +1,7 @@
 """`reverie brief`: what the sessions of a project taught, and the commands that drop, keep or correct a line of it."""
 
+from __future__ import annotations
+
 import shlex
 from typing import Annotated, Literal
 

@@ -11,29 +11,19 @@ returns is the exit code.
 """
 
 import inspect
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 import click
 
-from reverie.errors import NotFound, ValidationError
+from reverie.errors import ValidationError
 from reveried.cli import daemon_client
-from reveried.cli.output import AS_JSON, clean, clip, counted, print_json
+from reveried.cli.output import AS_JSON, clean, clip, print_json
 
 Answer: TypeAlias = Generator[Any, None, None]
-ID_END = 8  # last characters of an id: ids begin with a time, so those made together differ at the end
-_ID_CHARS = 40  # of what a person typed for an id, in an error
-
-
-class _Named(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-T = TypeVar("T", bound=_Named)
 
 
 class Ended(NamedTuple):
@@ -78,7 +68,7 @@ class Command(click.Command):
     """A command whose help has a section for its arguments."""
 
     def __init__(self, name: str, function: Callable[..., Any], **settings: Any) -> None:
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, eval_str=True)
         self._function, self._names = function, signature.parameters
         self._yields = signature.return_annotation == Answer
         options = [item for name, item in self._names.items() if name != "client"]
@@ -125,7 +115,8 @@ def _listed(value: Any) -> Any:
 def _parameter(item: inspect.Parameter) -> click.Parameter:
     """Return a parameter of a function as an option or argument of the command line."""
     kind, said = get_args(item.annotation)
-    kind = next((one for one in get_args(kind) if one is not NoneType), kind) if get_origin(kind) is not list else kind
+    if NoneType in get_args(kind):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
     is_list = get_origin(kind) is list
     one = get_args(kind)[0] if is_list else kind
     required = item.default is inspect.Parameter.empty
@@ -146,7 +137,8 @@ def _parameter(item: inspect.Parameter) -> click.Parameter:
             show_default=True,
             **settings,
         )
-    label = f"list[{one.__name__}]" if is_list else "path" if one is Path else one.__name__
+    name = "str" if get_origin(one) is Literal else one.__name__
+    label = f"list[{name}]" if is_list else "path" if one is Path else name
     made.label = label if isinstance(said, Argument) or said.min is said.max is None else f"{label} range"  # type: ignore[attr-defined]
     return made
 
@@ -154,7 +146,27 @@ def _parameter(item: inspect.Parameter) -> click.Parameter:
 def _type(kind: Any, bounds: Option | None = None) -> click.ParamType[Any]:
     if kind is Path:
         return click.Path(path_type=Path, readable=False)
+    if get_origin(kind) is Literal:
+        return _Choice(get_args(kind))
     return _Number(kind, bounds) if kind in (int, float) else click.STRING
+
+
+class _Choice(click.ParamType[Any]):
+    """One of some texts."""
+
+    name = "choice"
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self._texts = texts
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002 - as click calls it
+        """Return the text. Raises ValidationError."""
+        if value in self._texts:
+            return value
+        assert param is not None
+        name = param.opts[0] if isinstance(param, click.Option) else (param.metavar or "").strip("[.]")
+        hint = f"give one of {', '.join(self._texts)}"
+        raise ValidationError(f"{name} cannot be {clip(value, 40)!r}", hint=hint, field=name.lstrip("-"))
 
 
 class _Number(click.ParamType[Any]):
@@ -213,16 +225,6 @@ def confirm(preview: str, question: str) -> None:
     """
     click.echo(clean(preview, keep="\n"), err=AS_JSON.get())
     click.confirm(question, abort=True, err=AS_JSON.get())
-
-
-def by_end(items: Iterable[T], id_end: str, noun: str, nouns: str | None = None, *, hint: str) -> T:
-    """Return the only item whose id ends like this, as lists print it: `run_…fxgzskm0`. Raises NotFound."""
-    ending = id_end.rpartition("…")[2]
-    found = [item for item in items if item.id.endswith(ending)]
-    if len(found) == 1:
-        return found[0]
-    why = f"{counted(len(found), noun, nouns)} end" if found else f"no {noun} ends"
-    raise NotFound(f"{why} with {clip(id_end, _ID_CHARS)}", hint=hint)
 
 
 def joined_text(words: list[str], name: str, *, max_chars: int) -> str:

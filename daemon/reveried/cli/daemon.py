@@ -1,5 +1,7 @@
 """Commands for the daemon process: serve, up, down, status, logs, version, service; and starting and stopping it."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import shutil
@@ -48,7 +50,7 @@ def mcp() -> int:
 
     Example: reverie mcp
     """
-    from reveried.mcp.stdio import run as run_bridge  # noqa: PLC0415 - only this command needs it
+    from reveried.mcp.stdio import run as run_bridge
 
     return run_bridge()
 
@@ -58,7 +60,7 @@ def serve() -> int:
 
     Example: reverie serve
     """
-    from reveried.app import run_in_foreground  # noqa: PLC0415 - only this command loads the daemon itself
+    from reveried.app import run_in_foreground
 
     return run_in_foreground()
 
@@ -134,7 +136,7 @@ def version() -> Answer:
     say(f"reverie {__version__} (protocol {PROTOCOL}, Python {sys.version.split()[0]})")
 
 
-def _follow(file: "BinaryIO") -> None:
+def _follow(file: BinaryIO) -> None:
     """Print what is appended to the file until interrupted."""
     sys.stdout.flush()
     while True:
@@ -155,11 +157,11 @@ def _print_journal(lines: int, *, follow: bool) -> int:
 class Started:
     """Health of a running daemon; `is_new` if `start_daemon` started it and did not find it running."""
 
-    health: "wire.Health"
+    health: wire.Health
     is_new: bool
 
 
-def start_daemon(client: Client, log_file: "Path", environment: Mapping[str, str]) -> Started:
+def start_daemon(client: Client, log_file: Path, environment: Mapping[str, str]) -> Started:
     """Start the daemon in the background unless it is running; return when it answers.
 
     After an unclean stop it checks its store first, 20 s for 100,000 records: that is waited for, if it takes minutes.
@@ -187,7 +189,7 @@ def start_daemon(client: Client, log_file: "Path", environment: Mapping[str, str
     )
 
 
-def _health_once_open(client: Client) -> "wire.Health":
+def _health_once_open(client: Client) -> wire.Health:
     """Return the health of a daemon; while it opens its store, which can take minutes, wait and say so.
 
     Raises:
@@ -212,7 +214,7 @@ def stop_daemon(pid: int) -> None:
     Raises:
         StorageFailed: it does not begin to stop within STOP_MAX_S.
     """
-    from reveried.stop_note import StopNote  # noqa: PLC0415 - only to stop a daemon
+    from reveried.stop_note import StopNote
 
     data_dir, said = daemon_client.layout().data_dir, ""
     os.kill(pid, signal.SIGTERM)
@@ -245,7 +247,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def _rotate_log(log_file: "Path") -> int:
+def _rotate_log(log_file: Path) -> int:
     """Create the log file, rotated if it is too large; return its size in bytes, at which the daemon's lines begin.
 
     Opened here as well, since an error in the child would name the interpreter and not the log. Raises OSError.
@@ -260,7 +262,7 @@ def _rotate_log(log_file: "Path") -> int:
         os.close(fd)
 
 
-def _spawn(log_file: "Path", environment: Mapping[str, str]) -> int:
+def _spawn(log_file: Path, environment: Mapping[str, str]) -> int:
     """Start `reverie serve` in a session of its own, so that closing the terminal does not stop it; return its pid."""
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     return os.posix_spawn(
@@ -276,7 +278,7 @@ def _spawn(log_file: "Path", environment: Mapping[str, str]) -> int:
     )
 
 
-def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
+def _exited(status: int, log_file: Path, log_bytes: int) -> ReverieError:
     """Return the error for a daemon that exited before it answered; its log lines begin at `log_bytes`.
 
     `status` is negative if a signal ended the process. It then had no time to log why, so the signal is the reason.
@@ -286,7 +288,7 @@ def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
         return StorageFailed(
             f"the daemon was ended by {name} while it read its store, which is probably damaged", hint=_DAMAGE_HINT
         )
-    from reveried.app import EXIT_CONFIG  # noqa: PLC0415 - the daemon's modules are loaded only for this error
+    from reveried.app import EXIT_CONFIG
 
     with log_file.open("rb") as file:
         file.seek(max(log_bytes, log_file.stat().st_size - _LOG_TAIL_BYTES))
@@ -303,7 +305,7 @@ def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
 
 def not_running(error: DaemonNotRunning) -> DaemonNotRunning:
     """Return the error, with the reason if the store shows it: it is truncated, or its daemon did not close it."""
-    from reverie.store import needs_check, truncated_at  # noqa: PLC0415 - only if there is no daemon
+    from reverie.store import needs_check, truncated_at
 
     store = daemon_client.layout().store_dir
     try:

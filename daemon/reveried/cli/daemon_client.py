@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from reverie.errors import Busy, Starting, ValidationError
 from reverie.places import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from reverie import wire
     from reverie.client import Client
     from reveried.config import Config
@@ -35,7 +33,7 @@ def settings() -> Config:
     Raises:
         ValidationError: naming the key that is wrong.
     """
-    from reveried import config  # noqa: PLC0415 - most commands need no settings
+    from reveried import config
 
     return config.load(layout(), os.environ, home=Path.home())
 
@@ -45,7 +43,7 @@ def valid_settings() -> tuple[Config, tuple[ValidationError, ...]]:
 
     Enough for the commands that repair the settings or stop a daemon.
     """
-    from reveried import config  # noqa: PLC0415 - as above
+    from reveried import config
 
     return config.load_valid(layout(), os.environ, home=Path.home())
 
@@ -71,8 +69,8 @@ def client(*, start_patience_s: float = 0.0, with_token: bool = True, timeout_s:
 
     `with_token=False` is for commands about the process, which work whatever the token is.
     """
-    from reverie.client import Client  # noqa: PLC0415 - `reverie --help` does not need it
-    from reveried.cli.waiting import PatientClient  # noqa: PLC0415 - as above
+    from reverie.client import Client
+    from reveried.cli.waiting import PatientClient
 
     token = access_token() if with_token else None
     kind = PatientClient if timeout_s > HEALTH_S else Client  # for the others `hanging` says it
@@ -98,7 +96,7 @@ def health() -> wire.Health:
 
 def hanging() -> Busy:
     """Return the error for a daemon that accepts connections and does not answer; its hint wakes or ends it."""
-    from reveried.cli.waiting import process_id, wake_hint  # noqa: PLC0415 - loads the client
+    from reveried.cli.waiting import process_id, wake_hint
 
     pid = process_id()
     return Busy(
@@ -117,15 +115,3 @@ def access_token() -> str | None:
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise ValidationError(f"{TOKEN_VARIABLE} is not a token", hint="reverie token create makes one")
     return token or None
-
-
-def all_items(
-    method: Callable[..., wire.Page[T]], *given: Any, after: str | None = None, **options: Any
-) -> Iterator[T]:
-    """Yield every item of a list that a method of the client returns page by page."""
-    while True:
-        page = method(*given, after=after, **options)
-        yield from page.items
-        if page.next is None:
-            return
-        after = page.next

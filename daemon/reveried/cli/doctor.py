@@ -1,5 +1,7 @@
 """`reverie doctor`: checks of settings, folders, disk, daemon, store and native core; changes nothing."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import stat
@@ -216,7 +218,7 @@ def _check_store() -> Finding:
     store = daemon_client.layout().store_dir
     if not (store / "data.mdb").exists():
         return Finding("store", "note", "nothing stored yet", "reverie import claude-code ~/.claude/projects")
-    from reverie.store.check import run_check  # noqa: PLC0415 - loaded only if there is a store
+    from reverie.store.check import run_check
 
     report = run_check(store)
     if not report.ok:
@@ -230,7 +232,7 @@ def _check_embedder() -> Finding:
     model = daemon_client.valid_settings()[0].memory.embedder
     if not model:
         return Finding("embedder", "good", "none is configured: words alone are searched")
-    from reverie.embedding import configured  # noqa: PLC0415 - loaded only if there is one
+    from reverie.embedding import configured
 
     embedder = configured(model, home=Path.home())
     if not embedder.embed([_PLAIN])[0].any():
@@ -240,7 +242,7 @@ def _check_embedder() -> Finding:
 
 def _check_native() -> Finding:
     """Return the finding on whether the Rust extension loads, counts and serialises correctly."""
-    from reverie import canonical_json, tokenizer  # noqa: PLC0415 - an import error here is what this check looks for
+    from reverie import canonical_json, tokenizer
 
     count, json = tokenizer.count("Hello, world!"), canonical_json.canonical({"b": 1, "a": "é"})
     if (count, json) != (4, '{"a":"é","b":1}'.encode()):
@@ -250,9 +252,9 @@ def _check_native() -> Finding:
 
 def _check_tokens() -> Finding:
     """Return the finding of a comparison of the native token counter with tiktoken."""
-    import tiktoken  # noqa: PLC0415 - loaded for this check alone
+    import tiktoken
 
-    from reverie import tokenizer  # noqa: PLC0415 - as above
+    from reverie import tokenizer
 
     encoding = tiktoken.get_encoding(tokenizer.TOKENIZER)
     for sample in _SAMPLES:

@@ -1,15 +1,17 @@
 """`reverie dream`, `schedule` and `archives`: start a dream, the schedules, and the archives that both leave."""
 
+from __future__ import annotations
+
 import hashlib
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
+from reveried.cli.changes import print_changes, print_proposals
 from reveried.cli.command import Answer, Argument, Budget, Ended, Json, Limit, Option
-from reveried.cli.daemon_client import all_items
+from reveried.cli.ids import all_items
 from reveried.cli.output import counted, print_fields, print_table, print_text, say, size, when
 
 _CRON_FIELDS = 5  # minute, hour, day of month, month, day of week
@@ -37,7 +39,7 @@ def dream(
     if answer.changes:
         number = counted(len(answer.changes), "decision")
         say(f"{number}, none written:" if answer.dry_run else f"{number}:")
-        print_table("Decision, Memory*", [change_row(change) for change in answer.changes])
+        print_changes(answer.changes)
     else:
         say(
             "None of the new memories is to be changed. Nothing was written."
@@ -81,7 +83,7 @@ def _zoned(at: str | None) -> str:
     return "-" if at is None else f"{when(at)} {datetime.fromisoformat(at).astimezone().tzname()}"
 
 
-def _result(schedule: "wire.Schedule") -> str:
+def _result(schedule: wire.Schedule) -> str:
     """Return how the last run of a schedule ended: `ok`, `failed: CODE`, or `-` before the first one."""
     if schedule.failure is not None:
         return f"failed: {schedule.failure.code}"
@@ -129,7 +131,7 @@ def schedule_remove(
 
 def local_timezone() -> str:
     """Return the name of this machine's time zone, UTC if it has none."""
-    import tzlocal  # noqa: PLC0415 - only a new schedule needs it
+    import tzlocal
 
     name: str | None = tzlocal.get_localzone_name()
     return name or "UTC"
@@ -192,35 +194,3 @@ def _whole_address(client: Client, prefix: str) -> str:
         return addresses[0]
     why = f"{counted(len(addresses), 'archive')} begin" if addresses else "no archive begins"
     raise NotFound(f"{why} with {prefix}", hint="reverie archives list shows the addresses")
-
-
-def change_row(change: wire.Change) -> tuple[str, str]:
-    """Return a consolidation change as a table row: what was done, and with which memory."""
-    match change:
-        case wire.AddChange():
-            return "new", change.content
-        case wire.UpdateChange():
-            return "improved", change.content
-        case wire.DeleteChange():
-            return "dropped", change.id
-        case wire.KeepChange():
-            return "kept", change.id
-        case wire.SkipChange():
-            return "known already", f"candidate {change.candidate_index}"
-
-
-def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
-    """Print the changes that were only proposed, since a person wrote those lines; nothing if there are none."""
-    if not proposals:
-        return
-    say()
-    say("Proposed only, because you wrote these lines (to accept or reject them: reverie review):")
-    rows = [
-        (
-            proposal.change.id,
-            proposal.change.content if isinstance(proposal.change, wire.UpdateChange) else "(delete it)",
-            proposal.why,
-        )
-        for proposal in proposals
-    ]
-    print_table("Memory, Proposed text*, Why*", rows)

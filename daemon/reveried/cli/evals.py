@@ -1,5 +1,7 @@
 """`reverie eval`: the text after a transcript, and the continuity and frequency reports as table, JSON and picture."""
 
+from __future__ import annotations
+
 import json as jsonlib
 import re
 import sys
@@ -38,7 +40,7 @@ def eval_context(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS) -> Answer:
 
     Example: reverie eval context session.jsonl
     """
-    from reverie.evals import after_transcript  # noqa: PLC0415 - loads the engine
+    from reverie.evals import after_transcript
 
     return _text_after("context", file, max_tokens, after_transcript.context_text)
 
@@ -54,11 +56,11 @@ def eval_knowledge(
 
     Example: reverie eval knowledge session.jsonl
     """
-    from reverie.evals import after_transcript  # noqa: PLC0415 - loads the engine
+    from reverie.evals import after_transcript
 
     waiting: list[ModelRequest] = []
 
-    def ask(request: "ModelRequest") -> "ModelAnswer | None":
+    def ask(request: ModelRequest) -> ModelAnswer | None:
         assert spool is not None
         answer = _answer_or_request(spool, request)
         waiting.extend([] if answer else [request])
@@ -74,8 +76,8 @@ def eval_knowledge(
 
 def _text_after(what: str, path: Path, max_tokens: int, make_text: Callable[[Path, int], str]) -> Answer:
     """Print the text of one transcript, at most `max_tokens` long with its last newline."""
-    from reverie import tokenizer  # noqa: PLC0415 - loads the native core
-    from reverie.importers import find  # noqa: PLC0415 - as above
+    from reverie import tokenizer
+    from reverie.importers import find
 
     if not path.is_file():
         raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl, also .gz or .zst)")
@@ -89,9 +91,9 @@ def _text_after(what: str, path: Path, max_tokens: int, make_text: Callable[[Pat
     sys.stdout.write(text)
 
 
-def _answer_or_request(folder: Path, request: "ModelRequest") -> "ModelAnswer | None":
+def _answer_or_request(folder: Path, request: ModelRequest) -> ModelAnswer | None:
     """Return the answer that `answers/ID.*` has for a request; without one, write it to `requests/ID.json`."""
-    from reveried.models.command import prompt_text, read_output  # noqa: PLC0415 - loads the transports
+    from reveried.models.command import prompt_text, read_output
 
     for answer in sorted((folder / "answers").glob(f"{request.id}.*")):
         return read_output(answer.read_bytes(), request, "spool")
@@ -117,8 +119,8 @@ def eval_continuity(
 
     Example: reverie eval continuity ~/.claude/projects --svg kept.svg
     """
-    from reverie.evals import continuity  # noqa: PLC0415 - loads the engine
-    from reverie.files import write_atomic  # noqa: PLC0415 - as above
+    from reverie.evals import continuity
+    from reverie.files import write_atomic
 
     sizes = parse_budgets(budgets)
     if svg is not None and not svg.absolute().parent.is_dir():
@@ -143,9 +145,9 @@ def eval_frequency(
 
     Example: reverie eval frequency ~/.claude/projects
     """
-    from reverie.context.inputs import Limits  # noqa: PLC0415 - loads the engine
-    from reverie.evals import frequency  # noqa: PLC0415 - as above
-    from reverie.importers import find, join  # noqa: PLC0415 - as above
+    from reverie.context.inputs import Limits
+    from reverie.evals import frequency
+    from reverie.importers import find, join
 
     files = session_files(paths)
     sessions, unread = [], []
@@ -185,7 +187,7 @@ def session_files(paths: Sequence[Path]) -> list[Path]:
     Raises:
         NotFound: there are none.
     """
-    from reverie.importers import find  # noqa: PLC0415 - loads the native core
+    from reverie.importers import find
 
     files = find.find_transcripts(paths)
     if not files:
@@ -201,7 +203,7 @@ def print_unread(unread: Sequence[tuple[str, str]]) -> None:
         sys.stderr.write(f"left out: {len(unread) - UNREAD_SHOWN} more\n")
 
 
-def _print_continuity(report: "Report") -> None:
+def _print_continuity(report: Report) -> None:
     """Print the continuity report as two tables: by method and budget, and by tier."""
     needed = f"{report.needed_median:g}"
     say(f"{counted(report.sessions, 'session')}, {counted(report.cuts, 'cut')}; names needed after one: {needed}")
@@ -219,22 +221,22 @@ def _print_continuity(report: "Report") -> None:
     )
 
 
-def _continuity_row(row: "Row") -> tuple[str, ...]:
+def _continuity_row(row: Row) -> tuple[str, ...]:
     budget = f"{row.budget:,}" if row.budget is not None else "-"
     means = (_mean_text(row.in_context), _mean_text(row.needed), _mean_text(row.asked))
     return (row.way, budget, *means, f"{row.tokens_median:,}", f"{row.tokens_max:,}")
 
 
-def _mean_text(mean: "Mean | None") -> str:
+def _mean_text(mean: Mean | None) -> str:
     """Format a mean with its standard error: `61.2 ± 3.4`; a dash for None."""
     if mean is None:
         return "-"
     return f"{mean.percent:.1f}" if mean.error is None else f"{mean.percent:.1f} ± {mean.error:.1f}"
 
 
-def _continuity_json(report: "Report") -> dict[str, Any]:
+def _continuity_json(report: Report) -> dict[str, Any]:
     """Return the continuity report as JSON values."""
-    from reverie import tokenizer  # noqa: PLC0415 - loads the native core
+    from reverie import tokenizer
 
     return {
         "sessions": report.sessions,
@@ -260,10 +262,10 @@ def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"file": path, "why": why} for path, why in unread]
 
 
-def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _frequency_json(result: Frequency, sessions: int, unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the frequency report as JSON values, with every parameter it depends on."""
-    from reverie import tokenizer  # noqa: PLC0415 - loads the native core
-    from reverie.evals import frequency  # noqa: PLC0415 - as above
+    from reverie import tokenizer
+    from reverie.evals import frequency
 
     limits = result.limits
     return {
@@ -327,7 +329,7 @@ def eval_memories(paths: Paths, split: Split = SPLIT) -> Answer:
     command for the same purpose. A memory counts for what more of the sessions of its project did. The score is
     used - 2 x contradicted - 0.2 x written.
     """
-    from reverie.evals import memory_use  # noqa: PLC0415 - loads the engine
+    from reverie.evals import memory_use
 
     files = session_files(paths)
     with step_progress("Reading", len(files)) as step:
@@ -343,7 +345,7 @@ def eval_memories(paths: Paths, split: Split = SPLIT) -> Answer:
     say("\nScore: used - 2 x contradicted - 0.2 x written.")
 
 
-def _cells(row: "UseRow") -> tuple[str, ...]:
+def _cells(row: UseRow) -> tuple[str, ...]:
     """Return one row of the table as texts; the project column of the person's own memories has a dash."""
     return (
         row.type,
@@ -355,9 +357,9 @@ def _cells(row: "UseRow") -> tuple[str, ...]:
     )
 
 
-def _as_json(result: "FutureUse", split: int) -> dict[str, Any]:
+def _as_json(result: FutureUse, split: int) -> dict[str, Any]:
     """Return the result as JSON values; the project of the person's own memories is null."""
-    from reverie.evals.memory_use import CONTRADICTED_COST, WRITTEN_COST  # noqa: PLC0415 - loads the engine
+    from reverie.evals.memory_use import CONTRADICTED_COST, WRITTEN_COST
 
     return {
         "before": result.before,
@@ -369,5 +371,5 @@ def _as_json(result: "FutureUse", split: int) -> dict[str, Any]:
     }
 
 
-def _row_json(row: "UseRow") -> dict[str, Any]:
+def _row_json(row: UseRow) -> dict[str, Any]:
     return {**asdict(row), "project": row.project or None, "score": round(row.score, 2)}

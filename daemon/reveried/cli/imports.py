@@ -1,5 +1,7 @@
 """`reverie import`: sessions of agents, also as they grow; exports of ChatGPT; the auto memory of Claude Code."""
 
+from __future__ import annotations
+
 import json as jsonlib
 import os
 import sys
@@ -95,7 +97,7 @@ def import_chatgpt(
 
     Example: reverie import chatgpt ~/Downloads/chatgpt-export.zip
     """
-    from reverie.importers import chatgpt  # noqa: PLC0415 - only for this command
+    from reverie.importers import chatgpt
 
     with tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
         client.health()
@@ -425,7 +427,7 @@ def _memory_folders(path: Path) -> list[Path]:
     return [folder for folder in candidates if folder.name == "memory" and folder.is_dir()]
 
 
-def _imported(client: Client, folder: Path, ignored: list[str]) -> "Iterator[FileOutcome]":
+def _imported(client: Client, folder: Path, ignored: list[str]) -> Iterator[FileOutcome]:
     """Import the markdown files of one folder, and yield the outcome of each."""
     project = _project_folder(folder.parent)
     name = _UNSAFE.sub("-", Path(project).name if project else folder.parent.name).strip("-") or "project"

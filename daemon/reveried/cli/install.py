@@ -1,11 +1,13 @@
 """`reverie install` gives Claude Code or Codex the plugin, or takes it away; `reverie demo` shows what it is for."""
 
+from __future__ import annotations
+
 import os
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from reverie.errors import NotFound, ValidationError
 from reveried import plugin
@@ -21,7 +23,7 @@ _NEXT = {
 
 
 def install(
-    program: Annotated[str, Argument("CLIENT", "claude-code or codex.")],
+    program: Annotated[Literal["claude-code", "codex"], Argument("CLIENT", "claude-code or codex.")],
     dry_run: Annotated[bool, Option("--dry-run", help="Show what would be changed.")] = False,
     uninstall: Annotated[bool, Option("--uninstall", help="Take it away again.")] = False,
     auto_memory: Annotated[
@@ -32,8 +34,6 @@ def install(
 
     Example: reverie install claude-code
     """
-    if program not in plugin_install.CLIENTS:
-        raise ValidationError(f"there is no plugin for {program!r}", hint=f"give {' or '.join(plugin_install.CLIENTS)}")
     layout = daemon_client.layout()
     target = plugin_install.place_of(program, os.environ, Path.home(), layout.data_dir)
     home = os.environ.get("REVERIE_HOME")
@@ -82,7 +82,7 @@ def demo(
 
     Example: reverie demo
     """
-    from reveried.demo import run_demo  # noqa: PLC0415 - only this command needs it
+    from reveried.demo import run_demo
 
     run_demo(paths or [], keep=keep, json=json)
 

@@ -1,5 +1,7 @@
 """`reverie log`, `show` of an operation, `diff`, `undo` and `rollback`: the operations, and the ways back."""
 
+from __future__ import annotations
+
 import difflib
 import re
 from collections import Counter
@@ -14,7 +16,7 @@ from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm
-from reveried.cli.daemon_client import all_items
+from reveried.cli.ids import all_items
 from reveried.cli.output import clip, counted, print_table, say, when
 
 _ROUTINE = frozenset(
@@ -115,13 +117,13 @@ def _versions(client: Client, what: str, limit: int) -> Answer:
     )
 
 
-def _summary(version: "wire.DocumentVersion | wire.MemoryVersion") -> str:
+def _summary(version: wire.DocumentVersion | wire.MemoryVersion) -> str:
     if isinstance(version, wire.DocumentVersion):
         return "deleted" if version.etag is None else version.summary or "-"
     return "deleted" if version.memory is None else clip(version.memory.title or version.memory.content, _SUMMARY_CHARS)
 
 
-def _operations(client: Client, limit: int, *, with_routine: bool) -> tuple[list["wire.Operation"], int]:
+def _operations(client: Client, limit: int, *, with_routine: bool) -> tuple[list[wire.Operation], int]:
     """Return the newest operations, and how many routine ones were skipped among them."""
     shown: list[wire.Operation] = []
     hidden = 0

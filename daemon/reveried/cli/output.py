@@ -35,9 +35,9 @@ _PACKED_RATIO = 6  # packed transcripts unpack to about so many times their size
 
 def print_json(value: Any) -> None:
     """Write one JSON document and a newline to standard output; msgspec structs as the wire names their fields."""
-    import orjson  # noqa: PLC0415 - commands that print a sentence do without both
+    import orjson
 
-    from reverie import wire  # noqa: PLC0415 - as above
+    from reverie import wire
 
     def plain(part: Any) -> Any:
         if isinstance(part, Path):
@@ -49,7 +49,7 @@ def print_json(value: Any) -> None:
 
 def console(*, to_stderr: bool = False) -> Console:
     """Return a rich console: styled on a terminal without NO_COLOR, plain text elsewhere."""
-    from rich.console import Console  # noqa: PLC0415 - commands that print one sentence do without it
+    from rich.console import Console
 
     stream = sys.stderr if to_stderr else sys.stdout
     width = None if stream.isatty() else PLAIN_WIDTH
@@ -72,7 +72,7 @@ def wrapped(text: str) -> str:
     width = terminal_width()
     if width is None or len(text) <= width:
         return text
-    import textwrap  # noqa: PLC0415 - the commands that start fast seldom need it
+    import textwrap
 
     return "\n".join(textwrap.wrap(text, max(width, _WRAP_MIN), break_long_words=False, break_on_hyphens=False))
 
@@ -96,8 +96,8 @@ def print_table(columns: str, rows: Iterable[Sequence[Any]], *, drop: Sequence[i
     default from the right), and those with `*` go over several lines; the others stay whole, so that an id can be
     copied. A pipe gets every column.
     """
-    from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
+    from rich.table import Table
+    from rich.text import Text
 
     named = columns.split(", ")
     headings = [name.rstrip(">*") for name in named]
@@ -175,7 +175,7 @@ def clean(text: str, *, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    import unicodedata  # noqa: PLC0415 - seldom needed
+    import unicodedata
 
     def shown(char: str) -> str:
         if char.isprintable() or char in keep or char in _JOINERS or unicodedata.category(char) == "Cn":
@@ -216,7 +216,7 @@ def import_progress(paths: list[Path], *, quiet: bool = False) -> Iterator[Calla
     if quiet or AS_JSON.get() or not sys.stderr.isatty():
         yield lambda _path: lambda _bytes: None
         return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console(to_stderr=True), transient=True) as bar:
@@ -239,7 +239,7 @@ def step_progress(description: str, count: int, *, quiet: bool = False) -> Itera
     if quiet or AS_JSON.get() or count < STEPS_SHOWN_FROM or not sys.stderr.isatty():
         yield lambda: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console(to_stderr=True), transient=True) as bar:

@@ -1,5 +1,7 @@
 """The command projects, and the project that a command takes: the one given, or that of the current folder."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -7,8 +9,8 @@ from typing import Annotated
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
-from reveried.cli import daemon_client
 from reveried.cli.command import Answer, Option
+from reveried.cli.ids import all_items
 from reveried.cli.output import clip, counted, print_table, say
 
 ProjectOption = Annotated[
@@ -30,7 +32,7 @@ def projects(
     if sort:
         yield from _sorted(client)
         return
-    items = list(daemon_client.all_items(client.projects))
+    items = list(all_items(client.projects))
     yield {"items": items}
     if not items:
         say("No projects yet. A thread has one if its sessions name a folder.")
@@ -93,10 +95,10 @@ def check_is_known(client: Client, project: str | None) -> None:
     """
     if project is None or project.startswith("/"):
         return
-    names = [item.name for item in daemon_client.all_items(client.projects)]
+    names = [item.name for item in all_items(client.projects)]
     if project.casefold() in (name.casefold() for name in names):
         return
-    import difflib  # noqa: PLC0415 - only for this error
+    import difflib
 
     near = difflib.get_close_matches(project, names, n=1)
     ask = f"did you mean {near[0]}?" if near else "reverie projects lists them;"

@@ -1,5 +1,7 @@
 """`reverie proxy` and `reverie run`: clients whose compactions are answered without a model."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import shutil
@@ -47,12 +49,12 @@ def proxy_claude(
 
     Example: reverie proxy claude --max-tokens 60000
     """
-    from reveried import log  # noqa: PLC0415 - only these commands need it
-    from reveried.proxy.run import serve  # noqa: PLC0415 - as above
+    from reveried import log
+    from reveried.proxy.run import serve
 
     log.configure("info")
 
-    def started(server: "ProxyServer") -> None:
+    def started(server: ProxyServer) -> None:
         if json:
             print_json({"url": server.url})
         else:
@@ -77,11 +79,11 @@ def run(
     Arguments behind the client's name are passed to the client, so options of this command come before it. The client's
     exit code is passed on.
     """
-    from reveried.proxy.run import no_proxy_for_loopback, run_client  # noqa: PLC0415 - only this command needs it
+    from reveried.proxy.run import no_proxy_for_loopback, run_client
 
     path = _program(program)
 
-    def env(server: "ProxyServer") -> Mapping[str, str]:
+    def env(server: ProxyServer) -> Mapping[str, str]:
         return {**os.environ, BASE_URL: server.url, **no_proxy_for_loopback(os.environ)}
 
     _warn_without_daemon()
@@ -98,12 +100,12 @@ def _program(client: str) -> str:
     return program
 
 
-def _server(max_tokens: int | None, upstream_url: str | None, port: int) -> "ProxyServer":
+def _server(max_tokens: int | None, upstream_url: str | None, port: int) -> ProxyServer:
     """Return a proxy before it listens. Raises ValidationError."""
-    from reverie.client import AsyncClient  # noqa: PLC0415 - only these commands need it
-    from reveried.proxy.answers import ClaudeRequests  # noqa: PLC0415 - as above
-    from reveried.proxy.provider import upstream  # noqa: PLC0415 - as above
-    from reveried.proxy.server import ProxyServer  # noqa: PLC0415 - as above
+    from reverie.client import AsyncClient
+    from reveried.proxy.answers import ClaudeRequests
+    from reveried.proxy.provider import upstream
+    from reveried.proxy.server import ProxyServer
 
     if max_tokens is not None and max_tokens < CAP_MIN:
         raise ValidationError(f"--max-tokens is less than {CAP_MIN}", hint="a client's own prompt has more than that")
@@ -123,7 +125,7 @@ def _warn_without_daemon() -> None:
 @contextlib.contextmanager
 def _logged() -> Iterator[None]:
     """Write log lines to a file below the state folder, as the client uses the terminal."""
-    from reveried import log  # noqa: PLC0415 - only this command needs it
+    from reveried import log
 
     path = daemon_client.layout().state_dir / LOG_NAME
     make_private(path.parent)

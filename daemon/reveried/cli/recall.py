@@ -1,23 +1,25 @@
 """Commands for memories: recall, search, memories, remember, forget; and consolidation changes in words."""
 
+from __future__ import annotations
+
 import sys
 import textwrap
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, TypeAlias, get_args
+from typing import Annotated, TypeAlias
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_client
-from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, Yes, by_end, confirm, joined_text
-from reveried.cli.daemon_client import all_items
+from reverie.wire.memories import MemoryKind
+from reverie.wire.search import SEARCH_LIMIT_MAX, SearchPlace
+from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, joined_text
+from reveried.cli.ids import ID_END, all_items, by_end, with_thread
 from reveried.cli.output import AS_JSON, clip, counted, is_terminal, print_table, say, size, spinner, when, wrapped
 from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
 from reveried.cli.status import FILE_PENDING, file_pending
-from reveried.cli.threads import with_thread
 
 NEAREST_HITS = 3  # memories that it shows at most for a question to which none is related
 RECALL_LIMIT = 5  # memories that `reverie recall` shows
@@ -34,7 +36,7 @@ def search(
     client: Client,
     query: Annotated[list[str], Argument("QUERY...", "A question in your own words.")],
     *,
-    where: Annotated[str, Option("--in", help="messages, memories, documents or all.")] = "messages",
+    where: Annotated[SearchPlace, Option("--in", help="messages, memories, documents or all.")] = "messages",
     project: Annotated[
         str | None,
         Option("--project", "-p", metavar="NAME|PATH", help="Only of this project, by its name or a folder."),
@@ -43,38 +45,25 @@ def search(
     thread: Annotated[str | None, Option("--thread", help="Only messages of this thread.")] = None,
     since: Annotated[str | None, Option("--since", metavar="DAY", help="From this day (UTC) on.")] = None,
     before: Annotated[str | None, Option("--before", metavar="DAY", help="Before this day (UTC).")] = None,
-    limit: Annotated[
-        int, Option("--limit", "-n", min=1, max=wire.SEARCH_LIMIT_MAX, help="How many to show at most.")
-    ] = 5,
+    limit: Annotated[int, Option("--limit", "-n", min=1, max=SEARCH_LIMIT_MAX, help="How many to show at most.")] = 5,
 ) -> Answer:
     """Search what was said, the memories or the documents.
 
     Example: reverie search why did we pin the parser --since 2026-11-01
     """
-    given = {
-        "query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX),
-        "in": where,
-        "project": given_project(project),
-        "agent": agent,
-        "thread": thread,
-        "since": since,
-        "before": before,
-        "limit": limit,
-    }
+    text = joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX)
     with _named_as_options():
-        body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
-    with _named_as_options():
-        if body.thread is not None:
-            client.thread(body.thread)  # raises NotFound for a misspelt one, which would find nothing
+        if thread is not None:
+            client.thread(thread)  # raises NotFound for a misspelt one, which would find nothing
         answer = client.search(
-            body.query,
-            where=body.where,
-            project=body.project,
-            agent=body.agent,
-            thread=body.thread,
-            since=body.since,
-            before=body.before,
-            limit=body.limit,
+            text,
+            where=where,
+            project=given_project(project),
+            agent=agent,
+            thread=thread,
+            since=since,
+            before=before,
+            limit=limit,
         )
     yield answer
     for hit in answer.hits:
@@ -127,7 +116,8 @@ _ROW_CHARS = 1_000  # of one memory in a list; --json prints it whole
 _MEMORY_CHARS_MAX = 100_000  # as `POST /v1/memories` allows
 _ID_CHARS_MAX = 16  # a longer id is shown by its end
 MemoryType = Annotated[
-    str | None, Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode.")
+    MemoryKind | None,
+    Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
 ]
 Tag = Annotated[str | None, Option("--tag", help="Only those with this tag.")]
 
@@ -149,16 +139,13 @@ def recall(
 
     Example: reverie recall how do we run the tests
     """
-    types = [_checked_type(kind)] if kind else None
-    request = wire.parse(
-        wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
-    )
+    text = joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX)
 
     def ask(limit: int, min_score: float | None) -> wire.RecallAnswer:
         return client.recall(
-            request.query,
+            text,
             limit=limit,
-            types=request.types,
+            types=[kind] if kind else None,
             tags=[tag] if tag else None,
             project=given_project(project),
             folder=folder_here(),
@@ -205,11 +192,9 @@ def memories(
 
     Example: reverie memories --type mistake
     """
-    kind = _checked_type(kind) if kind else None
-    query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
     page = client.memories(
-        kind=query.kind,
-        tag=query.tag,
+        kind=kind,
+        tag=tag,
         limit=limit,
         project=given_project(project),
         folder=folder_here(),
@@ -236,7 +221,7 @@ def remember(
     text: Annotated[list[str], Argument("TEXT...", "The memory; words like '#release' at its end are tags.")],
     *,
     kind: Annotated[
-        str | None,
+        MemoryKind | None,
         Option(
             "--type",
             "-t",
@@ -258,15 +243,14 @@ def remember(
     """
     content, tags_at_end = _split_tags(joined_text(text, "TEXT", max_chars=_MEMORY_CHARS_MAX))
     belongs_to = given_project(project)
-    fields = {
-        "content": content,
-        "type": None if kind is None else _checked_type(kind),
-        "tags": [*tags_at_end, *(tags or [])],
-        "document": document,
-        "project": belongs_to,
-        "author": "person",
-    }
-    body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
+    body = wire.CreateMemory(
+        content=content,
+        type=kind,
+        tags=[*tags_at_end, *(tags or [])],
+        document=document,
+        project=belongs_to,
+        author="person",
+    )
     check_is_known(client, belongs_to)
     memory = client.remember(body)
     yield memory
@@ -340,22 +324,10 @@ def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
     """Split the tags off the end of a text, by the rules for a line of a file: `run it #ci` is ("run it", ("ci",))."""
     if "#" not in text or "\n" in text:
         return text, ()
-    from reverie.documents.parse import parse_document  # noqa: PLC0415 - a sixth of the command's start, needed for tags alone
+    from reverie.documents.parse import parse_document
 
     items = parse_document("facts/any.md", f"- {text}\n").items
     return (items[0].content, items[0].tags) if len(items) == 1 and items[0].tags else (text, ())
-
-
-def _checked_type(text: str) -> str:
-    """Return the text if it is a memory type.
-
-    Raises:
-        ValidationError: it is none; lists them.
-    """
-    types = get_args(wire.MemoryKind)
-    if text not in types:
-        raise ValidationError(f"--type: memories have no type {clip(text, 40)}", hint=f"give one of {', '.join(types)}")
-    return text
 
 
 def _empty_list(kind: str | None, tag: str | None) -> str:
@@ -394,7 +366,7 @@ _LISTED_MAX = 10  # of the memories that go with a thread
 _SAID_S = 2.0  # after which a purge says that it goes on
 PURGING = "Removing every trace"
 _FILE_ENDINGS = (".md", ".txt")
-Deleted: TypeAlias = wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDeleted
+Deleted: TypeAlias = "wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDeleted"
 
 
 def forget(
@@ -471,9 +443,9 @@ def _thread(client: Client, prefix: str, *, purge: bool, keep_memories: bool, ye
 
 def _learnt(client: Client, thread: str) -> str:
     """Return the lines that say which memories go with a purged thread: those that were learnt from it alone."""
-    from reverie.usecases.provenance import threads_of  # noqa: PLC0415 - only for a purge
+    from reverie.usecases.provenance import threads_of
 
-    items = daemon_client.all_items(client.memories)
+    items = all_items(client.memories)
     gone = [memory for memory in items if memory.trust == "engine" and set(threads_of(memory.provenance)) == {thread}]
     if not gone:
         return ""
@@ -486,7 +458,7 @@ def _learnt(client: Client, thread: str) -> str:
 
 
 @contextmanager
-def _progress(*, is_said: bool) -> "Iterator[None]":
+def _progress(*, is_said: bool) -> Iterator[None]:
     """Show that a purge goes on: on a terminal at once, elsewhere in a line on standard error once it takes long."""
     timer = threading.Timer(_SAID_S, sys.stderr.write, [f"{PURGING} …\n"])
     timer.daemon = True

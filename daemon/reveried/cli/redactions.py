@@ -1,13 +1,15 @@
 """`reverie redactions`: what redaction replaced, and what a person allows."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Annotated
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
-from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, Yes, by_end, confirm
-from reveried.cli.daemon_client import all_items
+from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm
+from reveried.cli.ids import ID_END, all_items, by_end
 from reveried.cli.output import clip, counted, print_fields, print_table, say, spinner, when
 from reveried.cli.projects import ProjectOption, given_project
 

@@ -1,22 +1,22 @@
 """`reverie review`: what waits for a person's decision, one by one or by its id."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import click
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import ReverieError, ValidationError
-from reverie.models import Json as JsonValue
-from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
-from reveried.cli.daemon_client import all_items
+from reverie.errors import ReverieError
+from reveried.cli.command import Answer, Argument, Limit, Option
+from reveried.cli.ids import ID_END, all_items, whole_id
 from reveried.cli.output import AS_JSON, clip, counted, is_terminal, print_error, print_fields, print_table, say, when
 from reveried.cli.sync import print_side_by_side
 
 _ROW_CHARS = 200  # of a change in a list
-_STATES = ("waiting", "accepted", "rejected", "all")
 _REASONS = {
     "forgotten": "was forgotten",
     "person": "your words",
@@ -67,7 +67,8 @@ def _decide(client: Client, candidate: wire.Candidate) -> bool:
 def list_candidates(
     client: Client,
     state: Annotated[
-        str, Option("--state", metavar="STATE", help="One of waiting, accepted, rejected, all.")
+        Literal["waiting", "accepted", "rejected", "all"],
+        Option("--state", metavar="STATE", help="One of waiting, accepted, rejected, all."),
     ] = "waiting",
     limit: Limit = 50,
 ) -> Answer:
@@ -75,15 +76,12 @@ def list_candidates(
 
     Example: reverie review list
     """
-    if state not in _STATES:
-        raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
-    query = wire.parse(wire.CandidateQuery, {"state": state})
-    page = client.candidates(state=query.state, limit=limit)
+    page = client.candidates(state=state, limit=limit)
     yield page
     if not page.items:
         say(_NOTHING if state == "waiting" else "No candidate is in this state.")
         return
-    is_mixed = query.state == "all"
+    is_mixed = state == "all"
     print_table(
         "Id, Since, State, Reason*, Change*" if is_mixed else "Id, Since, Reason*, Change*",
         [
@@ -170,7 +168,7 @@ def print_candidate(candidate: wire.Candidate) -> None:
             print_side_by_side("Now", change.before or "", "Then", change.content or "")
 
 
-def _origin(provenance: Mapping[str, JsonValue]) -> str:
+def _origin(provenance: Mapping[str, Any]) -> str:
     """Return in words where a change is from: `thread thr_1, message 4`. Why it waits is said elsewhere."""
     parts = [f"{key} {value}" for key, value in provenance.items() if key not in {"at", "waits"} and value != []]
     seqs = provenance.get("seqs")
@@ -195,8 +193,5 @@ def _in_short(candidate: wire.Candidate) -> str:
 
 
 def _whole_id(client: Client, id_end: str) -> str:
-    """Return the whole id of the only candidate whose id ends with `id_end`, as the list prints it. Raises NotFound."""
-    if id_end.startswith("cnd_") and "…" not in id_end:
-        return id_end
     items = all_items(client.candidates, state="all")
-    return by_end(items, id_end, "candidate", hint="reverie review list shows them").id
+    return whole_id(items, id_end, "cnd_", "candidate", hint="reverie review list shows them")

@@ -1,32 +1,31 @@
 """`reverie runs`: the work of agents, the files that they wrote, and what was learnt from it."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import ValidationError
-from reveried.cli.command import ID_END, Answer, Argument, Limit, Option, by_end
-from reveried.cli.daemon_client import all_items
-from reveried.cli.dreams import change_row, print_proposals
-from reveried.cli.output import clip, counted, print_fields, print_table, say, size, when
+from reveried.cli.changes import print_changes, print_proposals
+from reveried.cli.command import Answer, Argument, Limit, Option
+from reveried.cli.ids import ID_END, all_items, whole_id
+from reveried.cli.output import counted, print_fields, print_table, say, size, when
 
-_STATES = ("running", "completed")
 RunId = Annotated[str, Argument("RUN", "A run's id, or its last characters.")]
 
 
 def list_runs(
     client: Client,
-    state: Annotated[str | None, Option("--state", metavar="STATE", help="Only running or completed ones.")] = None,
+    state: Annotated[
+        wire.RunState | None, Option("--state", metavar="STATE", help="Only running or completed ones.")
+    ] = None,
     limit: Limit = 50,
 ) -> Answer:
     """List the runs, newest first.
 
     Example: reverie runs list
     """
-    if state is not None and state not in _STATES:
-        raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
-    query = wire.parse(wire.RunsQuery, {} if state is None else {"state": state})
-    page = client.runs(state=query.state, limit=limit)
+    page = client.runs(state=state, limit=limit)
     yield page
     if not page.items:
         say("No runs yet. An agent begins one with POST /v1/runs.")
@@ -56,7 +55,8 @@ def show(client: Client, run: RunId) -> Answer:
 
     Example: reverie runs show RUN
     """
-    detail = client.run(_whole_id(client, run))
+    items = all_items(client.runs)
+    detail = client.run(whole_id(items, run, "run_", "run", hint="reverie runs list shows them"))
     yield detail
     print_fields(
         ("Run", detail.id),
@@ -82,7 +82,7 @@ def _print_result(result: wire.RunResult) -> None:
     say()
     say(f"{counted(len(result.candidates), 'candidate')}, {counted(len(result.changes), 'decision')} ({result.tier}).")
     if result.changes:
-        print_table("Decision, Memory*", [change_row(change) for change in result.changes])
+        print_changes(result.changes)
     if result.fallback:
         say(f"Decided by rule: {result.fallback}")
     if result.waiting:
@@ -90,10 +90,3 @@ def _print_result(result: wire.RunResult) -> None:
     print_proposals(result.proposals)
     if result.operation is not None:
         say(f"To revert what was learnt: reverie undo {result.operation}")
-
-
-def _whole_id(client: Client, id_end: str) -> str:
-    """Return the id of the only run whose id ends like this; `run_…` as the list prints it is ignored."""
-    if id_end.startswith("run_") and "…" not in id_end:
-        return id_end
-    return by_end(all_items(client.runs), id_end, "run", hint="reverie runs list shows them").id

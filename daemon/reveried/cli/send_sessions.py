@@ -5,6 +5,8 @@ has, and the SHA-256 of the last chunk. If the file still has those bytes there,
 the daemon adds only what is new.
 """
 
+from __future__ import annotations
+
 import os
 import shlex
 import time
@@ -47,7 +49,7 @@ class FileReport(msgspec.Struct, rename="camel"):
     error: str | None = None
     forgotten: bool = False
 
-    def add(self, answer: "ChunkAnswer") -> None:
+    def add(self, answer: ChunkAnswer) -> None:
         """Add the result of one chunk."""
         self.bytes, self.lines = answer.offset, answer.lines
         self.added += answer.added
@@ -61,10 +63,10 @@ class FileReport(msgspec.Struct, rename="camel"):
 
 
 def import_files(
-    client: "Client",
+    client: Client,
     paths: list[Path],
     *,
-    program: "ImportClient",
+    program: ImportClient,
     quiet: bool = False,
     reports: list[FileReport] | None = None,
     sources: dict[Path, str] | None = None,
@@ -98,10 +100,10 @@ def import_files(
 
 
 def import_file(
-    client: "Client",
+    client: Client,
     path: Path,
     *,
-    program: "ImportClient",
+    program: ImportClient,
     source: str | None = None,
     again: bool = False,
     on_bytes: Callable[[int], None] = lambda _: None,
@@ -147,9 +149,9 @@ def import_file(
 
 
 def _send(
-    client: "Client",
-    stream: "TranscriptStream",
-    place: "ImportPlace",
+    client: Client,
+    stream: TranscriptStream,
+    place: ImportPlace,
     report: FileReport,
     on_bytes: Callable[[int], None],
 ) -> None:
@@ -175,8 +177,8 @@ def _send(
 
 
 def _send_chunk(
-    client: "Client", import_id: str, data: bytes, offset: int, first_line: int, *, final: bool
-) -> "ChunkAnswer":
+    client: Client, import_id: str, data: bytes, offset: int, first_line: int, *, final: bool
+) -> ChunkAnswer:
     """Send one chunk, with retries while the daemon is busy: agents' requests go before imports."""
     for _ in range(BUSY_TRIES_MAX):
         try:

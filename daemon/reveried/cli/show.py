@@ -1,20 +1,20 @@
 """`reverie show`: an operation, thread, memory, archive, dream and what else has an id or a path."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from reverie.client import Client
 from reverie.errors import NotFound
-from reverie.models import Json as JsonValue
 from reverie.wire import Memory
 from reveried.cli import redactions, review
 from reveried.cli.command import Answer, Argument, Option
-from reveried.cli.daemon_client import all_items
+from reveried.cli.ids import all_items, with_thread
 from reveried.cli.log import effects
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_text, say, when
 from reveried.cli.recall import find_memory, one_line
 from reveried.cli.sync import conflict_texts
-from reveried.cli.threads import with_thread
 
 _SHA256_CHARS = 64
 _PREFIX_CHARS = 4  # of an archive's address; fewer are a typing error rather than an address
@@ -143,7 +143,7 @@ def _doubt(memory: Memory) -> str | None:
     return f"since {when(memory.in_doubt_since)}" + (f": reverie thread {thread}" if thread else "")
 
 
-def _writer(provenance: Mapping[str, JsonValue]) -> str | None:
+def _writer(provenance: Mapping[str, Any]) -> str | None:
     """Return who wrote a memory, and by which tool: `claude-code (memory_append)`; None for what an engine learnt."""
     by, tool = provenance.get("by"), provenance.get("tool")
     return None if not isinstance(by, str) else f"{by} ({tool})" if isinstance(tool, str) else by

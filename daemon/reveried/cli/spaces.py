@@ -1,5 +1,7 @@
 """`reverie space`, `token`, `ignore`, `pause`, `resume`: spaces, access tokens, and what is kept out of the store."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +9,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
 from reveried.cli.command import Answer, Argument, Option
-from reveried.cli.daemon_client import all_items
+from reveried.cli.ids import all_items
 from reveried.cli.output import print_table, say, when
 
 Name = Annotated[str, Argument("NAME", "Lower-case letters, digits, _ and -; also its folder.")]

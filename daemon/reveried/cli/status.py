@@ -1,5 +1,7 @@
 """`reverie status`; and the status of daemon and folder in words."""
 
+from __future__ import annotations
+
 from reverie import wire
 from reverie.errors import DaemonNotRunning
 from reveried.cli import daemon_client
@@ -23,7 +25,7 @@ def status() -> Answer:
         with daemon_client.client() as client:
             daemon_status = client.status()
     except DaemonNotRunning as error:
-        from reveried.cli.daemon import not_running  # noqa: PLC0415 - loads what starts and stops the daemon
+        from reveried.cli.daemon import not_running
 
         raise not_running(error) from error
     yield {"health": health, "status": daemon_status}

@@ -1,17 +1,19 @@
 """`reverie sync`: status of folder and store, a scan on demand, and conflicts with both texts side by side."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
-from reveried.cli.command import ID_END, Answer, Argument, Ended, Limit, Option, by_end
-from reveried.cli.daemon_client import all_items
+from reveried.cli.command import Answer, Argument, Ended, Limit, Option
+from reveried.cli.ids import ID_END, all_items, by_end
 from reveried.cli.output import clean, console, counted, print_fields, print_table, say, when
 from reveried.cli.status import UNSYNCED, print_sync_status
 
@@ -20,7 +22,6 @@ _RESCAN_S = 0.5
 CONTEXT_LINES = 2  # equal lines shown around a difference
 WIDTH_MIN = 60  # characters of a terminal: less is not readable in two columns
 WIDTH_MAX = 160  # also the width in a pipe
-_SIDES = ("file", "store", "both")  # what --keep may name
 _GUTTER = 3  # characters between the columns: blank, mark, blank
 ConflictId = Annotated[str, Argument("ID", "A conflict's id, or its last characters.")]
 
@@ -99,7 +100,8 @@ def resolve(
     client: Client,
     conflict: ConflictId,
     keep: Annotated[
-        str | None, Option("--keep", metavar="SIDE", help="file (as it is), store (the other text) or both.")
+        Literal["file", "store", "both"] | None,
+        Option("--keep", metavar="SIDE", help="file (as it is), store (the other text) or both."),
     ] = None,
     content: Annotated[Path | None, Option("--content", metavar="FILE", help="A file with the resolved text.")] = None,
 ) -> Answer:
@@ -111,9 +113,7 @@ def resolve(
         raise ValidationError("--keep and --content exclude each other", hint="give one of them")
     if keep is None and content is None:
         raise ValidationError("give --keep or --content", hint="reverie sync resolve ID --keep file|store|both")
-    if keep not in (None, *_SIDES):
-        raise ValidationError(f"--keep: there is no side {str(keep)[:40]!r}", hint=f"give {', '.join(_SIDES)}")
-    body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _read_text(content)})
+    body = wire.Resolve(keep=keep, content=None if content is None else _read_text(content))
     answer = client.resolve(_whole_id(client, conflict), body)
     yield answer
     say(f"Resolved: {answer.path}. To revert that: reverie undo {answer.operation}")
@@ -225,12 +225,12 @@ def _equal_rows(lines: list[str]) -> Iterator[tuple[str, str, str]]:
 
 def _chop(line: str, width: int) -> list[str]:
     """Split a line into parts of at most `width` terminal cells: a Chinese character takes two."""
-    from rich.cells import chop_cells  # noqa: PLC0415 - only where texts are shown
+    from rich.cells import chop_cells
 
     return chop_cells(clean(line), width) or [""]
 
 
 def _padded(text: str, width: int) -> str:
-    from rich.cells import cell_len  # noqa: PLC0415 - as above
+    from rich.cells import cell_len
 
     return text + " " * (width - cell_len(text))

@@ -1,14 +1,15 @@
 """Commands for threads: threads, thread, context, distill, reflect, note."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, TypeVar, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import orjson
@@ -17,9 +18,10 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reverie.models import NoteCategory
+from reverie.wire.contexts import Placement
+from reveried.cli.changes import change_counts, new_memory_kinds, print_fallback, print_proposals
 from reveried.cli.command import Answer, Argument, Budget, Limit, Option, joined_text
-from reveried.cli.daemon_client import all_items
-from reveried.cli.dreams import print_proposals
+from reveried.cli.ids import all_items, with_thread
 from reveried.cli.output import clean, clip, counted, is_terminal, print_fields, print_table, say, terminal_width, when
 from reveried.cli.projects import ProjectOption, given_project
 
@@ -27,7 +29,6 @@ T = TypeVar("T")
 TITLE_CHARS = 60
 _TABLE_COLUMNS = 110  # of a terminal: a narrower one has no room for id, project, title and last activity in a row
 _INDENT = "    "
-_CATEGORIES = get_args(NoteCategory)
 _NOTE_CHARS_MAX = 20_000  # of a note, as `POST /v1/threads/{id}/notes` allows
 _CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
 ThreadId = Annotated[str, Argument("THREAD", "A thread's id, or its first characters.")]
@@ -102,7 +103,8 @@ def context(
     max_tokens: Annotated[int | None, Option("--max-tokens", min=1, help="Token budget of the context.")] = None,
     query: Annotated[str | None, Option("--query", "-q", help="What the agent is about to do.")] = None,
     placement: Annotated[
-        str | None, Option("--placement", help="Where the parts that change go: system (blocks) or late (messages).")
+        Placement | None,
+        Option("--placement", help="Where the parts that change go: system (blocks) or late (messages)."),
     ] = None,
 ) -> Answer:
     """Print the context with which an agent continues a thread, word for word as it is served.
@@ -111,16 +113,13 @@ def context(
 
     In a terminal a last line says what each part costs; --json has that too.
     """
-    if placement not in (None, "system", "late"):
-        raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
-    parsed = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
     answer = with_thread(
         client,
         thread,
-        lambda thread_id: client.context(thread_id, query=query, placement=parsed.placement, max_tokens=max_tokens),
+        lambda thread_id: client.context(thread_id, query=query, placement=placement, max_tokens=max_tokens),
     )
     yield answer
-    from reverie.context.text import render  # noqa: PLC0415 - no other command of this module needs it
+    from reverie.context.text import render
 
     text = render(msgspec.to_builtins(answer.request))
     sys.stdout.write((clean(text, keep="\n\t") if sys.stdout.isatty() else text) + "\n")
@@ -198,7 +197,7 @@ def note(
     thread: ThreadId,
     text: Annotated[list[str] | None, Argument("[TEXT...]", "The note; without it the notes are listed.")] = None,
     category: Annotated[
-        str, Option("--category", "-c", help="task, decision, preference, correction or context.")
+        NoteCategory, Option("--category", "-c", help="task, decision, preference, correction or context.")
     ] = "context",
 ) -> Answer:
     """Add a note to every later context of a thread, or list its notes.
@@ -208,12 +207,8 @@ def note(
     if not text:
         yield from _notes(client, thread)
         return
-    if category not in _CATEGORIES:
-        raise ValidationError(f"there is no category {category[:40]!r}", hint=f"give {', '.join(_CATEGORIES)}")
-    body = wire.parse(
-        wire.CreateNote, {"content": joined_text(text, "TEXT", max_chars=_NOTE_CHARS_MAX), "category": category}
-    )
-    answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
+    content = joined_text(text, "TEXT", max_chars=_NOTE_CHARS_MAX)
+    answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, content, category))
     yield answer
     say("Noted: the note is part of the thread's context from now on. To remove it: reverie undo")
 
@@ -231,12 +226,6 @@ def _requests(client: Client, thread: str, *, reflect: bool = False) -> Answer:
     say(f"{counted(len(answer.items), 'request')}. Only shown: {chosen}. --json has the schemas of the answers too.")
 
 
-def print_fallback(fallback: str | None) -> None:
-    """Print why rules decided what a model was asked for; nothing if there was no fallback."""
-    if fallback:
-        say(f"Without the model: {fallback.rstrip('.')}.")
-
-
 def _notes(client: Client, thread: str) -> Answer:
     """Print the notes of a thread, newest first, as its agent reads them."""
     notes = with_thread(client, thread, lambda thread_id: list(all_items(client.notes, thread_id)))[::-1]
@@ -246,37 +235,6 @@ def _notes(client: Client, thread: str) -> Answer:
         return
     rows = [(when(note.at), note.category, note.content) for note in notes]
     print_table("When, Category, Note*", rows)
-
-
-def with_thread(client: Client, prefix: str, call: Callable[[str], T]) -> T:
-    """Return `call(prefix)`; if no thread has that id, `call` with the only thread id that begins with `prefix`.
-
-    Raises:
-        NotFound: no thread begins so; the daemon's own error.
-        ValidationError: several do; the message lists some.
-    """
-    try:
-        return call(prefix)
-    except NotFound:
-        # Only now are the threads listed: a whole id, as programs give it, costs one request.
-        ids = [item.id for item in all_items(client.threads) if item.id.startswith(prefix)]
-        if not ids or prefix in ids:  # in ids: the thread exists, and something else was not found
-            raise
-    if len(ids) > 1:
-        some = ", ".join(ids[:_CANDIDATES_SHOWN]) + (", …" if len(ids) > _CANDIDATES_SHOWN else "")
-        raise ValidationError(f"{len(ids)} threads begin with {prefix}: {some}", hint="give more of the id")
-    return call(ids[0])
-
-
-def new_memory_kinds(client: Client, operation: str | None) -> str:
-    """Return ` (2 facts, 1 mistake)`: the memories that an operation added, by type; "" if there are none."""
-    changes = client.operation(operation).changes if operation is not None else []
-    added = {change.key[0] for change in changes if change.kind == "memory" and change.before is None}
-    if not added:
-        return ""
-    kinds = Counter(item.type for item in all_items(client.memories) if item.id in added)
-    words = ", ".join(counted(number, kind) for kind, number in kinds.most_common())
-    return f" ({words})" if words else ""
 
 
 def token_costs(tokens: wire.ContextTokens) -> str:
@@ -295,15 +253,6 @@ def token_costs(tokens: wire.ContextTokens) -> str:
     }
     parts = ", ".join(f"{name} {cost:,}" for name, cost in tiers.items() if cost)
     return f"{tokens.total:,} tokens ({tokens.tokenizer})" + (f": {parts}" if parts else "")
-
-
-def change_counts(changes: wire.MemoryChanges | None) -> str:
-    """Return `2 new, 1 improved`: the changes of a consolidation by action, or `nothing`."""
-    if changes is None:
-        return "nothing"
-    words = {"ADD": "new", "UPDATE": "improved", "DELETE": "dropped", "KEEP": "kept", "SKIP": "known already"}
-    parts = [f"{changes.counts[action]} {word}" for action, word in words.items() if changes.counts.get(action)]
-    return ", ".join(parts) or "nothing"
 
 
 TOOL_CHARS_MAX = 300  # of one tool call or result: four lines of a terminal say what was done; --full prints all

@@ -3,6 +3,8 @@
 A command line imports the module of its own command alone: the tables name each by module and function.
 """
 
+from __future__ import annotations
+
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -169,7 +171,7 @@ _ALONE_WITH_OPTIONS = {"brief": "brief.brief", "redactions": "redactions.redacti
 def run(arguments: Sequence[str]) -> int:
     """Run one command line through the command tree and return its exit code; or complete it for a shell."""
     if instruction := os.environ.get(COMPLETE):
-        from click.shell_completion import shell_complete  # noqa: PLC0415 - only for a shell
+        from click.shell_completion import shell_complete
 
         return shell_complete(tree(), {}, "reverie", COMPLETE, instruction)
 
@@ -310,7 +312,7 @@ class Group(click.Group):
             if args[0] in self.commands:
                 raise
             longer = [name for name in self.commands if name.startswith(f"{args[0]}-")]
-            import difflib  # noqa: PLC0415 - only for this error
+            import difflib
 
             near = longer or difflib.get_close_matches(args[0], self.commands, n=1)
             meant = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""

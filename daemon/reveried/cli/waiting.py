@@ -1,5 +1,7 @@
 """The client of the command line: it says on standard error when the daemon that it waits for does not answer."""
 
+from __future__ import annotations
+
 import select
 import socket
 import sys

@@ -16,7 +16,8 @@ from reverie.evals.continuity import continuity
 from reverie.importers import find
 from reverie.places import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
-from reveried.cli.daemon_client import LOG_NAME, all_items
+from reveried.cli.daemon_client import LOG_NAME
+from reveried.cli.ids import all_items
 from reveried.cli.output import spinner
 from reveried.cli.send_sessions import import_files
 from reveried.demo.session import SESSION, sample

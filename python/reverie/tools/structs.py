@@ -6,7 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from reverie.models import PATCHES_MAX, NoteCategory
+from reverie.models import NoteCategory
+from reverie.wire.documents import PATCHES_MAX
 
 LINE_MAX = 10_000_000  # of a line's number; a memory file has at most a million bytes
 

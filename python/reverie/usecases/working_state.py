@@ -21,20 +21,13 @@ from reverie.distill import state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.join import main_line, tool_ids, with_asides
 from reverie.importers.rewinds import belongs_to_tree
-from reverie.models import (
-    STATE_ITEM_CHARS_MAX,
-    STATE_ITEMS_MAX,
-    STATE_TASK_CHARS_MAX,
-    Entry,
-    Message,
-    StateSources,
-    WorkingState,
-)
+from reverie.models import Entry, Message, StateSources, WorkingState
 from reverie.store import Kind, Reader, ThreadRecord, WorkingStateRecord, Writer
 from reverie.text_recall import query_for
 from reverie.usecases import projects, threads
 from reverie.usecases.by import By, writes
 from reverie.usecases.entries import SealedEntry, opened_entry, sealed_after
+from reverie.wire.contexts import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX
 
 if TYPE_CHECKING:
     from reverie.distill.fold import ThreadFold

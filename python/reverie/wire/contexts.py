@@ -4,10 +4,13 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from reverie.models import STATE_ITEM_CHARS_MAX, STATE_ITEMS_MAX, STATE_TASK_CHARS_MAX, Dropped, Json, NoteCategory
-from reverie.wire.base import Id, Reply, Request, TokenBudget
+from reverie.models import Dropped, NoteCategory
+from reverie.wire.base import Id, Json, Reply, Request, TokenBudget
 from reverie.wire.sessions import AgentClient
 
+STATE_TASK_CHARS_MAX = 1_000  # of the current task that an agent or a distiller gives a working state
+STATE_ITEM_CHARS_MAX = 500
+STATE_ITEMS_MAX = 20  # in one list of a working state
 CompactionSource = Literal["thread", "messages"]
 Placement = Literal["system", "late"]
 TIERS = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, UnsetType
 
-from reverie.models import Json
-from reverie.wire.base import ABSENT, Reply, Request, TokenBudget
+from reverie.wire.base import ABSENT, Json, Reply, Request, TokenBudget
 from reverie.wire.memories import MemoryChanges
 
 

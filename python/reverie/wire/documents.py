@@ -4,10 +4,10 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.models import PATCHES_MAX
 from reverie.wire.base import Count, Id, ListQuery, OperationId, Purged, PurgeQuery, Reply, Request
 from reverie.wire.spaces import Folder, ProjectText
 
+PATCHES_MAX = 1_000  # replacements in one call that edits a document, over HTTP or by a tool
 Summary = Annotated[str, Meta(min_length=1, max_length=200)]
 Keep: TypeAlias = Literal["file", "store", "both"]
 

@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from reverie.models import Json
-from reverie.wire.base import Id, Reply, Request, TokenBudget
+from reverie.wire.base import Id, Json, Reply, Request, TokenBudget
 from reverie.wire.memories import Change, Proposal
 
 

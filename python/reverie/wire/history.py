@@ -4,8 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from reverie.models import Json
-from reverie.wire.base import SEQUENCE_MAX, Count, OperationId, Reply, Request
+from reverie.wire.base import SEQUENCE_MAX, Count, Json, OperationId, Reply, Request
 
 
 class OperationChange(Reply):

@@ -4,8 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.models import Json
-from reverie.wire.base import Count, ListQuery, Page, Purged, Reply, Request, TokenBudget
+from reverie.wire.base import Count, Json, ListQuery, Page, Purged, Reply, Request, TokenBudget
 from reverie.wire.spaces import Folder, ProjectText
 
 RECALL_LIMIT_DEFAULT = 10

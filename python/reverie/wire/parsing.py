@@ -16,8 +16,7 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.models import Json
-    from reverie.wire.base import T
+    from reverie.wire.base import Json, T
 
 _LOCATION = lazy_regex(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _UNKNOWN = lazy_regex(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)

@@ -4,8 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.models import Json
-from reverie.wire.base import Count, Id, ListQuery, Reply, Request
+from reverie.wire.base import Count, Id, Json, ListQuery, Reply, Request
 from reverie.wire.memories import Change, Proposal, ProposedMemory
 from reverie.wire.spaces import ProjectText
 

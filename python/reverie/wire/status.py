@@ -4,8 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.models import Json
-from reverie.wire.base import Reply, Request
+from reverie.wire.base import Json, Reply, Request
 from reverie.wire.documents import SyncStatus
 from reverie.wire.dreams import DreamRecord, Schedule
 from reverie.wire.sessions import LateHooks

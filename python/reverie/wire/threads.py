@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from reverie.models import Json
-from reverie.wire.base import LIMIT_MAX, Count, Id, ListQuery, PageLimit, Purged, Reply, Request, Sequence
+from reverie.wire.base import LIMIT_MAX, Count, Id, Json, ListQuery, PageLimit, Purged, Reply, Request, Sequence
 from reverie.wire.spaces import ProjectText
 
 MESSAGES_MAX = 1000  # in one append

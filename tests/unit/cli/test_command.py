@@ -7,7 +7,8 @@ import click
 import pytest
 
 from reverie.errors import NotFound
-from reveried.cli.command import Answer, Argument, Command, Ended, Option, by_end
+from reveried.cli.command import Answer, Argument, Command, Ended, Option
+from reveried.cli.ids import by_end
 from reveried.cli.output import AS_JSON, say
 
 closed: list[bool] = []

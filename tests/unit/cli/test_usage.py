@@ -115,9 +115,9 @@ def test_overview(cli: Cli) -> None:
         (("threads", "--colour"), "No such option", "reverie threads --help"),
         (("threads", "--limit", "many"), "must be a whole number", "reverie threads --help"),
         (("show",), "ID|PATH", "reverie show --help"),
-        (("memories", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
-        (("recall", "x", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
-        (("context", "thr_1", "--placement", "beside"), "there is no beside", "give system or late"),
+        (("memories", "--type", "virtue"), "--type cannot be 'virtue'", "give one of skill, fact, "),
+        (("recall", "x", "--type", "virtue"), "--type cannot be 'virtue'", "give one of skill, fact, "),
+        (("context", "thr_1", "--placement", "beside"), "--placement cannot be 'beside'", "give one of system, late"),
         (("eval", "context"), "Missing argument 'FILE'", "reverie eval context --help"),
     ],
 )
