@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+import os
+from collections.abc import Callable, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import orjson
 import pytest
@@ -40,6 +45,20 @@ class Outcome:
 
 
 Cli = Callable[..., Outcome]
+
+
+def reverie(env: Mapping[str, str], *words: str, typed: str = "", cwd: Path | None = None) -> Outcome:
+    """Run `reverie` in this process as in one with this environment, folder and standard input."""
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True), io.StringIO()
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        mock.patch.dict(os.environ, env, clear=True),
+        mock.patch("sys.stdin", io.StringIO(typed)),
+        chdir(cwd or Path.cwd()),
+    ):
+        code = main(words)
+    return Outcome(code, out.buffer.getvalue().decode(), err.getvalue())
 
 
 def run_in_process(capsys: pytest.CaptureFixture[str]) -> Cli:
