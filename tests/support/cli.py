@@ -18,6 +18,34 @@ from reveried.cli import main
 from support.daemon import Daemon
 from support.fake_daemon import HEALTH, Answer, Request, envelope
 
+AT = "2026-11-21T09:30:00.000Z"
+MEMORY = {
+    "id": "mem_1",
+    "type": "fact",
+    "content": "Close the file before renaming it.",
+    "tags": [],
+    "document": "facts/files.md",
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+THREAD = {
+    "id": "thr_1",
+    "messageCount": 0,
+    "tokens": 0,
+    "distillations": 0,
+    "context": {"tokens": 0, "window": 200000, "fraction": 0.0},
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+OPERATION = {
+    "id": "op_2",
+    "seq": 2,
+    "at": AT,
+    "who": "owner",
+    "why": "distill",
+    "undoable": True,
+    "changes": [{"kind": "memory", "key": ["mem_1"], "before": None, "after": 1}],
+}
 DISTILLED = {
     "archive": "cd" * 32,
     "number": 2,
@@ -28,7 +56,7 @@ DISTILLED = {
     "tokensUsed": 900,
     "memories": {"candidates": 3, "counts": {"ADD": 2, "SKIP": 1}, "tier": "GENEROUS"},
 }
-"""The answer of a daemon to a distillation."""
+"""Answers of a daemon: a memory, a thread, an operation that added the memory, and a distillation."""
 
 
 @dataclass(frozen=True)
