@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+import os
+from collections.abc import Callable, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import orjson
 import pytest
@@ -13,6 +18,34 @@ from reveried.cli import main
 from support.daemon import Daemon
 from support.fake_daemon import HEALTH, Answer, Request, envelope
 
+AT = "2026-11-21T09:30:00.000Z"
+MEMORY = {
+    "id": "mem_1",
+    "type": "fact",
+    "content": "Close the file before renaming it.",
+    "tags": [],
+    "document": "facts/files.md",
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+THREAD = {
+    "id": "thr_1",
+    "messageCount": 0,
+    "tokens": 0,
+    "distillations": 0,
+    "context": {"tokens": 0, "window": 200000, "fraction": 0.0},
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+OPERATION = {
+    "id": "op_2",
+    "seq": 2,
+    "at": AT,
+    "who": "owner",
+    "why": "distill",
+    "undoable": True,
+    "changes": [{"kind": "memory", "key": ["mem_1"], "before": None, "after": 1}],
+}
 DISTILLED = {
     "archive": "cd" * 32,
     "number": 2,
@@ -23,7 +56,7 @@ DISTILLED = {
     "tokensUsed": 900,
     "memories": {"candidates": 3, "counts": {"ADD": 2, "SKIP": 1}, "tier": "GENEROUS"},
 }
-"""The answer of a daemon to a distillation."""
+"""Answers of a daemon: a memory, a thread, an operation that added the memory, and a distillation."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +73,20 @@ class Outcome:
 
 
 Cli = Callable[..., Outcome]
+
+
+def reverie(env: Mapping[str, str], *words: str, typed: str = "", cwd: Path | None = None) -> Outcome:
+    """Run `reverie` in this process as in one with this environment, folder and standard input."""
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True), io.StringIO()
+    with (
+        redirect_stdout(out),
+        redirect_stderr(err),
+        mock.patch.dict(os.environ, env, clear=True),
+        mock.patch("sys.stdin", io.StringIO(typed)),
+        chdir(cwd or Path.cwd()),
+    ):
+        code = main(words)
+    return Outcome(code, out.buffer.getvalue().decode(), err.getvalue())
 
 
 def run_in_process(capsys: pytest.CaptureFixture[str]) -> Cli:

@@ -8,14 +8,13 @@ masked. Of JSON the files have the shape, as the values are the daemon's; of a l
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import shlex
 import sys
 import time
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,9 +25,9 @@ if __name__ == "__main__":
 from collections.abc import Iterator
 
 from reverie.client import Client
-from reveried.cli import main
 from reveried.cli.tree import tree
 from reveried.demo.session import SESSION, sample
+from support.cli import reverie
 from support.daemon import environment, running_daemon, scratch_home
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -335,15 +334,8 @@ def shape(value: Any) -> Any:
 
 def run(line: str) -> tuple[int, str, str]:
     """Run a command line in this process; return exit code, output and errors. The answer to a question is no."""
-    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True), io.StringIO()
-    with (
-        redirect_stdout(out),
-        redirect_stderr(err),
-        mock.patch.dict(os.environ),
-        mock.patch("sys.stdin", io.StringIO("n\n")),
-    ):
-        code = main(shlex.split(line)[1:])
-    return code, out.buffer.getvalue().decode(), err.getvalue()
+    done = reverie(os.environ, *shlex.split(line)[1:], typed="n\n")
+    return done.code, done.out, done.err.replace("Removing every trace …\n", "")  # said of a purge that takes long
 
 
 def history(client: Client, home: Path) -> dict[str, str]:

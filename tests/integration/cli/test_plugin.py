@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from reveried.plugin import HOOKS
+from support.cli import reverie
 
 SETTINGS = {
     "none": None,
@@ -47,10 +46,8 @@ class Machine:
         names = ("REVERIE_", "CLAUDE", "CODEX", "XDG_")
         env = {name: value for name, value in os.environ.items() if not name.startswith(names)}
         env |= {"HOME": str(self.home), "REVERIE_HOME": str(self.home / "rv")}
-        done = subprocess.run(
-            [sys.executable, "-m", "reveried.cli", *words], env=env, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout, done.stderr
+        done = reverie(env, *words)
+        return done.code, done.out, done.err
 
     def tree(self) -> dict[str, bytes]:
         """Return every file of both configurations."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import msgspec
@@ -14,20 +13,14 @@ from reverie.context.text import render
 from reverie.errors import Conflict
 from reverie.evals.after_transcript import context_text
 from reveried.cli.send_sessions import import_file
+from support.cli import reverie
 from support.daemon import Daemon, running_daemon
 from support.generated_sessions import generated_files
-from support.mcp_bridge import PROGRAM
 from support.shared import SHARED, all_sessions, real_sessions
 from support.soak import count
 
 SIZES = (4_000, 16_000, 32_000)
 NOTHING = "xqzvkw"  # answered by no memory: recall, which a transcript alone does not have, is not measured
-
-
-def printed(daemon: Daemon, *words: str) -> str:
-    """Return what a command prints to its standard output."""
-    done = subprocess.run([PROGRAM, *words], env=daemon.env, capture_output=True, check=True)
-    return done.stdout.decode()
 
 
 def check_same(daemon: Daemon, client: Client, path: Path) -> None:
@@ -44,7 +37,7 @@ def check_same(daemon: Daemon, client: Client, path: Path) -> None:
             served = client.context(thread, query=NOTHING, max_tokens=size).request
             assert render(msgspec.to_builtins(served)) == measured, (path.name, size)
             assert client.context_text(thread, query=NOTHING, max_tokens=size) == measured, (path.name, size)
-            shown = printed(daemon, "context", thread, "--query", NOTHING, "--max-tokens", str(size))
+            shown = reverie(daemon.env, "context", thread, "--query", NOTHING, "--max-tokens", str(size)).out
             assert shown == measured + "\n", (path.name, size)
 
 

@@ -205,8 +205,81 @@ def _mistakes(described: dict[str, Any], schema: dict[str, Any], value: Any, whe
     if isinstance(value, list):
         for number, part in enumerate(value):
             yield from _mistakes(described, schema.get("items", {}), part, f"{where}[{number}]")
-    if isinstance(value, int | float) and not isinstance(value, bool) and value < schema.get("minimum", value):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+            yield f"{where} has {len(value)} items"
+    if isinstance(value, str):
+        if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
+            yield f"{where} has {len(value)} letters"
+        if not re.search(schema.get("pattern", ""), value):
+            yield f"{where} is {value!r}, not of the form {schema['pattern']}"
+    if kind in ("integer", "number") and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         yield f"{where} is {value}"
+
+
+ODD: list[Any] = [
+    -1,
+    0,
+    7,
+    1.5,
+    2**31,
+    2**63,
+    True,
+    "",
+    "nowhere",
+    "a b",
+    "a\n",
+    "..",
+    "\x00",
+    [],
+    [7],
+    [""],
+    {},
+    {"z": 1},
+]
+
+
+def excluded(described: dict[str, Any], operation: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield queries and bodies with one mistake each: a field that is unknown, missing, or not as its schema says."""
+    query = [parameter for parameter in operation.get("parameters", []) if parameter["in"] == "query"]
+    given = {part["name"]: _least(described, part["schema"]) for part in query if part["required"]}
+    wrong: list[dict[str, Any]] = [given | {"unknown": 1}, *(_without(given, name) for name in given)]
+    for part in query:
+        kinds = int | float | str if part["schema"].get("type") == "integer" else str
+        odd = [value for value in _outside(described, part["schema"]) if isinstance(value, kinds)]
+        wrong += [given | {part["name"]: value} for value in odd]
+    yield from (("?" + urlencode(values), None) for values in wrong)
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if content is None:
+        return
+    schema = _resolved(described, content["schema"])
+    whole = {name: _least(described, schema["properties"][name]) for name in schema["required"]}
+    yield from (("", body) for body in ([], "x", 7, whole | {"unknown": 1}, *(_without(whole, name) for name in whole)))
+    for name, part in schema["properties"].items():
+        yield from (("", whole | {name: value}) for value in _outside(described, part))
+
+
+def _without(values: dict[str, Any], missing: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != missing}
+
+
+def _outside(described: dict[str, Any], schema: dict[str, Any]) -> list[Any]:
+    """Return values for which a schema has no room, such as a text that is one letter too long."""
+    schema = _resolved(described, schema)
+    parts = (schema, *schema.get("anyOf", ()))
+    long: list[Any] = ["x" * (part.get("maxLength", 0) + 1) for part in parts]
+    long += [[_least(described, part["items"])] * (part["maxItems"] + 1) for part in parts if "maxItems" in part]
+    return [value for value in (*ODD, *long) if list(_mistakes(described, schema, value, ""))]
+
+
+def _least(described: dict[str, Any], schema: dict[str, Any]) -> Any:
+    """Return a value that a schema allows."""
+    schema = _resolved(described, schema)
+    if schema.get("type") == "object":
+        return {name: _least(described, schema["properties"][name]) for name in schema.get("required", [])}
+    if schema.get("type") == "array":
+        return [_least(described, schema["items"])] * schema.get("minItems", 0)
+    tried = (*schema.get("enum", ()), schema.get("minimum", 0), "1", "/a", "facts/a.md", True)
+    return next(value for value in tried if not list(_mistakes(described, schema, value, "")))
 
 
 FOLDER = "~/.cache/openapi-tools"
@@ -251,6 +324,22 @@ def test_drawn_requests_are_answered_as_described(daemon: Daemon, filled: list[s
 
     check()
     check_serving(daemon)
+
+
+def test_what_the_description_has_no_room_for_is_refused(daemon: Daemon, filled: list[str]) -> None:
+    """Each field of a body and each parameter of a query, with what its schema excludes: 400, and nothing is stored."""
+    described = daemon.ask("GET", "/v1/openapi.json").json()
+    before = daemon.ask("GET", "/v1/status").json()["counts"]
+    accepted = []
+    for path, item in described["paths"].items():
+        target = re.sub(r"{\w+}", filled[0], path.replace("{path}", "facts/a.md").replace("{name}", "memory_list"))
+        for method, operation in item.items() if path not in STREAMS else ():
+            for query, body in excluded(described, operation):
+                answer = daemon.ask(method.upper(), target + query, body)
+                if answer.status != 400:
+                    accepted.append((method, target + query, body, answer.status))
+    assert accepted == []
+    assert daemon.ask("GET", "/v1/status").json()["counts"] == before
 
 
 def tool(name: str) -> str:

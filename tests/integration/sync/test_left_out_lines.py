@@ -8,7 +8,6 @@ import random
 import select
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
+from support.cli import reverie
 from support.daemon import environment, running_daemon, scratch_home
 from support.daemon_folder import QUICK, Tree
 from support.daemon_model import set_clock
@@ -219,10 +219,9 @@ class Aged(Tree):
 
     def reverie(self, *words: str) -> str:
         """Return what a `reverie` command prints."""
-        command = [sys.executable, "-m", "reveried.cli", *words]
-        env = environment(self.daemon.home)
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=True)
-        return done.stdout
+        done = reverie(environment(self.daemon.home), *words)
+        assert done.code == 0, done.err
+        return done.out
 
 
 @contextmanager

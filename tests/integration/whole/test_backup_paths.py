@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from reverie.store.check import run_check
+from support.cli import reverie
 from support.daemon import Daemon, running_daemon
 from support.http_checks import check_refused
 
@@ -30,8 +29,7 @@ def test_a_person_may_choose_another_backup_folder(tmp_path: Path) -> None:
         made = daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "mine" / "a")})
         assert made.status == 200, made.body
         check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "a")}), 403, "forbidden")
-        command = [sys.executable, "-m", "reveried.cli", "backup", str(tmp_path / "b")]
-        subprocess.run(command, env=daemon.env, check=True, capture_output=True, timeout=60)
+        assert reverie(daemon.env, "backup", str(tmp_path / "b")).code == 0
         assert run_check(tmp_path / "b").ok
         assert [file.name for file in (tmp_path / "mine").iterdir()] == ["a"]
     with running_daemon(REVERIE_BACKUP_FOLDER="/") as daemon:

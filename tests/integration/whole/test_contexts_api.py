@@ -17,7 +17,6 @@ from reveried.cli.send_sessions import import_file
 from support.api_rules import violations
 from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
-from support.http_checks import check_refused
 from support.session import session_file, stored_messages
 
 
@@ -68,22 +67,6 @@ def test_notes_are_listed_and_deleted(client: Client, daemon: Daemon) -> None:
     assert notes_of(client, "noted") == expected
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"content": "x"},
-        {"content": "", "category": "task"},
-        {"content": "x", "category": "other"},
-        {"category": "task"},
-    ],
-)
-def test_an_invalid_note_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
-    """A note without text or with an unknown category is refused."""
-    client.create_thread(id="strict-notes", key="strict-notes")
-    check_refused(daemon.ask("POST", "/v1/threads/strict-notes/notes", body), 400, "validation_error")
-
-
 def test_an_empty_thread_has_an_empty_context(client: Client) -> None:
     """An empty thread has an acceptable context, and no state, digest or summary."""
     client.create_thread(id="empty")
@@ -125,13 +108,6 @@ def test_placement_moves_the_volatile_tiers(client: Client, daemon: Daemon) -> N
     assert "the tide turns at noon" not in str(system.messages)
     for placement in ("", "?placement=late", "?placement=system"):
         assert violations(daemon.ask("GET", f"/v1/threads/placed/context{placement}").json()["request"]) == []
-
-
-@pytest.mark.parametrize("query", ["maxTokens=0", "maxTokens=-4", "maxTokens=many", "placement=first", "unknown=1"])
-def test_an_invalid_context_query_is_refused(daemon: Daemon, client: Client, query: str) -> None:
-    """Invalid `maxTokens`, an unknown `placement` and unknown parameters are refused."""
-    client.create_thread(id="strict-context", key="strict-context")
-    check_refused(daemon.ask("GET", f"/v1/threads/strict-context/context?{query}"), 400, "validation_error")
 
 
 def test_a_small_budget_names_the_least_one(client: Client) -> None:
@@ -194,14 +170,6 @@ def finished(client: Client, job_id: str) -> Any:
     while (job := client.job(job_id)).state == "running":
         pass
     return job
-
-
-@pytest.mark.parametrize("body", [{"tokenBudget": 0}, {"tokenBudget": "all"}, {"budget": 5}])
-def test_an_invalid_distillation_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
-    """`tokenBudget` must be an integer of at least 1."""
-    client.create_thread(id="strict-distill", key="strict-distill")
-    check_refused(daemon.ask("POST", "/v1/threads/strict-distill/distill?wait=true", body), 400, "validation_error")
-    check_refused(daemon.ask("POST", "/v1/threads/strict-distill/distill?wait=perhaps", {}), 400, "validation_error")
 
 
 def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from functools import partial
@@ -18,6 +16,7 @@ from reverie.errors import Conflict, Forbidden
 from reverie.redact import Redactor
 from reverie.store import ImportRecord, Store
 from reveried.cli.send_sessions import import_file
+from support.cli import reverie
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.live_session import LiveSession
 from support.purged import files_with
@@ -42,17 +41,11 @@ def client(daemon: Daemon) -> Iterator[Client]:
         yield opened
 
 
-def run(daemon: Daemon, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command for a daemon."""
-    command = [sys.executable, "-m", "reveried.cli", *words]
-    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=False)
-
-
 def report_of(daemon: Daemon, *words: str) -> Any:
     """Run `reverie import`, which must succeed; return its report as JSON."""
-    done = run(daemon, "import", *words, "--json")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    done = reverie(daemon.env, "import", *words, "--json")
+    assert done.code == 0, done.err
+    return done.json
 
 
 def thread_ids(client: Client) -> set[str]:
@@ -62,8 +55,8 @@ def thread_ids(client: Client) -> set[str]:
 
 def forget(daemon: Daemon, thread: str, *words: str) -> None:
     """Delete a thread with the `forget` command, without a question."""
-    done = run(daemon, "forget", thread, "--yes", *words)
-    assert done.returncode == 0, done.stderr
+    done = reverie(daemon.env, "forget", thread, "--yes", *words)
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("way", WAYS, ids=["delete", "purge"])
@@ -84,10 +77,10 @@ def test_an_import_leaves_out_what_was_forgotten(
     again = report_of(daemon, "claude-code", str(tmp_path))
     assert (again["added"], again["failed"], again["forgotten"]) == (0, 0, 1)
     assert [file["path"] for file in again["files"] if file["forgotten"]] == [str(gone)]
-    shown = run(daemon, "import", "claude-code", str(tmp_path))
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "0 new lines from 1 file." in shown.stdout
-    assert "1 session that you forgot was left out; --again brings it back." in shown.stdout
+    shown = reverie(daemon.env, "import", "claude-code", str(tmp_path))
+    assert (shown.code, shown.err) == (0, "")
+    assert "0 new lines from 1 file." in shown.out
+    assert "1 session that you forgot was left out; --again brings it back." in shown.out
     assert thread_ids(client) == {other}
     assert {memory.id for memory in client.memories(limit=1000).items} == memories
 
@@ -109,8 +102,8 @@ def test_a_forgotten_conversation_of_an_export(daemon: Daemon, client: Client, t
     files = report_of(daemon, "chatgpt", str(export))["files"]
     for file in files[:2]:
         forget(daemon, file["thread"])
-    shown = run(daemon, "import", "chatgpt", str(export))
-    assert "2 sessions that you forgot were left out; --again brings them back." in shown.stdout
+    shown = reverie(daemon.env, "import", "chatgpt", str(export))
+    assert "2 sessions that you forgot were left out; --again brings them back." in shown.out
     assert thread_ids(client) == {files[2]["thread"]}
     report_of(daemon, "chatgpt", str(export), "--again")
     assert thread_ids(client) == {file["thread"] for file in files}

@@ -246,7 +246,7 @@ def test_archives_are_addressed_by_their_bytes(client: Client, daemon: Daemon, t
         check_refused(daemon.ask("GET", f"/v1/archives/{odd}"), 404, "not_found")
 
 
-def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: Path) -> None:
+def test_dreams_are_listed_and_shown(client: Client, tmp_path: Path) -> None:
     """A dream with changes is stored with its cost; a dry run and a dream without changes are not."""
     learnt(client, tmp_path, 5)
     dry = client.dream(dry_run=True)
@@ -263,8 +263,6 @@ def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: P
     assert client.status().last_dream == stored
     with pytest.raises(NotFound, match="no dream"):
         client.dream_record("dream_absent")
-    for body in ({"tokenBudget": 0}, {"tokenBudget": 1.5}, {"budget": 1}):
-        check_refused(daemon.ask("POST", "/v1/dreams?wait=true", body), 400, "validation_error")
 
 
 def test_schedules_are_added_listed_and_deleted(client: Client, daemon: Daemon) -> None:
@@ -279,12 +277,9 @@ def test_schedules_are_added_listed_and_deleted(client: Client, daemon: Daemon) 
     with pytest.raises(NotFound):
         client.remove_schedule(added.id)
     for body in (
-        {},
         {"cron": "never"},
         {"cron": "61 * * * *"},
         {"cron": "* * * * *", "timezone": "../../etc/passwd"},
-        {"cron": "* * * * *", "job": "other"},
-        {"cron": "* * * * *", "options": {"tokenBudget": 0}},
     ):
         check_refused(daemon.ask("POST", "/v1/schedules", body), 400, "validation_error")
 
@@ -318,8 +313,6 @@ def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon) -> None:
     check_refused(daemon.ask("POST", "/v1/backups", {"path": str(folder / "no" / "x")}), 404, "not_found")
     assert daemon.ask("POST", "/v1/backups", {"path": str(existing)}).status in {400, 409}
     assert existing.read_text("utf-8") == "mine"
-    for body in ({}, {"path": ""}, {"path": 7}):
-        check_refused(daemon.ask("POST", "/v1/backups", body), 400, "validation_error")
 
 
 def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
@@ -20,6 +18,7 @@ from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from reveried.start_texts import MAX_TOKENS
 from support.churn import compute_processes
+from support.cli import reverie
 from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.session import session_file, stored_messages
@@ -317,12 +316,10 @@ def test_a_compaction_that_was_answered_too_late_is_served_by_the_next_prompt(
     assert late is not None
     assert late.count >= 4
 
-    def said(command: str) -> str:
-        words = [sys.executable, "-m", "reveried.cli", command]
-        return subprocess.run(words, env=daemon.env, capture_output=True, text=True, check=False).stdout
-
-    assert re.search(rf"(?s)Hooks .* answered too late .*{session.id}, [^\n]*: shown or named", said("status"))
-    assert re.search(r"note  agents: .*hooks of agents answered too late", said("doctor"))
+    assert re.search(
+        rf"(?s)Hooks .* answered too late .*{session.id}, [^\n]*: shown or named", reverie(daemon.env, "status").out
+    )
+    assert re.search(r"note  agents: .*hooks of agents answered too late", reverie(daemon.env, "doctor").out)
 
 
 def test_a_resumed_session_gets_its_state_alone(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:

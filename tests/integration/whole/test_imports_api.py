@@ -93,32 +93,6 @@ def test_a_chunk_that_skips_bytes_is_refused(client: Client) -> None:
         client.send_chunk("imp_absent", b"{}\n", offset=0, first_line=1)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "",
-        "offset=0",
-        "firstLine=1",
-        "offset=-1&firstLine=1",
-        "offset=0&firstLine=0",
-        "offset=0&firstLine=1&final=maybe",
-    ],
-)
-def test_a_chunk_without_offset_is_refused(daemon: Daemon, client: Client, query: str) -> None:
-    """A chunk without numeric `offset` and `firstLine` is refused with 400."""
-    position = client.start_import("claude-code", "unplaced")
-    check_refused(daemon.ask("PUT", f"/v1/imports/{position.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [{}, {"client": "other", "session": "s"}, {"client": "claude-code", "session": ""}, {"client": "claude-code"}],
-)
-def test_an_invalid_import_is_refused(daemon: Daemon, body: Any) -> None:
-    """An import without `client` or `session` is refused with 400."""
-    check_refused(daemon.ask("POST", "/v1/imports", body), 400, "validation_error")
-
-
 def test_a_chunk_beyond_the_limit_is_refused() -> None:
     """A chunk over CHUNK_MAX_BYTES is refused, also where the daemon accepts larger bodies."""
     with running_daemon(REVERIE_DAEMON_BODY_BYTES=str(2 * CHUNK_MAX_BYTES)) as own, Client(own.socket) as client:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,8 @@ from reverie.client import Client
 from reverie.errors import ValidationError
 from reverie.importers import chatgpt
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, environment
+from support.cli import reverie
+from support.daemon import Daemon
 from support.history import LIST
 
 SESSION = "019ed893-d2a6-7c30-a8b8-5a8a49cfa23e"
@@ -134,14 +132,11 @@ def test_a_bad_conversation_of_an_export_is_named(daemon: Daemon, tmp_path: Path
     good = {"id": "c-7", "mapping": {"u": {"id": "u", "parent": None, "message": message}}}
     export = tmp_path / "conversations.json"
     export.write_bytes(orjson.dumps([{"id": "c-6", "title": "Tides", "mapping": None}, good]))
-    command = [sys.executable, "-m", "reveried.cli", "import", "chatgpt", str(export)]
-    variables = {**os.environ, **environment(daemon.home)}
-    plain = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-    assert plain.returncode == 1
-    assert "(Tides): skipped: it has no `mapping`" in plain.stderr
-    assert "1 new line" in plain.stdout
-    answer = subprocess.run([*command, "--json"], env=variables, capture_output=True, text=True, check=False)
-    found = orjson.loads(answer.stdout)
+    plain = reverie(daemon.env, "import", "chatgpt", str(export))
+    assert plain.code == 1
+    assert "(Tides): skipped: it has no `mapping`" in plain.err
+    assert "1 new line" in plain.out
+    found = reverie(daemon.env, "import", "chatgpt", str(export), "--json").json
     assert (found["failed"], found["files"][1]["duplicates"] + found["files"][1]["added"]) == (1, 0)
     assert "skipped" in found["files"][0]["error"]
 

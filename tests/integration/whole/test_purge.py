@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +17,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, ValidationError
 from reverie.store.check import run_check
+from support.cli import reverie
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
 from support.purged import files_with
 from support.soak import count
@@ -253,43 +252,37 @@ def test_a_purged_document_is_nowhere(daemon: Daemon, client: Client, word: str)
     assert {item.path for item in client.documents().items} >= {"notes/other.md"}
 
 
-def reverie(daemon: Daemon, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a `reverie` command for a daemon, with `typed` as standard input."""
-    command = [sys.executable, "-m", "reveried.cli", *words]
-    return subprocess.run(command, env=daemon.env, input=typed, capture_output=True, text=True, check=False)
-
-
 def test_the_command_asks_and_names_backups(daemon: Daemon, client: Client, word: str, tmp_path: Path) -> None:
     """`forget --purge` asks; "no" changes nothing; then it tells what is gone, and which backups have it."""
     memory = remembered(client, f"The printer is called {word}")
-    assert reverie(daemon, "backup", str(tmp_path / "copy")).returncode == 0
+    assert reverie(daemon.env, "backup", str(tmp_path / "copy")).code == 0
 
-    refused = reverie(daemon, "forget", memory.id, "--purge", typed="n\n")
-    assert refused.returncode == 1
+    refused = reverie(daemon.env, "forget", memory.id, "--purge", typed="n\n")
+    assert refused.code == 1
     assert client.memory(memory.id).content == memory.content
 
-    done = reverie(daemon, "forget", memory.id, "--purge", typed="y\n")
-    assert done.returncode == 0, done.stderr
-    assert "Purged: 1 memory" in done.stdout
-    assert str(tmp_path / "copy") in done.stdout
+    done = reverie(daemon.env, "forget", memory.id, "--purge", typed="y\n")
+    assert done.code == 0, done.err
+    assert "Purged: 1 memory" in done.out
+    assert str(tmp_path / "copy") in done.out
     assert not files_with(daemon.home, word)
 
-    gone = reverie(daemon, "show", memory.id)
-    assert f"there is no memory {memory.id} now" in gone.stderr
+    gone = reverie(daemon.env, "show", memory.id)
+    assert f"there is no memory {memory.id} now" in gone.err
 
     thread = client.create_thread(agent="ada")
     client.append(thread.id, [{"role": "user", "content": f"Call the printer {word}."}])
-    purged = reverie(daemon, "forget", thread.id, "--purge", "--yes")
-    assert "Purged: 1 thread with 1 message, 0 memories" in purged.stdout
+    purged = reverie(daemon.env, "forget", thread.id, "--purge", "--yes")
+    assert "Purged: 1 thread with 1 message, 0 memories" in purged.out
 
     client.put_document("notes/printer.md", f"# Printer\n\n{word}\n")
-    plain = reverie(daemon, "forget", "notes/printer.md")
-    assert "reverie forget notes/printer.md --purge" in plain.stdout
+    plain = reverie(daemon.env, "forget", "notes/printer.md")
+    assert "reverie forget notes/printer.md --purge" in plain.out
     assert files_with(daemon.home, word)
-    purged = reverie(daemon, "forget", "notes/printer.md", "--purge", "--yes", "--json")
-    assert json.loads(purged.stdout)["purged"]["documents"] == 1
+    purged = reverie(daemon.env, "forget", "notes/printer.md", "--purge", "--yes", "--json")
+    assert purged.json["purged"]["documents"] == 1
     assert not files_with(daemon.home, word)
-    assert "less than before" in reverie(daemon, "compact").stdout
+    assert "less than before" in reverie(daemon.env, "compact").out
 
 
 PURGE_KILLED = """

@@ -145,7 +145,7 @@ def test_metrics_count_requests(daemon: Daemon, client: Client) -> None:
 
 
 def test_events_have_types_and_no_content(daemon: Daemon, client: Client) -> None:
-    """Events after a given number have their type and no message text; an invalid number is refused."""
+    """Events after a given number have their type and no message text."""
     before = client.status().counts["events"]
     client.create_thread(id="told")
     client.append("told", [{"role": "user", "content": "nobody else's business"}])
@@ -158,4 +158,3 @@ def test_events_have_types_and_no_content(daemon: Daemon, client: Client) -> Non
     frames = [frame for frame in heard.decode().split("\n\n") if "event: thread.appended" in frame]
     data = next(line for line in frames[0].splitlines() if line.startswith("data: "))
     assert orjson.loads(data.removeprefix("data: ")) == {"threadId": "told", "lastSeq": 1}
-    check_refused(daemon.ask("GET", "/v1/events?after=x"), 400, "validation_error")

@@ -48,13 +48,10 @@ def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon
 
 
 def test_an_unknown_tool_is_not_found(daemon: Daemon) -> None:
-    """404 with the names of all tools; an invalid body is 400 for any tool."""
+    """404 with the names of all tools."""
     answer = daemon.ask("POST", "/v1/tools/memory_burn", {"input": {}})
     check_refused(answer, 404, "not_found")
     assert "memory_patch" in answer.json()["details"]["hint"]
-    bodies: list[Any] = [b"{", b"[]", {"input": []}, {"input": {}, "thread": 5}, {"other": 1}, {"thread": "a/b"}]
-    for body in bodies:
-        check_refused(daemon.ask("POST", "/v1/tools/memory_list", body), 400, "validation_error")
 
 
 def test_the_index_is_literally_the_specified_one(folder: Tree) -> None:

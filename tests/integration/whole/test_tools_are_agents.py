@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
+from support.cli import reverie
 from support.daemon import Daemon, running_daemon
 from support.history import newest_operation
-from support.mcp_bridge import PROGRAM, bridge
+from support.mcp_bridge import bridge
 
 FORGOTTEN = "Deploys of the harbour go through quay seven"
 OTHER_WORDS = "Quay seven is where the harbour deploys go."
@@ -49,11 +49,6 @@ def forgotten(owner: Client) -> str:
 def contents(client: Client) -> dict[str, str]:
     """Return the trust of each memory by its content."""
     return {memory.content: memory.trust for memory in client.memories(limit=1000).items}
-
-
-def reverie(daemon: Daemon, *words: str) -> str:
-    """Return what the command line prints."""
-    return subprocess.run([PROGRAM, *words], env=daemon.env, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.usefixtures("forgotten")
@@ -120,8 +115,8 @@ def test_the_history_and_the_memory_name_the_agent(daemon: Daemon, owner: Client
     thread = str(memory.provenance["thread"])
     assert memory.provenance == {"by": "claude-code", "tool": "memory_append", "thread": thread}
     assert owner.thread(thread).agent == "claude-code"
-    assert "claude-code (memory_append)" in reverie(daemon, "show", memory.id)
-    assert "claude-code" in reverie(daemon, "log", FILE)
+    assert "claude-code (memory_append)" in reverie(daemon.env, "show", memory.id).out
+    assert "claude-code" in reverie(daemon.env, "log", FILE).out
 
 
 def test_the_agent_of_a_tool_without_a_token(owner: Client) -> None:

@@ -12,11 +12,10 @@ from rich.cells import cell_len
 
 from reveried.cli import recall
 from reveried.cli.sync import diff_rows
-from support.cli import Cli, Routes, check
+from support.cli import AT, MEMORY, THREAD, Cli, Routes, check
 from support.fake_daemon import Answer, Request, envelope
 from support.pages import page
 
-AT = "2026-11-21T09:30:00.000Z"
 STATUS: dict[str, Any] = {
     "state": "ok",
     "root": "/r/root/default",
@@ -40,15 +39,8 @@ CONFLICT = {
     "reason": "both_changed",
     "regions": 1,
 }
-MEMORY = {
-    "id": "mem_0000abcd",
-    "type": "fact",
-    "content": "tea is green",
-    "tags": [],
-    "document": "facts/project.md",
-    "createdAt": AT,
-    "updatedAt": AT,
-}
+
+TEA = MEMORY | {"id": "mem_0000abcd", "content": "tea is green", "document": "facts/project.md"}
 
 
 def outcome(status: dict[str, Any], **counts: int) -> dict[str, Any]:
@@ -154,7 +146,7 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
 
     def answer(request: Request) -> Answer:
         sent.append(body(request))
-        return Answer(MEMORY, 201)
+        return Answer(TEA, 201)
 
     routes["POST /v1/memories"] = answer
     routes["GET /v1/sync"] = STATUS
@@ -169,7 +161,7 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
     cli("remember", "issue #12 is a *tag* of its own")
     assert (sent[-1]["content"], sent[-1].get("tags", [])) == ("issue #12 is a *tag* of its own", [])
 
-    routes["GET /v1/memories"] = page(MEMORY)
+    routes["GET /v1/memories"] = page(TEA)
     routes["DELETE /v1/memories/mem_0000abcd"] = {
         "id": "mem_0000abcd",
         "document": "facts/project.md",
@@ -182,7 +174,7 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
     assert words.code == 1
     assert "“we deploy on Thursdays” is no id of a memory" in words.err
     assert "next: reverie memories lists them with their ids" in words.err
-    routes["GET /v1/memories"] = page(MEMORY, MEMORY | {"id": "mem_1111abcd"})
+    routes["GET /v1/memories"] = page(TEA, TEA | {"id": "mem_1111abcd"})
     assert "2 memories end with abcd" in cli("forget", "abcd").err
 
 
@@ -204,7 +196,7 @@ def test_a_long_purge_says_that_it_goes_on(cli: Cli, routes: Routes, monkeypatch
         time.sleep(0.2)
         return Answer({"id": "mem_0000abcd", "document": "facts/project.md", "operation": "4", "purged": purged})
 
-    routes["GET /v1/memories"] = page(MEMORY)
+    routes["GET /v1/memories"] = page(TEA)
     routes["GET /v1/sync"] = STATUS
     routes["DELETE /v1/memories/mem_0000abcd"] = answer
     assert cli("forget", "abcd", "--purge", "--yes").err == "Removing every trace …\n"
@@ -214,16 +206,8 @@ def test_a_long_purge_says_that_it_goes_on(cli: Cli, routes: Routes, monkeypatch
 @pytest.mark.usefixtures("daemon")
 def test_a_purge_lists_what_goes_with_the_thread(cli: Cli, routes: Routes) -> None:
     """The memories of that thread alone are named before the question; those of a person or of others too stay."""
-    thread = {
-        "id": "thr_1",
-        "messageCount": 3,
-        "tokens": 0,
-        "distillations": 0,
-        "context": {"tokens": 0, "window": 200000, "fraction": 0.0},
-        "createdAt": AT,
-        "updatedAt": AT,
-    }
-    alone = MEMORY | {"content": "Run make", "trust": "engine", "provenance": {"thread": "thr_1"}}
+    thread = THREAD | {"messageCount": 3}
+    alone = TEA | {"content": "Run make", "trust": "engine", "provenance": {"thread": "thr_1"}}
     shared = alone | {"content": "Run mise", "provenance": {"thread": "thr_1", "updates": [{"thread": "thr_2"}]}}
     own = alone | {"content": "No emoji", "trust": "person"}
     routes["GET /v1/threads"] = page(thread)
@@ -243,8 +227,8 @@ def test_a_purge_lists_what_goes_with_the_thread(cli: Cli, routes: Routes) -> No
 )
 def test_a_file_that_could_not_be_written_is_named(cli: Cli, routes: Routes, status: dict[str, Any]) -> None:
     """If sync is stopped or refuses the file, remember and forget say so; not for another file or waiting deletions."""
-    routes["POST /v1/memories"] = Answer(MEMORY, 201)
-    routes["GET /v1/memories"] = page(MEMORY)
+    routes["POST /v1/memories"] = Answer(TEA, 201)
+    routes["GET /v1/memories"] = page(TEA)
     routes["DELETE /v1/memories/mem_0000abcd"] = {"id": "x", "document": "facts/project.md", "operation": "4"}
     for other in (STATUS | {"refused": [REFUSED]}, STOPPED):  # another file; deletions that wait for confirmation
         routes["GET /v1/sync"] = other
@@ -326,18 +310,18 @@ def test_rollback(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> 
 def test_remember_a_secret_and_a_known_line(cli: Cli, routes: Routes) -> None:
     """A redacted secret is reported; a line that is stored already is not added again."""
     routes["GET /v1/sync"] = STATUS
-    routes["POST /v1/memories"] = Answer(MEMORY | {"content": "token [REDACTED:github-token]"}, 201)
+    routes["POST /v1/memories"] = Answer(TEA | {"content": "token [REDACTED:github-token]"}, 201)
     row = {"kind": "github-token", "rule": "github-token", "shape": "40:Aa0_", "count": 1, "more": False}
     row |= {"allowed": False, "firstAt": "2026-11-20T10:00:00.000Z", "lastAt": "2026-11-20T10:00:00.000Z"}
     other = {**row, "id": "rdn_" + "0" * 32, "places": [{"thread": "thr_1", "messages": [1]}]}
-    row |= {"id": f"rdn_{24 * '0'}12345678", "places": [{"memory": MEMORY["id"]}]}
+    row |= {"id": f"rdn_{24 * '0'}12345678", "places": [{"memory": TEA["id"]}]}
     routes["GET /v1/redactions"] = {"items": [other, row]}
     not_stored = "contained a secret, which was not stored: token [REDACTED:github-token]"
     check(cli, "remember token ghp_x", not_stored, "If it is none: reverie redactions allow 12345678, then")
-    routes["POST /v1/memories"] = Answer(MEMORY | {"existed": True}, 200)
-    known = f"remember {MEMORY['content']}"
-    check(cli, known, f"It is already in {MEMORY['document']}; nothing was added.", "reverie forget 0000abcd")
-    assert cli(*known.split(), "--json").json["id"] == MEMORY["id"]
+    routes["POST /v1/memories"] = Answer(TEA | {"existed": True}, 200)
+    known = f"remember {TEA['content']}"
+    check(cli, known, f"It is already in {TEA['document']}; nothing was added.", "reverie forget 0000abcd")
+    assert cli(*known.split(), "--json").json["id"] == TEA["id"]
 
 
 @pytest.mark.parametrize(

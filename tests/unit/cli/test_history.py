@@ -6,20 +6,9 @@ import re
 
 import pytest
 
-from support.cli import Cli, Routes, check
+from support.cli import AT, MEMORY, OPERATION, Cli, Routes, check
 from support.pages import page
 
-AT = "2026-11-21T09:30:00.000Z"
-OPERATION = {"id": "op_2", "seq": 2, "at": AT, "who": "owner", "why": "distill", "undoable": True, "changes": []}
-MEMORY = {
-    "id": "mem_1",
-    "type": "mistake",
-    "content": "Close the file.",
-    "tags": [],
-    "document": "facts/mistakes.md",
-    "createdAt": AT,
-    "updatedAt": AT,
-}
 ARCHIVE = {"kind": "dream", "at": AT, "size": 16, "entries": 2}
 
 

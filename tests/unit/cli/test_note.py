@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from support.cli import Cli, Routes
+from support.cli import AT, Cli, Routes
 from support.pages import page
 
-AT = "2026-11-21T09:30:00.000Z"
 NOTE = {"id": "note_1", "content": "the pier is closed", "category": "correction", "at": AT}
 
 

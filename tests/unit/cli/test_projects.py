@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from support.cli import Cli, Routes
+from support.cli import MEMORY, Cli, Routes
 from support.fake_daemon import FakeDaemon
+from support.pages import page
 
 HARBOUR = {
     "name": "harbour",
@@ -20,20 +20,8 @@ HARBOUR = {
     "joinedIn": None,
 }
 GIVEN = {**HARBOUR, "name": "quay", "remotes": [], "folders": [], "threads": 0, "memories": 0}
-MEMORY = {
-    "id": "mem_1",
-    "type": "fact",
-    "content": "The crane is red.",
-    "tags": [],
-    "document": "facts/harbour/project.md",
-    "createdAt": "2026-11-21T09:30:00.000Z",
-    "updatedAt": "2026-11-21T09:30:00.000Z",
-    "project": "harbour",
-}
 
-
-def page(*items: Any, **more: Any) -> dict[str, Any]:
-    return {"items": list(items), "next": None, **more}
+CRANE = MEMORY | {"content": "The crane is red.", "project": "harbour"}
 
 
 @pytest.mark.usefixtures("daemon")
@@ -57,12 +45,12 @@ def test_sorting_names_its_undo(cli: Cli, routes: Routes) -> None:
 
 def test_the_project_of_an_answer_is_said(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
     """`recall` and `memories` print which project's memories are shown, unless all projects were asked for."""
-    hit = {"memory": MEMORY, "score": 1.0, "why": "crane 1.00"}
+    hit = {"memory": CRANE, "score": 1.0, "why": "crane 1.00"}
     routes["POST /v1/recall"] = {"hits": [hit], "tokens": 9, "project": "harbour"}
-    routes["GET /v1/memories"] = page(MEMORY, project="harbour")
+    routes["GET /v1/memories"] = page(CRANE) | {"project": "harbour"}
     for words in (("recall", "crane"), ("memories",), ("recall", "crane", "--project", "harbour")):
         assert "Project harbour, and what is of no project" in cli(*words).out
-    routes["GET /v1/memories"] = page(MEMORY)
+    routes["GET /v1/memories"] = page(CRANE)
     assert "of no project" not in cli("memories", "--all-projects").out
     assert daemon.requests[-1].query["allProjects"] == "true"
 
@@ -85,7 +73,7 @@ def test_a_folder_that_was_removed_is_no_error(
 def test_a_memory_is_remembered_for_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
     """`remember --project` sends a path as an absolute one and a name as it is."""
     routes["GET /v1/projects"] = page(HARBOUR)
-    routes["POST /v1/memories"] = {**MEMORY, "existed": True}
+    routes["POST /v1/memories"] = {**CRANE, "existed": True}
     for given, sent in ((".", str(Path.cwd())), ("Harbour", "Harbour")):
         assert cli("remember", "The crane is red.", "--project", given).code == 0
         assert daemon.requests[-1].json["project"] == sent
@@ -102,5 +90,5 @@ def test_threads_of_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> N
 @pytest.mark.usefixtures("daemon")
 def test_a_memory_is_shown_with_its_project(cli: Cli, routes: Routes) -> None:
     """`show` prints the project of a memory."""
-    routes["GET /v1/memories"] = page(MEMORY)
+    routes["GET /v1/memories"] = page(CRANE)
     assert "Project   harbour\n" in cli("show", "mem_1").out

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from support.cli import Cli, Routes, check
+from support.cli import AT, Cli, Routes, check
 
 pytestmark = pytest.mark.usefixtures("daemon")
 
-AT = "2026-11-21T09:30:00.000Z"
 NAME = "cnd_0123456789abcdef01234567"
 OTHER = "cnd_0123456789abcdef7654dcba"
 QUARANTINED: dict[str, Any] = {

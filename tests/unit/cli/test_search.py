@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.cli import Cli, Routes
+from support.cli import THREAD, Cli, Routes
 from support.fake_daemon import envelope
 
 AT = "2023-07-02T10:01:00.000Z"
@@ -24,16 +24,6 @@ HIT: dict[str, Any] = {
         {"seq": 1, "role": "user", "text": "Where did you spend the summer, and with whom, and for how long was it?"},
         {"seq": 3, "role": "user", "text": "Did it rain?"},
     ],
-}
-THREAD = {
-    "id": "thr_1",
-    "createdAt": AT,
-    "updatedAt": AT,
-    "messageCount": 2,
-    "tokens": 9,
-    "distillations": 0,
-    "lastSeq": 2,
-    "context": {"tokens": 9, "window": 9, "fraction": 1.0, "tokenizer": "o200k_base", "estimated": True, "factor": 1.0},
 }
 SECTION = {
     "kind": "document",

@@ -10,9 +10,9 @@ import pytest
 from _pytest.capture import CaptureIO
 
 from reveried.cli import main, output
-from support.cli import Cli, Routes
+from support.cli import AT, MEMORY, THREAD, Cli, Routes
+from support.pages import page
 
-AT = "2026-11-21T09:30:00.000Z"
 THREAD_ID = "thr_bk0vjpcra68cgs3f6ke6j2gts2"
 MEMORY_ID = "mem_01m7y16944963qekmefxgzskm0"
 
@@ -37,21 +37,13 @@ def narrow(text: str) -> list[str]:
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_threads(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
     """`threads` prints title, whole id, last activity, and project or size; on a wide terminal a table."""
-    thread: dict[str, Any] = {
-        "id": THREAD_ID,
-        "title": "Why the tide tables of the harbour are an hour late in summer",
-        "messageCount": 1234,
-        "tokens": 123456,
-        "distillations": 3,
-        "context": {"tokens": 9000, "window": 200000, "fraction": 0.04},
-        "createdAt": AT,
-        "updatedAt": AT,
-    }
-    routes["GET /v1/threads"] = {"items": [thread], "next": None}
+    title = "Why the tide tables of the harbour are an hour late in summer"
+    thread = THREAD | {"id": THREAD_ID, "title": title, "messageCount": 1234}
+    routes["GET /v1/threads"] = page(thread)
     last = output.when(AT)
     lines = narrow(cli("threads").out)
-    assert lines == [thread["title"], f"    {THREAD_ID} · {last} · 1,234 messages"]
-    routes["GET /v1/threads"] = {"items": [thread | {"project": "harbour-master", "title": ""}], "next": None}
+    assert lines == [title, f"    {THREAD_ID} · {last} · 1,234 messages"]
+    routes["GET /v1/threads"] = page(thread | {"project": "harbour-master", "title": ""})
     assert narrow(cli("threads").out) == ["(without a title)", f"    {THREAD_ID} · {last} · harbour-master"]
     monkeypatch.setenv("COLUMNS", "120")
     heading, row = cli("threads").out.splitlines()
@@ -63,8 +55,7 @@ def test_threads(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("home", "daemon")
 def test_output_without_utf_8(routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Characters that standard output cannot encode are printed as `?`."""
-    memory = {"id": MEMORY_ID, "type": "fact", "content": "Grüße", "tags": [], "document": "facts/user.md"}
-    routes["GET /v1/memories"] = {"items": [memory | {"createdAt": AT, "updatedAt": AT}], "next": None}
+    routes["GET /v1/memories"] = page(MEMORY | {"content": "Grüße"})
     printed = io.BytesIO()
     stream = io.TextIOWrapper(printed, encoding="ascii", write_through=True)
     monkeypatch.setattr(sys, "stdout", stream)
@@ -75,23 +66,15 @@ def test_output_without_utf_8(routes: Routes, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_memories(cli: Cli, routes: Routes) -> None:
     """`memories` prints the text of each memory, and below it its type, file and shortened id."""
-    memory = {
-        "id": MEMORY_ID,
-        "type": "fact",
-        "content": "The sea\nis salt.",
-        "tags": [],
-        "document": "facts/user.md",
-        "createdAt": AT,
-        "updatedAt": AT,
-    }
-    routes["GET /v1/memories"] = {"items": [memory, memory | {"id": "mem_1"}], "next": None}
+    memory = MEMORY | {"id": MEMORY_ID, "content": "The sea\nis salt.", "document": "facts/user.md"}
+    routes["GET /v1/memories"] = page(memory, memory | {"id": "mem_1"})
     assert cli("memories").out.splitlines() == [
         "The sea is salt.",
         "    fact · facts/user.md · mem_…fxgzskm0",
         "The sea is salt.",
         "    fact · facts/user.md · mem_1",
     ]
-    routes["GET /v1/memories"] = {"items": [memory | {"content": "The harbour is deep. " * 9}], "next": None}
+    routes["GET /v1/memories"] = page(memory | {"content": "The harbour is deep. " * 9})
     assert narrow(cli("memories").out)[:3] == [
         "The harbour is deep. The harbour is deep. The harbour is deep. The harbour is",
         "deep. The harbour is deep. The harbour is deep. The harbour is deep. The harbour",

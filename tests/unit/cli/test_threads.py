@@ -6,25 +6,13 @@ from typing import Any
 
 import pytest
 
-from support.cli import DISTILLED, Cli, Routes
+from support.cli import AT, DISTILLED, MEMORY, THREAD, Cli, Routes
 from support.pages import page
-
-AT = "2026-11-21T09:30:00.000Z"
-THREAD = {
-    "id": "thr_5aa6",
-    "messageCount": 0,
-    "tokens": 0,
-    "distillations": 0,
-    "context": {"tokens": 0, "window": 200000, "fraction": 0.0},
-    "createdAt": AT,
-    "updatedAt": AT,
-}
 
 
 def memory(name: str, kind: str) -> dict[str, Any]:
     """Return a memory with this id and type, as the daemon answers it."""
-    texts = {"content": "x", "document": "facts/user.md", "createdAt": AT, "updatedAt": AT}
-    return {"id": name, "type": kind, "tags": [], **texts}
+    return MEMORY | {"id": name, "type": kind}
 
 
 @pytest.mark.usefixtures("daemon")

@@ -7,29 +7,10 @@ from typing import Any
 
 import pytest
 
-from support.cli import Cli, Routes, check
+from support.cli import AT, MEMORY, OPERATION, Cli, Routes, check
 from support.fake_daemon import Request, envelope
 from support.pages import page
 
-AT = "2026-11-21T09:30:00.000Z"
-MEMORY = {
-    "id": "mem_1",
-    "type": "mistake",
-    "content": "Close the file before renaming it.",
-    "tags": [],
-    "document": "facts/mistakes.md",
-    "createdAt": AT,
-    "updatedAt": AT,
-}
-OPERATION = {
-    "id": "op_2",
-    "seq": 2,
-    "at": AT,
-    "who": "owner",
-    "why": "distill",
-    "undoable": True,
-    "changes": [{"kind": "memory", "key": ["mem_1"], "before": None, "after": 1}],
-}
 ANSWERS = {
     "GET /v1/operations": page(OPERATION),
     "GET /v1/operations/op_2": OPERATION,

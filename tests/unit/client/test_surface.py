@@ -18,22 +18,14 @@ from support.fake_daemon import always, envelope, fake_daemon
 Ask = Callable[..., Any]
 
 
-def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
-    """Method, path, query and body of every call are those of the table."""
+def test_a_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
+    """Method, path, query and body are those of the table, which has each call that the description says too little of.
+
+    Of the others the OpenAPI document, which is made of the same rows, says what is sent.
+    """
     table: list[tuple[str, tuple[Any, ...], dict[str, Any], str, dict[str, str], Any]] = [
         ("status", (), {}, "GET /v1/status", {}, None),
-        ("spaces", (), {}, "GET /v1/spaces", {}, None),
-        ("create_space", ("work",), {}, "POST /v1/spaces", {}, {"id": "work"}),
-        ("tokens", (), {"after": "tok_1"}, "GET /v1/tokens", {"after": "tok_1"}, None),
-        ("create_token", ("work",), {"agent": "mole"}, "POST /v1/tokens", {}, {"space": "work", "agent": "mole"}),
-        ("create_token", (), {}, "POST /v1/tokens", {}, {}),
         ("revoke_token", ("tok_1",), {}, "DELETE /v1/tokens/tok_1", {}, None),
-        ("backup", ("/b",), {}, "POST /v1/backups", {}, {"path": "/b"}),
-        ("jobs", (), {"limit": 5}, "GET /v1/jobs", {"limit": "5"}, None),
-        ("job", ("j",), {}, "GET /v1/jobs/j", {}, None),
-        ("cancel_job", ("j",), {}, "DELETE /v1/jobs/j", {}, None),
-        ("openapi", (), {}, "GET /v1/openapi.json", {}, None),
-        ("metrics", (), {}, "GET /metrics", {}, None),
         (
             "create_thread",
             (),
@@ -42,8 +34,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"title": "t", "contextWindow": 2000},
         ),
-        ("threads", (), {"limit": 5, "after": "c"}, "GET /v1/threads", {"limit": "5", "after": "c"}, None),
-        ("thread", ("a",), {}, "GET /v1/threads/a", {}, None),
         (
             "change_thread",
             ("a", wire.ChangeThread(project="harbour")),
@@ -52,7 +42,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"project": "harbour"},
         ),
-        ("search", ("oslo",), {}, "POST /v1/search", {}, {"query": "oslo"}),
         (
             "search",
             ("oslo",),
@@ -61,8 +50,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"query": "oslo", "in": "all", "agent": "mole", "since": "2026-01-01", "limit": 3},
         ),
-        ("sort_projects", (), {}, "POST /v1/projects/sort", {}, None),
-        ("brief", ("harbour",), {"max_tokens": 500}, "GET /v1/projects/harbour/brief", {"maxTokens": "500"}, None),
         ("brief_text", ("harbour",), {}, "GET /v1/projects/harbour/brief", {"format": "text"}, None),
         (
             "change_brief_line",
@@ -72,8 +59,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"action": "edit", "text": "by gh"},
         ),
-        ("projects", (), {"of": "harbour"}, "GET /v1/projects", {"of": "harbour"}, None),
-        ("delete_thread", ("a",), {"confirm": "a"}, "DELETE /v1/threads/a", {"confirm": "a"}, None),
         (
             "append",
             ("a", [{"role": "user", "content": "hi"}]),
@@ -91,7 +76,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"query": "q r", "placement": "late", "maxTokens": "9"},
             None,
         ),
-        ("working_state", ("a",), {}, "GET /v1/threads/a/working-state", {}, None),
         (
             "set_working_state",
             ("a",),
@@ -101,12 +85,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"currentTask": "x", "blockers": []},
         ),
         ("replace_working_state", ("a",), {}, "PUT /v1/threads/a/working-state", {}, {}),
-        ("notes", ("a",), {}, "GET /v1/threads/a/notes", {}, None),
-        ("add_note", ("a", "x", "task"), {}, "POST /v1/threads/a/notes", {}, {"content": "x", "category": "task"}),
-        ("delete_note", ("a", "n"), {}, "DELETE /v1/threads/a/notes/n", {}, None),
-        ("digest", ("a",), {}, "GET /v1/threads/a/digest", {}, None),
-        ("entries", ("a",), {"after": "3"}, "GET /v1/threads/a/entries", {"after": "3"}, None),
-        ("rewind", ("a", 3), {"expected_seq": 9}, "POST /v1/threads/a/rewind", {}, {"toSeq": 3, "expectedSeq": 9}),
         (
             "context_text",
             ("a",),
@@ -116,11 +94,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             None,
         ),
         ("distill", ("a",), {"token_budget": 5}, "POST /v1/threads/a/distill", {"wait": "true"}, {"tokenBudget": 5}),
-        ("learn", ("a",), {}, "POST /v1/threads/a/learn", {"wait": "true"}, None),
-        ("reflect", ("a",), {}, "POST /v1/threads/a/reflect", {"wait": "true"}, None),
-        ("model_requests", ("a",), {}, "GET /v1/threads/a/model-requests", {}, None),
         ("start_distill", ("a",), {}, "POST /v1/threads/a/distill", {}, {}),
-        ("summaries", ("a",), {}, "GET /v1/threads/a/summaries", {}, None),
         (
             "memories",
             (),
@@ -128,16 +102,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             "GET /v1/memories",
             {"type": "fact", "tag": "x"},
             None,
-        ),
-        ("memory", ("m",), {}, "GET /v1/memories/m", {}, None),
-        ("memory_history", ("m",), {}, "GET /v1/memories/m/history", {}, None),
-        (
-            "recall",
-            ("q",),
-            {"types": ["fact"], "tags": ["t"]},
-            "POST /v1/recall",
-            {},
-            {"query": "q", "types": ["fact"], "tags": ["t"]},
         ),
         (
             "recall",
@@ -147,10 +111,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"query": "q", "minScore": 0.0, "peek": True},
         ),
-        ("start_run", (), {"agent": "mole", "title": "t"}, "POST /v1/runs", {}, {"agent": "mole", "title": "t"}),
-        ("runs", (), {"state": "running"}, "GET /v1/runs", {"state": "running"}, None),
-        ("run", ("r",), {}, "GET /v1/runs/r", {}, None),
-        ("run_context", ("r",), {}, "GET /v1/runs/r/context", {}, None),
         ("run_file", ("r", "docs/a b.md"), {}, "GET /v1/runs/r/files/docs/a%20b.md", {}, None),
         ("put_run_file", ("r", "a.md", "text"), {}, "PUT /v1/runs/r/files/a.md", {}, {"content": "text"}),
         (
@@ -161,13 +121,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"content": "AA==", "encoding": "base64"},
         ),
-        ("put_working_memory", ("r", {"a": 1}), {}, "PUT /v1/runs/r/working-memory", {}, {"entries": {"a": 1}}),
-        ("complete_run", ("r",), {}, "POST /v1/runs/r/complete", {}, None),
-        ("candidates", (), {"state": "all"}, "GET /v1/candidates", {"state": "all"}, None),
-        ("candidate", ("c",), {}, "GET /v1/candidates/c", {}, None),
-        ("accept_candidate", ("c",), {}, "POST /v1/candidates/c/accept", {}, None),
-        ("reject_candidate", ("c",), {}, "POST /v1/candidates/c/reject", {}, None),
-        ("tools", (), {}, "GET /v1/tools", {}, None),
         (
             "call_tool",
             ("note", {"content": "x"}),
@@ -176,7 +129,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"input": {"content": "x"}, "thread": "a"},
         ),
-        ("documents", (), {}, "GET /v1/documents", {}, None),
         ("document", ("facts/us er.md",), {}, "GET /v1/documents/facts/us%20er.md", {}, None),
         (
             "put_document",
@@ -195,43 +147,12 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"patches": [{"oldText": "old", "newText": "new"}]},
         ),
         ("append_entry", ("e.md", "## x"), {}, "POST /v1/documents/e.md/append", {}, {"entry": "## x"}),
-        ("delete_document", ("facts/a.md",), {}, "DELETE /v1/documents/facts/a.md", {}, None),
         ("delete_folder", ("facts/a",), {}, "DELETE /v1/documents/facts/a", {"folder": "true"}, None),
-        ("move_document", ("facts/a", "facts/b"), {}, "POST /v1/documents/facts/a/move", {}, {"to": "facts/b"}),
         ("insert_lines", ("a.txt", 2, "x"), {}, "POST /v1/documents/a.txt/insert", {}, {"line": 2, "text": "x"}),
-        ("index", (), {}, "GET /v1/index", {}, None),
-        (
-            "remember",
-            (wire.CreateMemory("c", tags=["t"], author="person"),),
-            {},
-            "POST /v1/memories",
-            {},
-            {"content": "c", "tags": ["t"], "author": "person"},
-        ),
-        ("change_memory", ("m", wire.ChangeMemory("c")), {}, "PATCH /v1/memories/m", {}, {"content": "c"}),
-        ("forget", ("m",), {}, "DELETE /v1/memories/m", {}, None),
         ("forget", ("m",), {"purge": True}, "DELETE /v1/memories/m", {"purge": "true"}, None),
-        ("compact", (), {}, "POST /v1/compact", {}, None),
-        ("check_distiller", (), {}, "POST /v1/distiller/check", {}, None),
-        ("conflicts", (), {}, "GET /v1/conflicts", {}, None),
-        ("conflict", ("c",), {}, "GET /v1/conflicts/c", {}, None),
-        ("resolve", ("c", wire.Resolve(keep="file")), {}, "POST /v1/conflicts/c/resolve", {}, {"keep": "file"}),
-        ("sync_status", (), {}, "GET /v1/sync", {}, None),
-        ("sync_now", (), {"deep": True}, "POST /v1/sync", {}, {"deep": True}),
-        ("sync_now", (), {"accept_folder": True}, "POST /v1/sync", {}, {"acceptFolder": True}),
-        ("rollback", ("3",), {}, "POST /v1/rollback", {}, {"operation": "3"}),
-        ("document_history", ("facts/a.md",), {}, "GET /v1/history/facts/a.md", {}, None),
         ("difference", ("3",), {"path": "a.md"}, "GET /v1/diff", {"from": "3", "path": "a.md"}, None),
-        ("operations", (), {}, "GET /v1/operations", {}, None),
-        ("operation", ("o",), {}, "GET /v1/operations/o", {}, None),
-        ("undo", ("o",), {}, "POST /v1/operations/o/undo", {}, None),
-        ("archives", (), {}, "GET /v1/archives", {}, None),
-        ("archive", ("ab",), {}, "GET /v1/archives/ab", {}, None),
         ("dream", (), {"dry_run": True}, "POST /v1/dreams", {"wait": "true"}, {"dryRun": True}),
         ("start_dream", (), {"token_budget": 3}, "POST /v1/dreams", {}, {"tokenBudget": 3}),
-        ("dreams", (), {}, "GET /v1/dreams", {}, None),
-        ("dream_record", ("d",), {}, "GET /v1/dreams/d", {}, None),
-        ("schedules", (), {}, "GET /v1/schedules", {}, None),
         (
             "add_schedule",
             ("0 3 * * *",),
@@ -239,33 +160,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             "POST /v1/schedules",
             {},
             {"cron": "0 3 * * *", "timezone": "Europe/Vienna", "options": {}},
-        ),
-        ("remove_schedule", ("s",), {}, "DELETE /v1/schedules/s", {}, None),
-        (
-            "start_import",
-            ("claude-code", "s"),
-            {"source": "f"},
-            "POST /v1/imports",
-            {},
-            {"client": "claude-code", "session": "s", "source": "f"},
-        ),
-        (
-            "start_session",
-            (wire.StartSession("codex", "s", "/srv/harbour", pid=7),),
-            {},
-            "POST /v1/sessions",
-            {},
-            {"client": "codex", "session": "s", "project": "/srv/harbour", "pid": 7},
-        ),
-        ("end_session", ("codex", "s"), {}, "POST /v1/sessions/codex/s/end", {}, None),
-        ("prepare_compaction", (), {}, "POST /v1/compactions/prepare", {}, None),
-        (
-            "compact_conversation",
-            (wire.CompactConversation("codex", [{"type": "message"}], session="s"),),
-            {},
-            "POST /v1/compactions",
-            {},
-            {"client": "codex", "messages": [{"type": "message"}], "session": "s"},
         ),
         (
             "sessions",
@@ -275,11 +169,9 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"pid": "7", "open": "true"},
             None,
         ),
-        ("privacy", (), {}, "GET /v1/privacy", {}, None),
-        ("change_privacy", (wire.ChangePrivacy(paused=True),), {}, "PATCH /v1/privacy", {}, {"paused": True}),
-        ("redactions", (), {"project": "p"}, "GET /v1/redactions", {"project": "p"}, None),
-        ("allow_redactions", (), {"rule": "label"}, "POST /v1/redactions/allow", {}, {"rule": "label"}),
-        ("disallow_redactions", (), {"like": "a*"}, "POST /v1/redactions/disallow", {}, {"like": "a*"}),
+        ("entries", ("a",), {"after": "3"}, "GET /v1/threads/a/entries", {"after": "3"}, None),
+        ("summaries", ("a",), {}, "GET /v1/threads/a/summaries", {}, None),
+        ("operations", (), {}, "GET /v1/operations", {}, None),
         (
             "send_chunk",
             ("i", b"\x00{}\n"),
@@ -289,7 +181,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             b"\x00{}\n",
         ),
     ]
-    assert {row[0] for row in table} | {"health"} == set(" ".join(NOUNS.values()).split())
+    assert {row.name for row in _rows() if not _is_described(row)} <= {row[0] for row in table}
     with fake_daemon(path, always(envelope("not_found", status=404))) as daemon:
         for name, args, kwargs, request, query, body in table:
             with pytest.raises(errors.NotFound):
@@ -310,8 +202,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
 def test_methods_are_found_by_noun() -> None:
     """The index of methods has exactly the endpoints of each noun, and a client no other method."""
     for noun, names in NOUNS.items():
-        kind = getattr(import_module(f"reverie.api.{noun}"), noun.capitalize())
-        assert {name for name, row in vars(kind).items() if isinstance(row, Endpoint)} == set(names.split())
+        assert {row.name for row in _rows(noun)} == set(names.split())
     assert {"append", "recall", "send"} <= set(dir(Client()))
     assert (Client().append.__name__, Client().append.__doc__) == ("append", "Appends messages.")  # type: ignore[attr-defined] # of a function
     with pytest.raises(AttributeError, match="'Client' object has no attribute 'apend'"):
@@ -337,3 +228,16 @@ def test_rules_about_several_fields_hold_before_anything_is_sent(ask: Ask, path:
     """Fields that exclude each other are refused in the words of the daemon."""
     with pytest.raises(errors.ValidationError, match="give `after` or `last`, not both"):
         ask(path, "messages", "a", after="1", last=2)
+
+
+def _rows(*nouns: str) -> list[Endpoint[..., Any]]:
+    """Return the rows of these nouns, by default of all."""
+    kinds = (getattr(import_module(f"reverie.api.{noun}"), noun.capitalize()) for noun in nouns or NOUNS)
+    return [row for kind in kinds for row in vars(kind).values() if isinstance(row, Endpoint)]
+
+
+def _is_described(row: Endpoint[..., Any]) -> bool:
+    """Return whether the parameters of a call are those of its struct, in a row of which OpenAPI is made."""
+    made_by = row.request
+    other = row.variant or row.raw or (row.query is not None and row.query is not made_by)
+    return not other and (isinstance(made_by, type) or made_by.__module__ == Endpoint.__module__)
