@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from collections.abc import Callable
 
+from reverie.context.inputs import Limits
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DigestRecord, ForgottenRecord, Reader, Store, ThreadRecord, Write, Writer
 from reverie.usecases import consolidation, contexts
@@ -31,7 +32,7 @@ ROWS = (250, 1_000, 4_000)
 TIMES = 5
 LINES = 40  # of the digest
 WORDS = 3_000
-ROOM = contexts.Room(window=200_000, preserve_messages=4, preserve_tokens=400, clear_at=0.75)
+LIMITS = Limits(window=200_000, preserve_messages=4, preserve_tokens=400, trigger=0.75)
 
 
 def main() -> None:
@@ -86,8 +87,7 @@ def decided_context(reader: Reader) -> None:
             state=WorkingState(),
             recall=[],
             bootstrap=[],
-            room=ROOM,
-            max_tokens=None,
+            limits=LIMITS,
             placement=None,
         )
     )

@@ -10,6 +10,7 @@ from functools import partial
 
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
+from reverie.store import BriefRecord
 from reverie.tokenizer import count
 from reverie.usecases import briefs
 from reverie.usecases.by import By
@@ -105,5 +106,5 @@ async def _make(services: Services, space: str, thread: str, *, bulk: bool = Fal
         job = await read(services, space, partial(briefs.snapshot_thread, thread_id=thread))
         if job is None:  # they are current
             return
-        plan = await decide(services, "brief", job, briefs.ThreadPlan, bulk=bulk)
+        plan = await decide(services, "brief", job, BriefRecord, bulk=bulk)
         await write(services, briefs.commit_thread, By(space, ""), plan)

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.context.inputs import Limits
 from reverie.errors import Conflict
 from reverie.models import WorkingState
 from reverie.store import Reader
@@ -138,11 +139,12 @@ async def context_job(
     recall = await asyncio.to_thread(
         services.recall.lines, space, asked.query or plan.query, limit=RECALL_LINES, projects=visible
     )
-    room = contexts.Room(
+    limits = Limits(
         window=config.context.window,
+        max_tokens=asked.max_tokens,
         preserve_messages=config.compaction.preserve_recent_messages,
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
-        clear_at=config.context.clear_at,
+        trigger=config.context.clear_at,
     )
     snapshot = partial(
         contexts.snapshot,
@@ -150,8 +152,7 @@ async def context_job(
         state=plan.state,
         recall=recall,
         bootstrap=config.context.bootstrap,
-        room=room,
-        max_tokens=asked.max_tokens,
+        limits=limits,
         placement=asked.placement,
         sized=sized,
     )

@@ -7,10 +7,11 @@ import itertools
 from contextlib import suppress
 
 from reverie import wire
+from reverie.context.inputs import Limits
 from reverie.errors import Busy, Conflict, ValidationError
 from reverie.language_model.requests import ModelRequest
 from reverie.store import Reader
-from reverie.usecases import consolidation
+from reverie.usecases import consolidation, projects
 from reverie.usecases import distill as use_distill
 from reverie.usecases import learn as use_learn
 from reverie.usecases.by import By
@@ -83,7 +84,7 @@ async def _with_memories(
             window=window,
             at=job.terms.at,
             objections=extracted.objections,
-            project=job.project or "",
+            project=projects.of_thread(job.thread) or "",
         )
     if memories is None:
         memories = await read(services, space, lambda reader: consolidation.snapshot(reader, window=window))
@@ -183,11 +184,10 @@ def _distill_snapshot(
 ) -> use_distill.DistillJob:
     """Return what a distillation is decided from. Raises NotFound and Conflict."""
     config = services.config
-    bounds = use_distill.Bounds(
+    limits = Limits(
+        window=config.context.window,
         preserve_messages=config.compaction.preserve_recent_messages,
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
     )
-    if token_budget is not None:
-        bounds.token_budget = min(token_budget, config.dream.max_token_budget)
-        bounds.is_budgeted = True
-    return use_distill.snapshot(reader, thread, terms(services), bounds=bounds, window=config.context.window)
+    budget = None if token_budget is None else min(token_budget, config.dream.max_token_budget)
+    return use_distill.snapshot(reader, thread, terms(services), limits=limits, token_budget=budget)

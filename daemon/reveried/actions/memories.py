@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from reverie.errors import ReverieError
 from reverie.models import MemoryType
 from reverie.store import MemoryRecord, Reader
-from reverie.text_recall import RECALL_TOKENS, Found, Hit
+from reverie.text_recall import RECALL_TOKENS, Found
 from reveried.locks import wait_together
 from reveried.log import logger
 from reveried.services import Services
@@ -20,18 +21,13 @@ if TYPE_CHECKING:
 WAITS = 3  # for an index that catches up, and may be behind again or in use by then; after them a thread of its own
 
 
-class Recalled(NamedTuple):
-    """The hits of a recall, best first, with their records; the number of weaker hits; the threshold of relevance."""
-
-    hits: list[tuple[Hit[MemoryRecord], MemoryRecord]]
-    weaker: int
-    min_score: float
-
-
 async def recall(
     services: Services, space: str, asked: wire.RecallRequest, projects: Collection[str] | None
-) -> Recalled:
-    """Return the memories of these projects, None for all, that answer a query; each hit counts, but for a peek."""
+) -> Found[MemoryRecord]:
+    """Return the memories of these projects, None for all, that answer a query; each hit counts, but for a peek.
+
+    They have their access counts.
+    """
     query, peek = asked.query, asked.peek
     options: dict[str, Any] = {
         "limit": asked.limit,
@@ -42,7 +38,7 @@ async def recall(
         "min_score": asked.min_score,
     }
 
-    def at_once() -> Recalled | None:
+    def at_once() -> Found[MemoryRecord] | None:
         with services.store.reader(space) as reader:
             result = services.recall.recall_at_once(reader, query, **options)
             return None if result is None else _recalled(services, reader, result, peek=peek)
@@ -60,13 +56,14 @@ async def recall(
         return _recalled(services, reader, result, peek=peek)
 
 
-def _recalled(services: Services, reader: Reader, found: Found[MemoryRecord], *, peek: bool) -> Recalled:
+def _recalled(services: Services, reader: Reader, found: Found[MemoryRecord], *, peek: bool) -> Found[MemoryRecord]:
     """Return the hits with the access counts of their memories; this recall is counted too, unless `peek`."""
     memories_found = [hit.memory for hit in found.hits]
     if not peek:
         services.accesses.count(reader.space, [memory.id for memory in memories_found], at=services.clock())
     records = services.accesses.with_accesses(reader, memories_found)
-    return Recalled(list(zip(found.hits, records, strict=True)), found.weaker, found.min_score)
+    hits = [hit._replace(memory=record) for hit, record in zip(found.hits, records, strict=True)]
+    return replace(found, hits=hits)
 
 
 EVERY_S = 3.0  # a process that is killed loses the counts of this time at most

@@ -202,7 +202,7 @@ async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     recall = await memories.recall(call.services, call.space, asked, visible)
     return RecallOutput(
         about=RECALL_HEADING,
-        memories=[_recalled(record) for _, record in recall.hits],
+        memories=[_recalled(hit.memory) for hit in recall.hits],
         weaker=RECALL_WEAKER.format(recall.weaker) if recall.weaker else wire.ABSENT,
     )
 

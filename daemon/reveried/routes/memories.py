@@ -132,8 +132,8 @@ async def recall(call: Call) -> wire.RecallAnswer:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
     selection = await projects.selected(call.services, call.space, body)
-    answer = await memories.recall(call.services, call.space, body, selection.visible)
-    return use_memories.recall_answer(answer.hits, selection.project, weaker=answer.weaker, min_score=answer.min_score)
+    found = await memories.recall(call.services, call.space, body, selection.visible)
+    return use_memories.recall_answer(found, selection.project)
 
 
 @serves(Search.search, once=True)

@@ -91,15 +91,6 @@ class ThreadJob(msgspec.Struct):
     entries: list[SealedEntry]
 
 
-class ThreadPlan(msgspec.Struct):
-    """The lines of a thread that are to be stored."""
-
-    thread: str
-    created_at: str
-    through: int
-    brief: ThreadBrief
-
-
 def snapshot_thread(reader: Reader, thread_id: str) -> ThreadJob | None:
     """Return what a thread's lines are made from, None where the stored ones are current. Raises NotFound."""
     thread = threads.get(reader, thread_id)
@@ -109,29 +100,23 @@ def snapshot_thread(reader: Reader, thread_id: str) -> ThreadJob | None:
     return ThreadJob(thread_id, thread.created_at, thread.last_seq, sealed_after(reader, thread_id, 0))
 
 
-def plan_thread(job: ThreadJob) -> ThreadPlan:
+def plan_thread(job: ThreadJob) -> BriefRecord:
     """Return the lines of a thread; pure. Raises Damaged."""
     from reverie.distill.brief import thread_brief
     from reverie.distill.steps import read_trace
 
     trace = read_trace(spoken_messages(job.thread, job.entries))
-    return ThreadPlan(job.thread, job.created_at, job.through, thread_brief(trace))
+    return BriefRecord(
+        thread=job.thread, created_at=job.created_at, through=job.through, version=VERSION, brief=thread_brief(trace)
+    )
 
 
 @writes("", bulk=True)
-def commit_thread(to: Writer, _: By, plan: ThreadPlan) -> None:
+def commit_thread(to: Writer, _: By, brief: BriefRecord) -> None:
     """Store the lines of a thread, as bookkeeping; nothing where the thread is gone."""
-    thread = to.load(ThreadRecord, (plan.thread,))
-    if thread is None or thread.created_at != plan.created_at:
-        return
-    record = BriefRecord(
-        thread=plan.thread,
-        created_at=plan.created_at,
-        through=plan.through,
-        version=VERSION,
-        brief=plan.brief,
-    )
-    to.save(record, (plan.thread,))
+    thread = to.load(ThreadRecord, (brief.thread,))
+    if thread is not None and thread.created_at == brief.created_at:
+        to.save(brief, (brief.thread,))
 
 
 # The lines of a project

@@ -58,15 +58,6 @@ Placement: TypeAlias = Literal["system", "late"]
 _OPENED = OpenedEntries()  # of the compute process, which runs one job at a time
 
 
-class Room(msgspec.Struct):
-    """The bounds of a context: the window and tail (tokens, messages), and the share from which results are cleared."""
-
-    window: int
-    preserve_messages: int
-    preserve_tokens: int
-    clear_at: float
-
-
 class ContextJob(msgspec.Struct):
     """A snapshot of every tier of a thread.
 
@@ -94,8 +85,7 @@ class ContextJob(msgspec.Struct):
     notes: list[Note]
     bootstrap: list[tuple[str, str]]
     recall: list[tuple[str, str, str]]
-    room: Room
-    max_tokens: int | None
+    limits: Limits
     placement: Placement | None
     by_model: bytes | None = None
 
@@ -128,14 +118,14 @@ def snapshot(
     state: WorkingState,
     recall: Sequence[tuple[str, str, str]],
     bootstrap: Sequence[str],
-    room: Room,
-    max_tokens: int | None,
+    limits: Limits,
     placement: Placement | None,
     sized: bool = False,
 ) -> ContextJob:
     """Return a ContextJob with every tier of a thread; `bootstrap` are paths of documents. Raises NotFound.
 
-    `sized`: the context will be made for a size that is not known yet, as one for `max_tokens` is.
+    The window of the `limits` is for a thread that names none. `sized`: the context will be made for a size that is not
+    known yet, as one for `max_tokens` is.
     """
     thread = threads.get(reader, thread_id)
     stored = (data for _, data in reader.scan_sealed(Kind.DISTILLATION, (thread_id,), reverse=True))
@@ -144,7 +134,7 @@ def snapshot(
     own = (data for data in chain([newest] if newest else [], stored) if not _extent(data).imported)
     last = next(own, None)
     base = newest
-    if sized or max_tokens is not None:
+    if sized or limits.max_tokens is not None:
         base = next(own, None) if is_distilled else last
     documents = ((path, reader.load(DocumentRecord, (path,))) for path in bootstrap)
     digest = reader.load(DigestRecord, (thread_id,))
@@ -170,8 +160,7 @@ def snapshot(
         notes=[note for _, note in reader.records(NoteRecord, (thread_id,))],
         bootstrap=[(path, document.content) for path, document in documents if document],
         recall=list(recall),
-        room=msgspec.structs.replace(room, window=thread.context_window or room.window),
-        max_tokens=max_tokens,
+        limits=replace(limits, window=thread.context_window or limits.window),
         placement=placement,
     )
 
@@ -200,7 +189,7 @@ def decide(job: ContextJob) -> wire.ContextAnswer:
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
         Damaged: naming the entry whose bytes fail their checksum.
     """
-    return _answer(_context(job), job)
+    return _answer(_context(job, job.limits), job)
 
 
 def decide_text(job: TextJob) -> wire.ContextText:
@@ -212,9 +201,11 @@ def decide_text(job: TextJob) -> wire.ContextText:
     if job.written_chars_max is not None and job.context.by_model is not None:
         job = msgspec.structs.replace(job, chars_max=job.written_chars_max)
     if job.tiers is None and job.chars_max is None:
-        return wire.ContextText(text=render(_context(job.context).request))
-    if job.chars_max is None or job.context.max_tokens is not None:
-        return wire.ContextText(text=text_of(_context(job.context), tiers=job.tiers, chars_max=job.chars_max))
+        return wire.ContextText(text=render(_context(job.context, job.context.limits).request))
+    if job.chars_max is None or job.context.limits.max_tokens is not None:
+        return wire.ContextText(
+            text=text_of(_context(job.context, job.context.limits), tiers=job.tiers, chars_max=job.chars_max)
+        )
     size = max(TEXT_TOKENS_MIN, job.chars_max // CHARS_OF_TOKEN)
     context, text = _text_at(job, size)
     if context.dropped and len(text) < FILLED * job.chars_max:
@@ -239,23 +230,17 @@ def _text_at(job: TextJob, size: int) -> tuple[Context, str]:
 
 def _least_context(job: ContextJob, size: int, beside: str = "") -> Context:
     """Return the context for `size` tokens, or the least that holds the open turn."""
+    limits = replace(job.limits, max_tokens=size)
     try:
-        return _context(msgspec.structs.replace(job, max_tokens=size), beside)
+        return _context(job, limits, beside)
     except TokenBudgetExceeded as exceeded:
         least = int(exceeded.details["minimumRequired"])
-        return _context(msgspec.structs.replace(job, max_tokens=least), beside)
+        return _context(job, replace(limits, max_tokens=least), beside)
 
 
-def _context(job: ContextJob, beside: str = "") -> Context:
+def _context(job: ContextJob, limits: Limits, beside: str = "") -> Context:
     """Return the context of a snapshot. Raises TokenBudgetExceeded and Damaged."""
-    limits = Limits(
-        window=job.room.window,
-        max_tokens=job.max_tokens,
-        preserve_messages=job.room.preserve_messages,
-        preserve_tokens=job.room.preserve_tokens,
-        trigger=job.room.clear_at,
-    )
-    return _stored_context(job, limits) if job.max_tokens is None else _sized_context(job, limits, beside)
+    return _stored_context(job, limits) if limits.max_tokens is None else _sized_context(job, limits, beside)
 
 
 def _stored_context(job: ContextJob, limits: Limits) -> Context:

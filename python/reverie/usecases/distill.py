@@ -6,10 +6,14 @@ compute process loads the extractive distiller.
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Final
+
 import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.context.inputs import Limits
 from reverie.decode import mapped
 from reverie.errors import Conflict
 from reverie.language_model.requests import Outcome
@@ -22,54 +26,48 @@ from reverie.store import (
     LearntRecord,
     PassageRecord,
     Reader,
+    ThreadRecord,
     WorkingStateRecord,
     Writer,
 )
-from reverie.usecases import consolidation, learn, projects, threads, working_state
+from reverie.usecases import consolidation, learn, threads, working_state
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.learn import CommandCounts
 from reverie.usecases.usage import record_use
 
-
-class Bounds(msgspec.Struct):
-    """Bounds of the preserved tail and of the text that one distillation may read, in tokens or messages."""
-
-    preserve_messages: int = 10
-    preserve_tokens: int = 12_000
-    token_budget: int = 2_000_000
-    is_budgeted: bool = False  # by the caller
+TOKEN_BUDGET: Final = 2_000_000  # of a distillation for which the caller sets none
 
 
 class DistillJob(msgspec.Struct):
     """A snapshot for deciding a distillation.
 
-    `entries` are those after the last distillation made here, `previous` is its record. `state` is the stored working
-    state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's.
-    `outcomes` are the answers of a model by the ids of their requests; None decides without one.
+    `entries` are those after the last distillation made here, `previous` is its record, `number` that of the one to
+    make. `state` is the stored working state, read through entry `state_seq` and written by operation `state_version`.
+    `token_budget` is the caller's. `outcomes` are the answers of a model by the ids of their requests; None decides
+    without one.
     """
 
-    thread: str
-    project: str | None
-    model: str | None
-    number: int  # of the distillation to make
-    distilled_through: int
-    learnt_through: int
-    tokens: int  # of all messages of the thread
+    thread: ThreadRecord
+    number: int
     entries: list[SealedEntry]
     previous: DistillationRecord | None
     state: WorkingState | None
     state_seq: int
     state_version: int | None
     digest: str
-    bounds: Bounds
-    window: int
+    limits: Limits
+    token_budget: int | None
     memories: MemorySnapshot
     counts: CommandCounts
     terms: Terms
     outcomes: dict[str, Outcome] | None = None
-    project_unknown: bool = False
+
+    @property
+    def budget(self) -> int:
+        """The tokens that the distillation may read and write."""
+        return TOKEN_BUDGET if self.token_budget is None else self.token_budget
 
 
 class DistillPlan(msgspec.Struct):
@@ -108,10 +106,13 @@ class DistillPlan(msgspec.Struct):
     budget: int | None = None  # that the caller set
 
 
-def snapshot(reader: Reader, thread_id: str, terms: Terms, *, bounds: Bounds, window: int) -> DistillJob:
+def snapshot(
+    reader: Reader, thread_id: str, terms: Terms, *, limits: Limits, token_budget: int | None = None
+) -> DistillJob:
     """Return a DistillJob, read from the store: all that a distillation of a thread is decided from.
 
-    `window` (tokens) is for a thread that names none.
+    `limits` say what stays as it is; their window is for a thread that names none. `token_budget` is what the
+    distillation may read and write, None where the caller sets none.
 
     Raises:
         NotFound: no such thread.
@@ -125,22 +126,16 @@ def snapshot(reader: Reader, thread_id: str, terms: Terms, *, bounds: Bounds, wi
     stored_state = working_state.stored(reader, thread_id)
     digest = reader.load(DigestRecord, (thread_id,))
     return DistillJob(
-        thread=thread_id,
-        project=projects.of_thread(thread),
-        project_unknown=projects.is_project_unknown(thread),
-        model=thread.model,
+        thread=thread,
         number=thread.distillations + 1,
-        distilled_through=thread.through_seq,
-        learnt_through=thread.extracted_seq,
-        tokens=thread.tokens,
         entries=entries,
         previous=previous,
         state=None if stored_state is None else stored_state.state,
         state_seq=working_state.read_after(stored_state, 0),
         state_version=reader.version(Kind.STATE, (thread_id,)),
         digest="" if digest is None else digest.text,
-        bounds=bounds,
-        window=thread.context_window or window,
+        limits=dataclasses.replace(limits, window=thread.context_window or limits.window),
+        token_budget=token_budget,
         memories=consolidation.snapshot(reader, window=terms.window),
         counts=learn.command_counts(reader, thread),
         terms=terms,
@@ -174,8 +169,14 @@ def commit(to: Writer, _: By, plan: DistillPlan) -> wire.DistillAnswer:
         entries=plan.source_count,
         at=plan.at,
     )
-    stored = distillation_record(
-        plan.distillation,
+    made = plan.distillation
+    stored = DistillationRecord(
+        number=plan.number,
+        sections=_sections(made.summary),
+        passages=[PassageRecord(one.text, one.seq, one.tokens, one.origin, one.place) for one in made.passages],
+        state=made.state,
+        digest=made.digest,
+        through_seq=made.through_seq,
         text=plan.summary_text,
         archive=archive.sha256,
         last_seq=plan.last_seq,
@@ -204,26 +205,23 @@ def commit(to: Writer, _: By, plan: DistillPlan) -> wire.DistillAnswer:
     )
     to.save(after, (plan.thread,))
     _announce(to, plan, archive, indexed=indexed)
-    return _distill_answer(plan, archive, changes, to.number)
+    return mapped(
+        plan,
+        wire.DistillAnswer,
+        archive=archive.sha256,
+        summary=wire.SummaryText(number=plan.number, sections=_sections(made.summary), text=plan.summary_text),
+        tail=wire.TailSize(messages=plan.tail_messages, tokens=plan.tail_tokens),
+        memories=changes,
+        operation=str(to.number),
+        fallback=plan.fallback or None,
+    )
 
 
 DECIDED = Decided("distill", DistillPlan, commit, learns=True)
 
 
-def _distill_answer(
-    plan: DistillPlan, archive: ArchiveRecord, changes: wire.MemoryChanges, operation: int
-) -> wire.DistillAnswer:
-    sections = {section.value: list(lines) for section, lines in plan.distillation.summary.sections.items()}
-    return mapped(
-        plan,
-        wire.DistillAnswer,
-        archive=archive.sha256,
-        summary=wire.SummaryText(number=plan.number, sections=sections, text=plan.summary_text),
-        tail=wire.TailSize(messages=plan.tail_messages, tokens=plan.tail_tokens),
-        memories=changes,
-        operation=str(operation),
-        fallback=plan.fallback or None,
-    )
+def _sections(summary: Summary) -> dict[str, list[str]]:
+    return {section.value: list(lines) for section, lines in summary.sections.items()}
 
 
 def past_answer(distillation: DistillationRecord) -> wire.PastDistillation:
@@ -232,38 +230,6 @@ def past_answer(distillation: DistillationRecord) -> wire.PastDistillation:
         distillation,
         wire.PastDistillation,
         summary=mapped(distillation, wire.SummaryText, sections=distillation.sections or {}),
-    )
-
-
-def distillation_record(
-    distillation: Distillation,
-    *,
-    text: str,
-    archive: str,
-    last_seq: int,
-    tokens_after: int,
-    at: str,
-    learnt: LearntRecord,
-    by_model: bool,
-) -> DistillationRecord:
-    """Return a distillation as it is stored; `text` is its rendered summary, `archive` the archive's SHA-256."""
-    return DistillationRecord(
-        number=distillation.summary.number,
-        sections={section.value: list(lines) for section, lines in distillation.summary.sections.items()},
-        passages=[
-            PassageRecord(passage.text, passage.seq, passage.tokens, passage.origin, passage.place)
-            for passage in distillation.passages
-        ],
-        state=distillation.state,
-        digest=distillation.digest,
-        through_seq=distillation.through_seq,
-        text=text,
-        archive=archive,
-        last_seq=last_seq,
-        tokens_after=tokens_after,
-        at=at,
-        learnt=learnt,
-        by_model=by_model,
     )
 
 

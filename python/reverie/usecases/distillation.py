@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
 from reverie.context.assemble import assemble
-from reverie.context.inputs import Limits, Parts
+from reverie.context.inputs import Parts
 from reverie.context.units import tail_start
 from reverie.distill import state_text, summary_text
 from reverie.distill.distiller import Extractive
@@ -20,7 +20,7 @@ from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.language_model.summary import answered_summary, summary_request
 from reverie.models import Distillation, Entry, Message, Section, Summary, WorkingState
 from reverie.redact import Redactor
-from reverie.usecases import consolidation, learn, provenance, screening
+from reverie.usecases import consolidation, learn, projects, provenance, screening
 from reverie.usecases.consolidation import MemoryPlan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.entries import entry_record, opened_entry
@@ -89,18 +89,18 @@ def _opened(job: DistillJob) -> tuple[list[Entry], list[Message], int, int]:
 
     Raises Conflict where nothing is old enough, and Damaged.
     """
-    entries = [opened_entry(job.thread, seq, data) for seq, data in job.entries]
+    entries = [opened_entry(job.thread.id, seq, data) for seq, data in job.entries]
     messages = [message for message in main_line(entries) if not message.rewound]
     open_from = open_turn(entries, messages)
     if open_from == 0:
         raise Conflict(
-            f"the first turn of {job.thread!r} after its last distillation is not complete",
+            f"the first turn of {job.thread.id!r} after its last distillation is not complete",
             hint="append the agent's reply, or the results that it waits for, first",
         )
-    cut = min(open_from, tail_start(messages, job.bounds.preserve_messages, job.bounds.preserve_tokens))
+    cut = min(open_from, tail_start(messages, job.limits.preserve_messages, job.limits.preserve_tokens))
     if cut == 0:
         raise Conflict(
-            f"all {len(messages)} messages of {job.thread!r} belong to the preserved tail",
+            f"all {len(messages)} messages of {job.thread.id!r} belong to the preserved tail",
             hint="there is nothing older to distill yet; append more messages first",
         )
     return entries, messages, open_from, cut
@@ -124,7 +124,7 @@ def _with_summary(
     except ModelFailed as error:
         return distillation, text, f"summary by rules ({error.reason}): {error.message}"
     answer = outcome.answer
-    if answer is not None and answer.input_tokens + answer.output_tokens > job.bounds.token_budget:
+    if answer is not None and answer.input_tokens + answer.output_tokens > job.budget:
         return distillation, text, "summary by rules (over_budget): the answer took more tokens than the budget has"
     redacted, _ = job.terms.redact.redactor().value({key.value: list(lines) for key, lines in packed.sections.items()})
     clean = replace(packed, sections={section: tuple(redacted.get(section.value, ())) for section in Section})
@@ -147,7 +147,7 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
     # A digest without a distillation is one that a new thread inherited from an earlier one: it is built upon.
     inherited = job.digest and previous is None
     tail_from = messages[cut].first_seq if cut < len(messages) else end_seq
-    number = _readable(messages[:cut], job.bounds.token_budget)
+    number = _readable(messages[:cut], job.budget)
     while True:
         seen = [*messages[cut - number : cut], *messages[cut:]]
         distillation = engine.distill(
@@ -155,11 +155,11 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
         )
         text = redactor.text(summary_text.render(distillation.summary))
         used = sum(message.tokens for message in messages[cut - number : cut]) + tokenizer.count(text)
-        if used <= job.bounds.token_budget:
+        if used <= job.budget:
             digest = engine.digest(seen, job.digest) if inherited else distillation.digest
             return replace(distillation, digest=digest), text, used
         if number == 1:
-            raise _over_budget(job.bounds.token_budget, used)
+            raise _over_budget(job.budget, used)
         number //= 2
 
 
@@ -171,7 +171,7 @@ def _state(
     What the person typed aside counts: a task is often given as a slash command.
     """
     said = with_asides(messages, entries)
-    if job.state is not None and job.state_seq > job.distilled_through:
+    if job.state is not None and job.state_seq > job.thread.through_seq:
         newer = [message for message in said if message.last_seq > job.state_seq]
         return Extractive().working_state(newer, job.state)
     if len(said) == len(messages):
@@ -193,7 +193,7 @@ def _plan(
 ) -> DistillPlan:
     """Return the plan that writes a distillation of `messages[:cut]`, and memories of messages not yet learnt from."""
     redactor = job.terms.redact.redactor()
-    unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
+    unlearnt = [message for message in messages if message.last_seq > job.thread.extracted_seq]
     facts = Extractive().facts(unlearnt)
     counts = learn.counted(job.counts, facts, redactor)
     memories, learnt_seq = _memories(job, messages, counts, redactor, worked)
@@ -201,12 +201,16 @@ def _plan(
         facts = Extractive().facts([message for message in unlearnt if message.last_seq <= learnt_seq])
         counts = learn.counted(job.counts, facts, redactor)
     memories.doubts = provenance.marks(
-        objections(facts), job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at
+        objections(facts),
+        job.memories.memories,
+        thread=job.thread.id,
+        project=projects.of_thread(job.thread),
+        at=job.terms.at,
     )
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
     archive = _archive(job, covered, text, memories, redactor)
     return DistillPlan(
-        thread=job.thread,
+        thread=job.thread.id,
         at=job.terms.at,
         number=distillation.summary.number,
         last_seq=entries[-1].seq,
@@ -219,14 +223,14 @@ def _plan(
         source_count=len(covered),
         tail_messages=len(messages) - cut,
         tail_tokens=sum(message.tokens for message in messages[cut:]),
-        tokens_seen=job.tokens,
+        tokens_seen=job.thread.tokens,
         tokens_before=sum(message.tokens for message in messages),
         tokens_after=_context_tokens(job, distillation, text, messages[cut:]),
         tokens_used=tokens_used,
         memories=memories,
         counts=counts,
         learnt_seq=learnt_seq,
-        budget=job.bounds.token_budget if job.bounds.is_budgeted else None,
+        budget=job.token_budget,
     )
 
 
@@ -240,23 +244,23 @@ def _memories(
     """Return the plan of memories from messages not yet learnt from, and the last entry that is learnt from then."""
     last_seq = job.entries[-1][0]
     if job.outcomes is None:
-        unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])
+        unlearnt = without_recalled([message for message in messages if message.last_seq > job.thread.extracted_seq])
         plan = screening.decide(
             job.memories,
             Extractive().candidates(unlearnt, at=job.terms.at, uses=[*counts.others, *counts.own], unsure=True),
             redactor=redactor,
             at=job.terms.at,
             random=job.terms.random,
-            thread=screening.Origin(job.thread, job.project, job.project_unknown),
+            thread=screening.Origin.of(job.thread),
             messages=unlearnt,
         )
         return plan, last_seq
     if worked is None:
         plan = consolidation.empty_plan(job.memories)
         plan.fallback = "nothing was learnt: messages from before the last distillation wait to be learnt from first"
-        return plan, job.learnt_through
+        return plan, job.thread.extracted_seq
     assert worked.plan is not None
-    return worked.plan, (worked.last_seq or job.learnt_through) if worked.more else last_seq
+    return worked.plan, (worked.last_seq or job.thread.extracted_seq) if worked.more else last_seq
 
 
 def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | None:
@@ -264,15 +268,15 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
 
     They wait where the model failed in an earlier distillation: `learn` reads from there on, in order.
     """
-    if job.outcomes is None or job.entries[0][0] > job.learnt_through + 1:
+    if job.outcomes is None or job.entries[0][0] > job.thread.extracted_seq + 1:
         return None
     return MemoryWork(
-        messages=without_recalled([message for message in messages if message.last_seq > job.learnt_through]),
+        messages=without_recalled([message for message in messages if message.last_seq > job.thread.extracted_seq]),
         snapshot=job.memories,
         outcomes=job.outcomes,
         redactor=job.terms.redact.redactor(),
         terms=job.terms,
-        thread=screening.Origin(job.thread, job.project, job.project_unknown),
+        thread=screening.Origin.of(job.thread),
     )
 
 
@@ -285,15 +289,10 @@ def _context_tokens(job: DistillJob, distillation: Distillation, text: str, tail
         distillation=distillation.summary.number,
         passages=distillation.passages,
         messages=tuple(tail),
-        model=job.model,
+        model=job.thread.model,
         distilled_at_seq=job.entries[-1][0],
     )
-    limits = Limits(
-        window=job.window,
-        preserve_messages=job.bounds.preserve_messages,
-        preserve_tokens=job.bounds.preserve_tokens,
-    )
-    return int(assemble(parts, limits).tokens["total"])
+    return int(assemble(parts, job.limits).tokens["total"])
 
 
 def _readable(messages: list[Message], budget: int) -> int:
@@ -327,14 +326,14 @@ def _archive(job: DistillJob, covered: Sequence[Entry], text: str, memories: Mem
     the same messages give the same address everywhere.
     """
     source = {
-        "ref": f"thread:{job.thread}#{covered[0].seq}-{covered[-1].seq}",
+        "ref": f"thread:{job.thread.id}#{covered[0].seq}-{covered[-1].seq}",
         "sha256": sha256([_canonical_numbers(entry_record(entry)) for entry in covered]),
     }
     body = {
         "version": ARCHIVE_VERSION,
         "kind": "thread",
         "sources": [source],
-        "budget": job.bounds.token_budget,
+        "budget": job.budget,
         "tokenizer": tokenizer.TOKENIZER,
         "summary": text,
         "memories": memories.archived,

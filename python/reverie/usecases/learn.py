@@ -39,22 +39,19 @@ class Extracted(msgspec.Struct):
 
 
 class LearnJob(msgspec.Struct):
-    """A snapshot: the thread's entries after `learnt_through`, the last entry learnt from, and the memories.
+    """A snapshot: the thread, its entries that were not learnt from, and the memories.
 
     `outcomes` are the answers of a model by the ids of their requests; None decides without one, from `extracted` where
     that is there.
     """
 
-    thread: str
-    project: str | None
-    learnt_through: int
+    thread: ThreadRecord
     entries: list[SealedEntry]
     memories: MemorySnapshot
     counts: CommandCounts
     terms: Terms
     outcomes: dict[str, Outcome] | None = None
     extracted: Extracted | None = None
-    project_unknown: bool = False
 
 
 class LearnPlan(msgspec.Struct):
@@ -79,16 +76,13 @@ def snapshot(reader: Reader, thread_id: str, terms: Terms, *, memories: bool = T
     """
     thread = threads.get(reader, thread_id)
     return LearnJob(
-        thread=thread_id,
-        project=projects.of_thread(thread),
-        learnt_through=thread.extracted_seq,
+        thread=thread,
         entries=sealed_after(reader, thread_id, thread.extracted_seq),
         memories=consolidation.snapshot(reader, window=terms.window)
         if memories
         else MemorySnapshot(0, [], {}, terms.window),
         counts=command_counts(reader, thread),
         terms=terms,
-        project_unknown=projects.is_project_unknown(thread),
     )
 
 
@@ -104,19 +98,19 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
     from reverie.usecases.origins import FoundOrigins, without_recalled
 
     if job.outcomes is not None:
-        messages = without_recalled(active_messages(job.thread, job.entries))
+        messages = without_recalled(active_messages(job.thread.id, job.entries))
         redactor = job.terms.redact.redactor()
         worked = _worked(job, job.outcomes)
         if worked.plan is None:
             return worked.requests
         # Without a page behind it, everything was read, also what no page shows, such as the client's own lines.
-        last_seq = (worked.last_seq or job.learnt_through) if worked.more else job.entries[-1][0]
+        last_seq = (worked.last_seq or job.thread.extracted_seq) if worked.more else job.entries[-1][0]
         facts = Extractive().facts([message for message in messages if message.last_seq <= last_seq])
         worked.plan.doubts = _doubts(job, objections(facts))
         return LearnPlan(
-            thread=job.thread,
+            thread=job.thread.id,
             at=job.terms.at,
-            since=job.learnt_through,
+            since=job.thread.extracted_seq,
             last_seq=last_seq,
             memories=worked.plan,
             counts=counted(job.counts, facts, redactor),
@@ -129,9 +123,9 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
     plan = screening.decide_screened(job.memories, usable, at=job.terms.at, random=job.terms.random)
     plan.doubts = _doubts(job, extracted.objections)
     return LearnPlan(
-        thread=job.thread,
+        thread=job.thread.id,
         at=job.terms.at,
-        since=job.learnt_through,
+        since=job.thread.extracted_seq,
         last_seq=extracted.last_seq,
         counts=extracted.counts,
         memories=plan,
@@ -139,7 +133,9 @@ def decide(job: LearnJob) -> LearnPlan | list[ModelRequest]:
 
 
 def _doubts(job: LearnJob, said: Iterable[Objection]) -> list[provenance.Mark]:
-    return provenance.marks(said, job.memories.memories, thread=job.thread, project=job.project, at=job.terms.at)
+    return provenance.marks(
+        said, job.memories.memories, thread=job.thread.id, project=projects.of_thread(job.thread), at=job.terms.at
+    )
 
 
 def extract(job: LearnJob) -> Extracted:
@@ -153,7 +149,7 @@ def extract(job: LearnJob) -> Extracted:
     from reverie.usecases.origins import Origins, without_recalled
     from reverie.usecases.screening import Origin, readable_of
 
-    messages = without_recalled(active_messages(job.thread, job.entries))
+    messages = without_recalled(active_messages(job.thread.id, job.entries))
     redactor = job.terms.redact.redactor()
     facts = Extractive().facts(messages)
     counts = counted(job.counts, facts, redactor)
@@ -162,7 +158,7 @@ def extract(job: LearnJob) -> Extracted:
         *unsure_wishes(facts, job.terms.at),
     ]
     origins = Origins(messages)
-    readable = readable_of(said, redactor, Origin(job.thread, job.project, job.project_unknown))
+    readable = readable_of(said, redactor, Origin.of(job.thread))
     return Extracted(
         last_seq=job.entries[-1][0],
         candidates=readable,
@@ -180,12 +176,12 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
 
     return work_on(
         MemoryWork(
-            messages=without_recalled(spoken_messages(job.thread, job.entries)),
+            messages=without_recalled(spoken_messages(job.thread.id, job.entries)),
             snapshot=job.memories,
             outcomes=outcomes,
             redactor=job.terms.redact.redactor(),
             terms=job.terms,
-            thread=Origin(job.thread, job.project, job.project_unknown),
+            thread=Origin.of(job.thread),
         )
     )
 

@@ -25,7 +25,7 @@ from reverie.usecases.put import NewText, put_texts
 from reverie.words import copy_key
 
 if TYPE_CHECKING:
-    from reverie.text_recall import Hit
+    from reverie.text_recall import Found
 
 _WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale
 
@@ -62,33 +62,27 @@ def memory_answer(record: MemoryRecord) -> wire.Memory:
     )
 
 
-def recall_answer(
-    found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]],
-    project: str | None = None,
-    *,
-    weaker: int = 0,
-    min_score: float = 0.0,
-) -> wire.RecallAnswer:
+def recall_answer(found: Found[MemoryRecord], project: str | None) -> wire.RecallAnswer:
     """Return the hits as the API shows them, each with the terms that contributed to its score.
 
     `project` is the one whose memories were searched beside the person's.
     """
     hits = [
         wire.RecallHit(
-            memory=memory_answer(record),
+            memory=memory_answer(hit.memory),
             score=round(hit.score, 4),
             why=", ".join(f"{term} {added:.2f}" for term, added in hit.why),
             relevance=round(hit.relevance, 4),
         )
-        for hit, record in found
+        for hit in found.hits
     ]
     return wire.RecallAnswer(
         hits=hits,
-        tokens=sum(hit.tokens for hit, _ in found),
+        tokens=sum(hit.tokens for hit in found.hits),
         tokenizer=tokenizer.TOKENIZER,
         project=project,
-        weaker=weaker,
-        min_score=round(min_score, 4),
+        weaker=found.weaker,
+        min_score=round(found.min_score, 4),
     )
 
 

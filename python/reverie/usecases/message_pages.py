@@ -65,7 +65,10 @@ def snapshot_page(
         if head.through and not is_continued(opened, head.through):
             return None
         if not head.through:
-            return msgspec.structs.replace(_whole(thread, newest, opened, after, limit), last=last)
+            whole = [
+                (part, [row for row in newest if part.first <= row[0] <= part.through]) for part in outline(opened)
+            ]
+            return PageJob(thread=thread_id, parts=whole, after=after, limit=limit, more=False, last=last)
     if last is not None:
         parts = _last_parts(reader, thread_id, head, last)
     else:
@@ -75,12 +78,6 @@ def snapshot_page(
     if not more:
         rows.append((part_of(head), sealed_entries(reader, thread_id, head.first, last_seq)))
     return PageJob(thread=thread_id, parts=rows, after=after, limit=limit, more=more, last=last)
-
-
-def _whole(thread: ThreadRecord, rows: list[SealedEntry], entries: Sequence[Entry], after: int, limit: int) -> PageJob:
-    """Return the snapshot of a page of a short thread that has no outline yet."""
-    parts = [(part, [row for row in rows if part.first <= row[0] <= part.through]) for part in outline(entries)]
-    return PageJob(thread=thread.id, parts=parts, after=after, limit=limit, more=False)
 
 
 def _parts_behind(reader: Reader, thread_id: str, head: OutlineRecord, after: int, limit: int) -> list[OutlinePart]:

@@ -48,8 +48,9 @@ from reverie.models import (
     Update,
 )
 from reverie.redact import Redactor
+from reverie.store import ThreadRecord
 from reverie.store.codec import to_ms
-from reverie.usecases import review
+from reverie.usecases import projects, review
 from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot, Terms, forgotten_statements
 from reverie.usecases.memories import record_of
 from reverie.usecases.origins import FoundOrigins, Origins
@@ -66,6 +67,11 @@ class Origin(NamedTuple):
     id: str | None
     project: str | None
     project_unknown: bool = False
+
+    @classmethod
+    def of(cls, thread: ThreadRecord) -> Origin:
+        """Return a thread as an origin."""
+        return cls(thread.id, projects.of_thread(thread), projects.is_project_unknown(thread))
 
 
 class MemoryWork(NamedTuple):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reverie.context.inputs import Limits
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DigestRecord, ForgottenRecord, Store, ThreadRecord, Writer
 from reverie.usecases import contexts
-from reverie.usecases.contexts import ContextJob, Room
+from reverie.usecases.contexts import ContextJob
 from support.stores import AT, SPACE, opened, write
 
 SAID = "The harbour gate is painted green"
@@ -15,7 +16,7 @@ SAID = "The harbour gate is painted green"
 
 def snapshot(store: Store) -> ContextJob:
     """Return the snapshot of a context of the thread."""
-    room = Room(window=200_000, preserve_messages=4, preserve_tokens=400, clear_at=0.75)
+    limits = Limits(window=200_000, preserve_messages=4, preserve_tokens=400, trigger=0.75)
     with store.reader(SPACE) as reader:
         return contexts.snapshot(
             reader,
@@ -23,8 +24,7 @@ def snapshot(store: Store) -> ContextJob:
             state=WorkingState(),
             recall=[],
             bootstrap=[],
-            room=room,
-            max_tokens=None,
+            limits=limits,
             placement=None,
         )
 
