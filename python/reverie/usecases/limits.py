@@ -178,6 +178,7 @@ def _distilled(
         room = caps.summary // LATER_SHARE
         return summary_text.pack(written.number, distiller.sections(newer), room)
 
+    said = _lines(beside)
     distillation = cache.get((start, limits.max_tokens, total_tokens), distill) if cache is not None else distill()
     return assemble(
         replace(
@@ -185,7 +186,8 @@ def _distilled(
             summary=summary_text.render(distillation.summary) if written is None else _continued(written, later()),
             by_model=written is not None,
             distillation=number if written is None else written.number,
-            passages=tuple(passage for passage in distillation.passages if not _lines(passage.text) <= _lines(beside)),
+            # Without those whose every line is one of `beside`.
+            passages=tuple(passage for passage in distillation.passages if not _lines(passage.text) <= said),
             messages=tuple(messages[start:]),
             distilled_at_seq=None,
         ),
