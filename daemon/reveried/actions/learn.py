@@ -1,4 +1,7 @@
-"""Learn memories from a thread without distilling it: decided in the compute process, its documents then written."""
+"""Learn memories from a thread, or distill it: decided in the compute process, its documents then written.
+
+Distilling, learning and dreaming all write memories, so they share the lock "memories".
+"""
 
 from __future__ import annotations
 

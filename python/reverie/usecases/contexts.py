@@ -374,7 +374,7 @@ def _opened_distillation(sealed: bytes) -> tuple[DistillationRecord, tuple[Passa
     return distillation, passages
 
 
-# The memory index that a thread was opened with
+# The memory index that a thread was opened with, without what was forgotten or deleted since
 
 
 _LINE: Final = lazy_regex(r"- (?P<path>.+?) \((?P<size>[\d.]+(?:B|KB|MB))\)(?:: (?P<summary>.*))?")

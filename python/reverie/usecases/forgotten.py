@@ -1,4 +1,8 @@
-"""Forgotten and rejected statements: their records, and the error for an agent's write of one."""
+"""Forgotten and rejected statements: their records, and the error for an agent's write of one.
+
+A record is stored where a memory is deleted, and deleted where a person writes it again. There is one for each project
+in which a statement is forgotten, so that what is written again in one of them stays forgotten in the others.
+"""
 
 from __future__ import annotations
 

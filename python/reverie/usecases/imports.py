@@ -430,7 +430,11 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
     writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
 
 
-# The remote that a transcript shows
+# The remote of the repository that a session works in, by what its transcript says; for folders that are gone.
+#
+# A client that records the remote itself is believed (Codex does, in the first line of a session). Otherwise git's
+# output of a push, pull or fetch shows it, but only of a command that ran in the session's own folder: a session also
+# looks into other clones, and what it fetches there says nothing about where it works.
 
 
 _FOLDER_INPUTS: Final = ("workdir", "cwd", "working_directory", "directory", "dir_path")

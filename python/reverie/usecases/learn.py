@@ -210,7 +210,10 @@ def commit(to: Writer, _: By, plan: LearnPlan) -> wire.MemoryChanges:
 DECIDED = Decided("learn", LearnPlan, commit, learns=True, bulk=True)
 
 
-# Commands that passed
+# Counts of the commands that passed, by thread: the evidence for a project's commands over all its sessions.
+#
+# Each thread's record has its own counts, so that they go when the thread is deleted or purged. One thread alone cannot
+# say how a project is tested: most of what it runs are parts of the tests.
 
 
 class CommandCounts(msgspec.Struct):

@@ -149,7 +149,8 @@ def _stored_entry(entry: Entry) -> wire.StoredEntry:
     return wire.StoredEntry(entry.seq, entry.kind.value, entry.line, value=json_object_of(entry))
 
 
-# The outline of a thread
+# The outline of a thread, by which pages of its messages are read. It is extended in the background after appends, and
+# on request where a thread has none yet, has grown by many entries, or was appended a transcript's lines.
 
 
 PENDING_MAX: Final = 256  # entries behind the outline that a page joins by itself; more are outlined first

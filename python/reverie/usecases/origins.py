@@ -201,7 +201,7 @@ def casefolded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-# Texts that Reverie served
+# Text that Reverie itself has shown to an agent is left out before memories are read: none must confirm itself.
 
 
 # Text that was served to an agent begins with one of these; each is followed by memories to the end of its block.

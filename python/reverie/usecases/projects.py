@@ -213,6 +213,10 @@ def _with_checkout(project: ProjectRecord, checkout: Checkout) -> ProjectRecord:
     return replace(project, remotes=remotes, folders=[*project.folders, *new][-FOLDERS_MAX:])
 
 
+# Moves to another project. A thread has no older versions to put back, so the operation that gives it another project
+# stores the one before.
+
+
 def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tuple[str, str | None, str | None]]:
     """Set the project of threads; return (thread, project before, after) of each that changed, None for no project.
 

@@ -81,7 +81,8 @@ def _save(writer: Writer, memory: MemoryRecord) -> None:
         writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
 
 
-# The threads that a memory was learnt from
+# The threads that a memory was learnt from: at first, by later updates, and those that said the same again. A purge of
+# one of them takes a memory only if no other is known.
 
 
 _ALSO: Final = "also"  # in a provenance: the threads that said the same again, oldest first

@@ -368,7 +368,8 @@ def _candidate(change: PendingChange) -> Candidate:
     return mapped(change, Candidate, type=change.type or MemoryType.FACT)
 
 
-# Files that an agent saved
+# Files that an agent saved: what a person forgot is taken out of them again. A save is committed as it is, since a file
+# cannot be refused as a call can; the next operation takes the lines out.
 
 
 WHY_HELD: Final = "folder.author"
@@ -405,7 +406,10 @@ def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]
         use_memories.remove(writer, ENGINE, memory)
 
 
-# Harm of what files say
+# Harm of what an agent's files and working memory say: words for a person, rights, data sent away, orders in secret.
+#
+# A file may have copied its sentences from anywhere, so in doubt one waits for a person: where it names another
+# machine, in any language, or has one of a few words of wishes, rights and secrets.
 
 
 # Another machine, whatever is said of it: "https://…", "ann@…", "203.0.113.7", "collect.evil.example".

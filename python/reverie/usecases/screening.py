@@ -447,7 +447,10 @@ def holds_everywhere(candidate: Candidate) -> bool:
     return "prompt" in candidate.provenance or _EVERYWHERE.search(candidate.content) is not None
 
 
-# Changes that a model asks for
+# Updates by a model that wait for a person: near to what was forgotten, turned round, or without a person's words.
+#
+# A candidate is compared with what was forgotten before it is consolidated (`review.screen`). The words of an UPDATE
+# are a model's own: they may say what neither the memory nor a candidate says.
 
 
 _SHOWN_CHARS: Final = 160  # of the forgotten statement that a proposal quotes

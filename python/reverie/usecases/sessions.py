@@ -1,4 +1,4 @@
-"""Sessions of agents' clients: which process works in which thread, and what it worked in before."""
+"""Sessions of agents' clients: which process works in which thread, what a new one is told, what is not recorded."""
 
 from __future__ import annotations
 
@@ -80,6 +80,9 @@ def end(to: Writer, _: By, client: str, session: str) -> SessionRecord | None:
     changed = [ended if other is stored else other for other in sessions]
     to.save(SessionsCursor(sessions=changed), SessionsCursor.KEY)
     return ended
+
+
+# What a new session is told beside its project's brief: the last session, open notes, and whether a prompt goes on
 
 
 THREADS_MAX: Final = 30  # of a project, the newest, whose notes are read
@@ -171,6 +174,10 @@ def goes_on(prompt: str, last: LastSession, told: str) -> bool:
 
 def _words(text: str) -> set[str]:
     return {word.lower() for word in _WORD.findall(text)}
+
+
+# Folders that are ignored, and times in which no session is recorded. Both apply to the lines of transcripts, wherever
+# they come from: so what was said during a pause is not stored by an import of the whole file either.
 
 
 IGNORED_MAX: Final = 1_000  # folders

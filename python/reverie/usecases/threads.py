@@ -264,7 +264,9 @@ def delete_note(to: Writer, _: By, thread_id: str, note_id: str) -> None:
         raise NotFound(f"thread {thread_id!r} has no note {note_id!r}", hint=f"reverie note {thread_id} lists them")
 
 
-# Rewind
+# Rewind: later entries leave the main line, and none is deleted. They become a branch, as in a transcript whose client
+# went back. What says so is an entry of its own, a mark, so that every reader of the thread sees the same; undo appends
+# a mark that takes the first one back.
 
 
 @writes("thread.rewind", answers=wire.Rewound)

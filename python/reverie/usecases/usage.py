@@ -166,7 +166,11 @@ def _save(writer: Writer, call: ReservedCall, record: SpendRecord) -> None:
     writer.save(record, (call.day, call.role))
 
 
-# The window of a model
+# How full a model's context window is: the API's own usage numbers, and the correction they teach our token count.
+#
+# No tokenizer of every model is public. Between two API usages of one thread both the API and we have counted the same
+# messages, so the ratio of the two is the model's factor; what came since the last usage is estimated as our count
+# times that factor.
 
 
 USAGE_TOKENS_MAX = 1_000_000_000  # a larger number in a usage is a mistake, not a window
