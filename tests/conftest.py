@@ -1,4 +1,4 @@
-"""Settings of every test: compiled modules, no limit of real time in properties, no measurement without its data."""
+"""Settings of every test: compiled modules, no limit of time in properties, the marks of the contract and of data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.outside import INTEGRATION, is_outside
 from support.shared import has_shared
 from support.soak import count
 
@@ -27,8 +28,16 @@ settings.register_profile(
 settings.load_profile("suite")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect each test marked `measures(path, ...)` for which one of the paths in `../shared` does not exist."""
+    """Mark what uses the product from outside alone, and deselect measurements of what is not in `../shared`.
+
+    An integration test whose file, with all of `support` that it imports, knows only DOORS gets the mark `contract`.
+    One marked `measures(path, ...)` is deselected where one of the paths does not exist.
+    """
+    for item in items:
+        if item.path.is_relative_to(INTEGRATION) and is_outside(item.path):
+            item.add_marker("contract")
     absent = [item for item in items if not all(has_shared(path) for path in _measured(item))]
     if absent:
         config.hook.pytest_deselected(items=absent)

@@ -8,6 +8,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from support.outside import INTEGRATION, is_outside
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -118,3 +120,13 @@ def test_readme_names_the_two_commands() -> None:
     assert "make run" in readme
     assert "make test" in readme
     assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_the_contract_has_its_tests(tmp_path: Path) -> None:
+    """Many integration tests know the product from outside alone; one that imports more is none of the contract."""
+    inner = tmp_path / "test_inner.py"
+    inner.write_text("def test() -> None:\n    from reverie.store import Store\n")
+    files = [path for path in INTEGRATION.rglob("test_*.py") if is_outside(path)]
+
+    assert not is_outside(inner)
+    assert len(files) >= 60

@@ -1,4 +1,4 @@
-"""Helpers of the HTTP suites: short deadlines, error envelopes, tokens and process times."""
+"""Helpers of the HTTP suites: short deadlines, error envelopes and process times."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from reverie.redact import Redactor
-from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, Writer
-from reveried.http.auth import token_hash
 from support.daemon import Answer, Daemon, request
 
 BODY_BYTES = 1 << 20
@@ -50,18 +47,6 @@ def serves(daemon: Daemon) -> bool:
         wire.send(HEALTH)
         answer = wire.answer()
     return answer is not None and answer.status == 200
-
-
-def add_token(home: Path, token: str, space: str, agent: str) -> None:
-    """Add a token to the store of a daemon that is not running."""
-    with Store.open(home / "data" / "store", redactor=Redactor()) as store:
-        key = (token_hash(token),)
-
-        def body(writer: Writer) -> None:
-            writer.put(Kind.TOKEN, key, {"space": space, "agent": agent})
-
-        (done,) = store.commit([Write(SYSTEM_SPACE, "test", "token", body)], at="2026-11-21T09:30:00.000Z")
-        assert isinstance(done, Done)
 
 
 def bearer(token: str) -> dict[str, str]:

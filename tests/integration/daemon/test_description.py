@@ -19,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.daemon import Answer, Daemon, environment, scratch_home
-from support.http_checks import add_token, check_serving
+from support.http_checks import check_serving
 from support.soak import count
 from support.tcp import free_port
+from support.tokens import add_token
 
 DEPTH_MAX = 3
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -7,8 +7,9 @@ import http.client
 import pytest
 
 from support.daemon import Answer, running_daemon, scratch_home
-from support.http_checks import add_token, bearer, check_refused, check_serving
+from support.http_checks import bearer, check_refused, check_serving
 from support.tcp import free_port
+from support.tokens import add_token
 
 
 def test_space_comes_from_the_credential() -> None:

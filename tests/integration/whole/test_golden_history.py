@@ -161,7 +161,10 @@ def offered(daemon: Daemon, client: Client) -> dict[str, Any]:
         found[method] = daemon.ask("POST", "/mcp", call, headers).json()
     for tool in tools.TOOLS:  # those that are not listed too
         found[tool.name] = [tools.input_schema(kind) for kind in (tool.input_type, tool.output_type) if kind]
-    found["memory"] = [[command, client.call_tool("memory", command).content] for command in COMMANDS]
+    found["memory"] = []
+    for command in COMMANDS:
+        found["memory"].append([command, client.call_tool("memory", command).content])
+        client.sync_now()
     return found
 
 

@@ -16,9 +16,10 @@ from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.history import newest_operation
-from support.http_checks import add_token, bearer, check_refused
+from support.http_checks import bearer, check_refused
 from support.pages import all_items
 from support.session import session_file, stored_messages
+from support.tokens import add_token
 
 
 def learnt(client: Client, folder: Path, number: int) -> str:
