@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from support.forked import Forked, forked, may_be_forked
+
+MODULE = ("-m", "reveried")
 START_S = 60.0
 STOP_S = 60.0
 CRASHES = frozenset((-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT, -signal.SIGILL, -signal.SIGFPE))
@@ -107,9 +110,9 @@ class Daemon:
 
     home: Path
     env: dict[str, str]
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | Forked | None = None
     prefix: Sequence[str] = ()
-    arguments: Sequence[str] = ("-m", "reveried")
+    arguments: Sequence[str] = MODULE
     log: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,7 +136,10 @@ class Daemon:
         return self
 
     def launch(self) -> None:
-        """Start the process without waiting."""
+        """Start the process without waiting; it is forked unless something of its start is special."""
+        if not self.prefix and self.arguments == MODULE and may_be_forked(self.env):
+            self.process = forked(self.env, self.log)
+            return
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, sys.executable, *self.arguments], env=self.env, stdout=log, stderr=log

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from reverie.client import Client
 from reverie.store import needs_check, truncated_at
+from reverie.wire import CreateMemory
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.waiting import wait_until
 
@@ -33,14 +36,21 @@ def without_root_rights() -> tuple[str, ...]:
     return () if os.getuid() else ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
-@pytest.fixture
-def home() -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def stopped() -> Iterator[Path]:
     """Yield a home whose daemon has stored memories and has stopped."""
     with scratch_home() as made:
-        with running_daemon(made) as daemon:
+        with running_daemon(made) as daemon, Client(daemon.socket) as client:
             for number in range(MEMORIES):
-                memory = {"text": f"fact {number}", "kind": "fact", "path": "facts/user.md"}
-                daemon.ask("POST", "/v1/memories", memory)
+                client.remember(CreateMemory(f"fact {number} of the harbour", document="facts/user.md"))
+        yield made
+
+
+@pytest.fixture
+def home(stopped: Path) -> Iterator[Path]:
+    """Yield a copy of that home."""
+    with scratch_home() as made:
+        shutil.copytree(stopped, made, dirs_exist_ok=True)
         yield made
 
 

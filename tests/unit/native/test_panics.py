@@ -13,13 +13,11 @@ from reverie.redact import Redactor
 WORDS = "one-word-of-the-text"
 
 
-@pytest.mark.parametrize("length", range(4080, 4100))
 @pytest.mark.parametrize("end", ["; b=c", "=c", "é; b=c", "=é; sid=31d4d96e407aad42"])
-def test_a_cookie_that_ends_at_the_limit_is_redacted(length: int, end: str) -> None:
+def test_a_cookie_that_ends_at_the_limit_is_redacted(end: str) -> None:
     """A name or a value that reaches the last byte that is examined is cut there."""
-    text = "Cookie: a" + "x" * length + end
-
-    assert Redactor().text(text).startswith("Cookie: a")
+    for length in range(4080, 4100):
+        assert Redactor().text("Cookie: a" + "x" * length + end).startswith("Cookie: a"), length
 
 
 def test_a_panic_is_an_error_that_says_where_and_not_what(capfd: pytest.CaptureFixture[str]) -> None:

@@ -89,18 +89,23 @@ def _all_records(base: type[StoredRecord]) -> Iterator[type[StoredRecord]]:
 
 def _key(record: StoredRecord) -> Key:
     """Return a key of the record; of one that repeats its key in a field, that."""
-    if isinstance(record, MovedThreadsCursor | FactorRecord):
-        return type(record).key(3 if isinstance(record, MovedThreadsCursor) else "x")
+    if isinstance(record, MovedThreadsCursor):
+        return record.key(3)
+    if isinstance(record, FactorRecord):
+        return record.key("x")
     numbers = ("number", "slot", "part")
     parts = tuple(7 if part in numbers else "x" for part in RULES[record.KIND].parts if part != "seq")
-    return getattr(record, "KEY", parts)
+    key: Key = getattr(record, "KEY", parts)
+    return key
 
 
 STORE_OWN = (OperationRecord, EventRecord, IdempotencyRecord)
 RECORDS: list[Any] = [BaselineRecord[Agreed], *(kind for kind in _all_records(StoredRecord) if kind not in STORE_OWN)]
 PUT = [kind for kind in RECORDS if not RULES[kind.KIND].sequence]
 APPENDED = [kind for kind in RECORDS if RULES[kind.KIND].sequence]
-THREAD, MEMORY, CONFLICT = filled(ThreadRecord), filled(MemoryRecord), filled(ConflictRecord)
+THREAD: ThreadRecord = filled(ThreadRecord)
+MEMORY: MemoryRecord = filled(MemoryRecord)
+CONFLICT: ConflictRecord = filled(ConflictRecord)
 WITHOUT_STRUCT = {Kind.JOB, Kind.BLOB, Kind.VERSION, Kind.CHECKSUM, Kind.ROOT, Kind.HEADER}
 
 
