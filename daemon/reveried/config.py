@@ -15,7 +15,6 @@ import re
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -316,8 +315,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return getattr(getattr(self, key.section), key.field)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """One setting, or a constant (without a description), from a field of its section.
 
     `default` is "" for an unset path.

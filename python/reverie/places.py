@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from reverie.errors import ValidationError
 
@@ -18,8 +19,7 @@ SOCKET_PATH_BYTES_MAX = 107  # bytes; sockaddr_un.sun_path has 108 with its fina
 _RUNTIME_BASE = Path("/run/user")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The file locations that Reverie uses. All paths are absolute.
 
     `root` has one folder per space (`root_of`), which people may edit; all others are Reverie's own.

@@ -11,8 +11,8 @@ returns is the exit code.
 """
 
 import inspect
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
@@ -225,6 +225,21 @@ def confirm(preview: str, question: str) -> None:
     """
     click.echo(clean(preview, keep="\n"), err=AS_JSON.get())
     click.confirm(question, abort=True, err=AS_JSON.get())
+
+
+@contextmanager
+def renamed(names: Mapping[str, str]) -> Iterator[None]:
+    """Raise errors about fields of a request with the names that these have on the command line."""
+    try:
+        yield
+    except ValidationError as error:
+        field = str(error.details.get("field"))
+        if field not in names:
+            raise
+        said = names[field] + error.message[len(field) :] if error.message.startswith(field) else error.message
+        for one, name in names.items():
+            said = said.replace(f"`{one}`", name)
+        raise ValidationError(said, hint=error.hint, field=names[field].lstrip("-")) from error
 
 
 def joined_text(words: list[str], name: str, *, max_chars: int) -> str:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -58,34 +58,21 @@ class Learnt(NamedTuple):
     failures: list[str]
 
 
-def import_claude_code(
-    client: Client, paths: Paths, follow: Follow = False, every: Interval = 1.0, again: Again = False
-) -> Answer:
-    """Import Claude Code sessions; a repeated import adds only what is new.
+def _command(program: ImportClient, what: str, example: str) -> Callable[..., Answer]:
+    """Return the command that imports the session files of one program."""
 
-    Example: reverie import claude-code ~/.claude/projects
-    """
-    return _import_sessions(client, "claude-code", paths, every if follow else None, again=again)
+    def command(
+        client: Client, paths: Paths, follow: Follow = False, every: Interval = 1.0, again: Again = False
+    ) -> Answer:
+        return _import_sessions(client, program, paths, every if follow else None, again=again)
 
-
-def import_codex(
-    client: Client, paths: Paths, follow: Follow = False, every: Interval = 1.0, again: Again = False
-) -> Answer:
-    """Import the sessions of Codex; a repeated import adds only what is new.
-
-    Example: reverie import codex ~/.codex/sessions
-    """
-    return _import_sessions(client, "codex", paths, every if follow else None, again=again)
+    command.__doc__ = f"Import {what}; a repeated import adds only what is new.\n\nExample: reverie import {example}"
+    return command
 
 
-def import_pi(
-    client: Client, paths: Paths, follow: Follow = False, every: Interval = 1.0, again: Again = False
-) -> Answer:
-    """Import the sessions of the coding agent pi; a repeated import adds only what is new.
-
-    Example: reverie import pi ~/.pi/agent/sessions
-    """
-    return _import_sessions(client, "pi", paths, every if follow else None, again=again)
+import_claude_code = _command("claude-code", "Claude Code sessions", "claude-code ~/.claude/projects")
+import_codex = _command("codex", "the sessions of Codex", "codex ~/.codex/sessions")
+import_pi = _command("pi", "the sessions of the coding agent pi", "pi ~/.pi/agent/sessions")
 
 
 def import_chatgpt(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Final
 
 from msgspec.structs import replace
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.errors import Conflict, NotFound
 from reverie.lazy_regex import lazy_regex
-from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm
+from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, renamed
 from reveried.cli.ids import all_items
 from reveried.cli.output import clip, counted, print_table, say, when
 
@@ -216,19 +214,6 @@ def _action(change: wire.OperationChange) -> str:
             return "changed"
 
 
-@contextmanager
-def _named_as_arguments() -> Iterator[None]:
-    """Raise errors about the two operations of a comparison with the names that they have on the command line."""
-    try:
-        yield
-    except ValidationError as error:
-        name = {"from": "OPERATION", "to": "UNTIL"}.get(str(error.details.get("field")))
-        if name is None:
-            raise
-        said = re.sub(r"`(?:from|to)`", name, error.message)
-        raise ValidationError(said, hint=error.hint, field=name) from error
-
-
 def diff(
     client: Client,
     start: Annotated[str, Argument("OPERATION", "An operation's id; changes after it are shown.")],
@@ -239,7 +224,7 @@ def diff(
 
     Example: reverie diff OP
     """
-    with _named_as_arguments():
+    with renamed({"from": "OPERATION", "to": "UNTIL"}):
         difference = client.difference(start, end, path=path)
     yield difference
     if not difference.items:

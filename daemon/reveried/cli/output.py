@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +63,11 @@ def is_terminal() -> bool:
 
 def terminal_width() -> int | None:
     """Return the columns of the terminal that standard output is, or of COLUMNS; None for a pipe or file."""
-    return shutil.get_terminal_size().columns if is_terminal() else None
+    if not is_terminal():
+        return None
+    import shutil  # with all its formats of archives
+
+    return shutil.get_terminal_size().columns
 
 
 def wrapped(text: str) -> str:

@@ -12,10 +12,10 @@ from typing import Annotated, TypeAlias
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import NotFound, ValidationError
+from reverie.errors import NotFound
 from reverie.wire.memories import MemoryKind
 from reverie.wire.search import SEARCH_LIMIT_MAX, SearchPlace
-from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, joined_text
+from reveried.cli.command import Answer, Argument, Limit, Option, Yes, confirm, joined_text, renamed
 from reveried.cli.ids import ID_END, all_items, by_end, with_thread
 from reveried.cli.output import AS_JSON, clip, counted, is_terminal, print_table, say, size, spinner, when, wrapped
 from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
@@ -52,7 +52,7 @@ def search(
     Example: reverie search why did we pin the parser --since 2026-11-01
     """
     text = joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX)
-    with _named_as_options():
+    with renamed({name: f"--{name}" for name in ("in", "since", "before", "agent", "thread", "project")}):
         if thread is not None:
             client.thread(thread)  # raises NotFound for a misspelt one, which would find nothing
         answer = client.search(
@@ -72,19 +72,6 @@ def search(
         say("Nothing matches that.")
     if not answer.complete:
         say("The index is still being built, so that there may be more: search again in a minute.")
-
-
-@contextmanager
-def _named_as_options() -> Iterator[None]:
-    """Raise errors about a field of a search request as errors about the option of that name."""
-    try:
-        yield
-    except ValidationError as error:
-        field = str(error.details.get("field") or "")
-        if field not in {"in", "since", "before", "agent", "thread", "project"}:
-            raise
-        what = error.message.removeprefix(f"`{field}`").removeprefix(field)
-        raise ValidationError(f"--{field}{what}", hint=error.hint, field=field) from error
 
 
 def _print_hit(hit: wire.SearchHit) -> None:

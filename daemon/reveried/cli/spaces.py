@@ -52,8 +52,7 @@ def token_create(
 
     Example: reverie token create --space work --agent claude
     """
-    body = wire.parse(wire.CreateToken, {"space": space} | ({} if agent is None else {"agent": agent}))
-    token = client.create_token(body.space, agent=body.agent)
+    token = client.create_token(space, agent=agent)
     yield token
     say(token.token or "")
     holder = f"the agent {token.agent}" if token.agent else "a person"

@@ -239,19 +239,9 @@ def _notes(client: Client, thread: str) -> Answer:
 
 def token_costs(tokens: wire.ContextTokens) -> str:
     """Return `5,120 tokens (o200k_base): summary 2,000, tail 3,000, …`: the cost of each tier that is not empty."""
-    tiers = {
-        "bootstrap": tokens.bootstrap,
-        "index": tokens.index,
-        "digest": tokens.digest,
-        "working state": tokens.working_state,
-        "notes": tokens.notes,
-        "recall": tokens.recall,
-        "summary": tokens.summary,
-        "excerpts": tokens.excerpts,
-        "tail": tokens.tail,
-        "tools": tokens.tools,
-    }
-    parts = ", ".join(f"{name} {cost:,}" for name, cost in tiers.items() if cost)
+    costs = msgspec.structs.asdict(tokens).items()
+    tiers = [(name.replace("_", " "), cost) for name, cost in costs if name not in ("total", "tokenizer")]
+    parts = ", ".join(f"{name} {cost:,}" for name, cost in tiers if cost)
     return f"{tokens.total:,} tokens ({tokens.tokenizer})" + (f": {parts}" if parts else "")
 
 

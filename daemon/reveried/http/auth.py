@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from reverie.errors import Forbidden, Unauthenticated
 from reverie.usecases.spaces import DEFAULT_SPACE
@@ -16,8 +17,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _CREDENTIAL_HINT = "reverie token create makes a token, and reverie token list shows the valid ones."
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """Identity of a caller, from its credential.
 
     `agent` is None for a person. `token` is the hash of its token, None for the owner of the daemon.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass, field
+
+import msgspec
 
 from reverie.errors import Busy, TooLarge, ValidationError
 from reveried.linux import peer_of
@@ -18,8 +19,7 @@ KIB = 1024
 MIB = 1024 * KIB
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Limits of one connection and of all connections together; each name carries its unit."""
 
     header_bytes: int = 32 * KIB  # request line and headers together, trailers included
@@ -34,8 +34,7 @@ class Limits:
     write_s: float = 30.0  # a client that reads nothing of its answer
 
 
-@dataclass(slots=True)
-class Admission:
+class Admission(msgspec.Struct):
     """Admission control and its counters, shared by all connections of one daemon.
 
     The rule for a Unix socket: the daemon's own uid may connect, and root, which could read its files anyway and is
@@ -43,11 +42,11 @@ class Admission:
     """
 
     limits: Limits
-    own_uid: int = field(default_factory=os.getuid)
+    own_uid: int = msgspec.field(default_factory=os.getuid)
     reserved_bytes: int = 0  # for the bodies of all requests that are not answered yet
     open_connections: int = 0
     accepted: int = 0
-    refused: dict[str, int] = field(default_factory=dict)  # by reason
+    refused: dict[str, int] = msgspec.field(default_factory=dict)  # by reason
 
     def admits(self, connection: socket.socket) -> bool:
         """Return True if the peer's uid may connect; always True for TCP, which is authenticated by token instead."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import http
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 import orjson
 
 from reveried import PROTOCOL
@@ -25,16 +25,15 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # noqa: TID251 - bytes
 STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in http.HTTPStatus}
 
 
-@dataclass(slots=True)
-class Request:
+class Request(msgspec.Struct):
     """One request as it arrived; header names are in lower case."""
 
     over_tcp: bool
-    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    headers: list[tuple[bytes, bytes]] = msgspec.field(default_factory=list)
     method: str = ""
     path: str = ""  # percent-decoded
     query: bytes = b""
-    body: bytearray = field(default_factory=bytearray)
+    body: bytearray = msgspec.field(default_factory=bytearray)
     complete: bool = False
 
 

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+
+import msgspec
 
 BUCKETS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0)  # seconds: from a read in memory to a distillation
 
 
-@dataclass(slots=True)
-class _Series:
+def family(name: str, kind: str, says: str, samples: list[tuple[str, float]]) -> list[str]:
+    """Return a metric in Prometheus text format; a sample is its label, such as `role="cheap"` or "", and its value."""
+    lines = [f"# HELP {name} {says}", f"# TYPE {name} {kind}"]
+    for label, value in samples:
+        number = value if isinstance(value, int) else f"{value:g}"
+        lines.append(f"{name}{{{label}}} {number}" if label else f"{name} {number}")
+    return lines
+
+
+class _Series(msgspec.Struct):
     """Responses of one route and status: count, total seconds, and count per bucket."""
 
     count: int = 0
     seconds: float = 0.0
-    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
+    buckets: list[int] = msgspec.field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
 
 
-@dataclass(slots=True)
-class Metrics:
+class Metrics(msgspec.Struct):
     """Request durations by (method, route, status)."""
 
-    series: dict[tuple[str, str, int], _Series] = field(default_factory=dict)
+    series: dict[tuple[str, str, int], _Series] = msgspec.field(default_factory=dict)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count the duration of one answered request by its route and status."""
@@ -33,7 +41,7 @@ class Metrics:
     def lines(self) -> list[str]:
         """Return the histogram `reverie_request_seconds` in Prometheus text format."""
         name = "reverie_request_seconds"
-        lines = [f"# HELP {name} Time from a whole request to its answer.", f"# TYPE {name} histogram"]
+        lines = family(name, "histogram", "Time from a whole request to its answer.", [])
         for (method, route, status), entry in sorted(self.series.items()):
             labels = f'method="{method}",route="{route}",status="{status}"'
             below = 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -16,8 +17,6 @@ from reverie.lazy_regex import lazy_regex
 from reverie.usecases.by import By
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
-
     from reverie.models import Json
     from reveried.services import Services
 
@@ -27,16 +26,15 @@ KEY_BYTES_MAX = 255
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """One response. `json` is anything orjson or msgspec can encode; `body` (bytes) is sent instead where it is set.
 
     `sent` is called once the response was handed to the transport, or dropped because the peer has left.
     """
 
-    json: Json = None
+    json: Any = None
     status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     body: bytes | None = None
     media: str = "application/json"
     sent: Callable[[], None] | None = None
@@ -50,8 +48,7 @@ class Reply:
         return orjson.dumps(self.json, default=msgspec.to_builtins)
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(msgspec.Struct, frozen=True):
     """A response of unknown length: each item is sent when it is produced (server-sent events).
 
     `ended` is called once when the stream is over, even if no item was ever requested.
@@ -60,7 +57,7 @@ class Stream:
     items: AsyncGenerator[bytes, None]
     ended: Callable[[], None]
     media: str = "text/event-stream"
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

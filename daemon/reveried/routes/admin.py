@@ -21,11 +21,12 @@ from reverie.usecases.by import By
 from reveried import __version__
 from reveried.actions.compact import compact
 from reveried.drive import write
+from reveried.http.metrics import family
 from reveried.http.route import serves
 from reveried.models.anthropic import DEFAULT_MODELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from reverie.store import Reader
     from reveried.http.types import Call
@@ -123,50 +124,35 @@ def _process_lines(services: Services) -> list[str]:
         ("reverie_commits_total", "counter", "Durable commits.", worker.commits),
         ("reverie_writes_total", "counter", "Writes committed.", worker.writes),
         ("reverie_commit_seconds_max", "gauge", "Longest commit so far.", worker.longest_commit_s),
-        ("reverie_storage_failed", "gauge", "1 when the store takes no more writes.", float(worker.failed)),
+        ("reverie_storage_failed", "gauge", "1 when the store takes no more writes.", int(worker.failed)),
         ("reverie_compute_processes", "gauge", "Compute processes now.", len(services.compute.pids())),
         ("reverie_compute_started_total", "counter", "Compute processes started.", services.compute.started),
         ("reverie_compute_crashed_total", "counter", "Compute processes that ended early.", services.compute.crashed),
         ("reverie_jobs_running", "gauge", "Jobs that run.", services.jobs.running),
         ("reverie_event_streams", "gauge", "Readers of the events.", services.events.readers),
     ]
-    lines = [
-        "# HELP reverie_build_info The version that runs.",
-        "# TYPE reverie_build_info gauge",
-        f'reverie_build_info{{version="{__version__}"}} 1',
-    ]
+    version: list[tuple[str, float]] = [(f'version="{__version__}"', 1)]
+    lines = family("reverie_build_info", "gauge", "The version that runs.", version)
     for name, kind, says, value in figures:
-        lines += [f"# HELP {name} {says}", f"# TYPE {name} {kind}", f"{name} {value:g}"]
-    lines += [
-        "# HELP reverie_refused_total Connections and requests refused, by reason.",
-        "# TYPE reverie_refused_total counter",
-    ]
-    lines += [f'reverie_refused_total{{why="{why}"}} {count}' for why, count in sorted(admission.refused.items())]
-    return lines
+        lines += family(name, kind, says, [("", value)])
+    refused: list[tuple[str, float]] = [(f'why="{why}"', count) for why, count in sorted(admission.refused.items())]
+    return lines + family("reverie_refused_total", "counter", "Connections and requests refused, by reason.", refused)
 
 
 def _model_lines(spent: Sequence[wire.ModelSpend]) -> list[str]:
     """Return today's requests to models and their tokens, by role, as lines in Prometheus text format."""
-    families: list[tuple[str, str, Callable[[wire.ModelSpend], int]]] = [
-        ("reverie_model_calls_today", "Requests sent to models on this UTC day.", lambda entry: entry.calls),
-        ("reverie_model_failed_today", "Requests that brought no answer.", lambda entry: entry.failed),
-        ("reverie_model_input_tokens_today", "Tokens that models read.", lambda entry: entry.input_tokens),
-        ("reverie_model_output_tokens_today", "Tokens that models wrote.", lambda entry: entry.output_tokens),
-        (
-            "reverie_model_cached_tokens_today",
-            "Tokens read from a provider's cache.",
-            lambda entry: entry.cached_tokens,
-        ),
-        (
-            "reverie_model_reserved_tokens_today",
-            "Tokens of open requests at most.",
-            lambda entry: entry.reserved_tokens,
-        ),
-    ]
+    families = {
+        "calls": "Requests sent to models on this UTC day.",
+        "failed": "Requests that brought no answer.",
+        "input_tokens": "Tokens that models read.",
+        "output_tokens": "Tokens that models wrote.",
+        "cached_tokens": "Tokens read from a provider's cache.",
+        "reserved_tokens": "Tokens of open requests at most.",
+    }
     lines = []
-    for name, says, value in families:
-        lines += [f"# HELP {name} {says}", f"# TYPE {name} gauge"]
-        lines += [f'{name}{{role="{entry.role}"}} {value(entry)}' for entry in spent]
+    for field, says in families.items():
+        samples: list[tuple[str, float]] = [(f'role="{entry.role}"', getattr(entry, field)) for entry in spent]
+        lines += family(f"reverie_model_{field}_today", "gauge", says, samples)
     return lines
 
 

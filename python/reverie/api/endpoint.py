@@ -7,7 +7,8 @@ constructor of its request gives the parameters, so that they are typed once. No
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 from urllib.parse import quote, urlencode
@@ -19,7 +20,7 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.wire.base import JobAccepted, NoQuery, WaitQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Coroutine
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -35,15 +36,14 @@ class BadAnswer(ReverieError):
     code = "bad_answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Generic[T]):
+class Call(msgspec.Struct, Generic[T], frozen=True):
     """One request to the daemon, and the decoder of its answer. A `long` call waits for a job, up to minutes."""
 
     method: str
     target: str
     decode: Callable[[bytes], T]
     body: bytes | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     long: bool = False
 
     @property

@@ -8,8 +8,9 @@ runs them to their end at once, without importing asyncio, which takes longer to
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+
+from msgspec.structs import replace
 
 from reverie.client.http import EventParser, call_bytes, check_head, error_of, read_body, read_head, read_piece
 from reverie.errors import Busy, DaemonNotRunning, Forbidden, ReverieError, Starting

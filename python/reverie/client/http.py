@@ -6,7 +6,7 @@ blocking socket and an asyncio stream share one implementation of the protocol.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -18,7 +18,7 @@ from reverie.errors import ProtocolMismatch, ReverieError, from_code
 from reverie.wire.base import PROTOCOL, PROTOCOL_HEADER, ErrorEnvelope
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from reverie.api.endpoint import Call
     from reverie.wire.history import Event
@@ -53,8 +53,7 @@ def call_bytes(call: Call[Any], token: str | None) -> bytes:
 # Answers
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """Status and headers of an answer; header names are in lower case."""
 
     status: int

@@ -5,7 +5,6 @@ Sources: seed 001, tier 5; seed 004, sections 5 to 7. One JSON schema, three env
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, assert_never, get_args
@@ -25,8 +24,7 @@ FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 _REFERENCES: Final = "#/$defs/"
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True):
     """One tool: `read_only` tools change nothing, `of_thread` tools need a thread, `input_type` is a struct.
 
     `replaces`: it overwrites what was there. `repeatable`: the same call again changes nothing more.
