@@ -37,6 +37,7 @@ from reverie.store import (
     ThreadRecord,
     Writer,
 )
+from reverie.text_types import Text
 from reverie.tokenizer import TOKENIZER, count
 from reverie.usecases import memories, projects, threads
 from reverie.usecases.by import By, Files, writes
@@ -432,11 +433,10 @@ def find_line(brief: Brief, line: str) -> Line:
 @writes(
     lambda action, **_: f"brief.{action}",
     answers=wire.BriefLineChanged,
-    texts=("text",),
     files=lambda *_, **__: Files(),
 )
 def change_line(
-    to: Writer, by: By, project: str, line: Line, action: Literal["keep", "drop", "edit"], *, text: str | None
+    to: Writer, by: By, project: str, line: Line, action: Literal["keep", "drop", "edit"], *, text: Text | None
 ) -> wire.BriefLineChanged:
     """Remember a line, correct it to `text`, or drop it, in one operation that undo reverts."""
     chosen, record = line.line, None
