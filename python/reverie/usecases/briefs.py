@@ -42,6 +42,7 @@ from reverie.tokenizer import TOKENIZER, count
 from reverie.usecases import memories, projects, threads
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.entries import SealedEntry, sealed_after, spoken_messages
+from reverie.usecases.follow import Kept
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -193,14 +194,21 @@ class Brief:
         return self.last_at[:4]
 
 
-class BriefCache:
+class BriefCache(Kept):
     """What briefs are chosen from: of a record that did not change nothing is read or prepared again. Thread-safe."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._briefs: OrderedDict[tuple[str, str, int, bool], tuple[tuple[object, ...], Brief]] = OrderedDict()
         self._spaces: OrderedDict[str, _Space] = OrderedDict()
         self._lines: OrderedDict[tuple[str, str], tuple[str, _Lines]] = OrderedDict()  # by space and thread
         self._lock = threading.Lock()
+
+    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
+        """Drop the briefs and lines of all spaces."""
+        with self._lock:
+            for cache in (self._briefs, self._spaces, self._lines):
+                cache.clear()
 
     def stale(self, reader: Reader, project: str) -> list[str]:
         """Return the threads of a project whose lines are missing or outdated, the newest first."""

@@ -21,6 +21,7 @@ from reverie.usecases import consolidation, projects, provenance, threads
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
+from reverie.usecases.follow import Kept
 
 if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
@@ -234,8 +235,31 @@ class _OfThread(NamedTuple):
 
 _SPACES_MAX: Final = 8  # whose counts are kept: some hundred bytes for each thread
 
-_kept: OrderedDict[str, RecordCache[ThreadRecord, _OfThread]] = OrderedDict()
-_lock = threading.Lock()
+
+class _Counts(Kept):
+    """The commands of each thread that did not change since the last call, by space."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spaces: OrderedDict[str, RecordCache[ThreadRecord, _OfThread]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def forget(self, space: str) -> None:
+        """Drop the commands of a space's threads."""
+        with self._lock:
+            self._spaces.pop(space, None)
+
+    def of(self, reader: Reader) -> list[_OfThread]:
+        """Return the commands of each thread of a space."""
+        with self._lock:
+            counts = self._spaces.setdefault(reader.space, RecordCache(ThreadRecord, _of_thread))
+            self._spaces.move_to_end(reader.space)
+            while len(self._spaces) > _SPACES_MAX:
+                self._spaces.popitem(last=False)
+            return list(counts.values(reader))
+
+
+_counts = _Counts()
 
 
 def command_counts(reader: Reader, thread: ThreadRecord) -> CommandCounts:
@@ -245,14 +269,9 @@ def command_counts(reader: Reader, thread: ThreadRecord) -> CommandCounts:
     """
     others: list[CommandUse] = []
     if thread.project is not None:
-        with _lock:
-            counts = _kept.setdefault(reader.space, RecordCache(ThreadRecord, _of_thread))
-            _kept.move_to_end(reader.space)
-            while len(_kept) > _SPACES_MAX:
-                _kept.popitem(last=False)
-            for one in counts.values(reader):
-                if one.project == thread.project and one.thread != thread.id:
-                    others += one.commands
+        for one in _counts.of(reader):
+            if one.project == thread.project and one.thread != thread.id:
+                others += one.commands
     return CommandCounts(own=list(thread.commands or []), others=others)
 
 

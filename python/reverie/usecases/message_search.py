@@ -15,6 +15,7 @@ from reverie.errors import ReverieError, StorageFailed
 from reverie.relevance import threshold
 from reverie.store import Store, ThreadRecord
 from reverie.text_index import Filter, Hit, Index, Segment
+from reverie.usecases.follow import Kept
 from reverie.usecases.message_index import MessageIndex, new_index
 from reverie.usecases.recall import operation_checksum
 from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
@@ -28,8 +29,10 @@ PAUSE_S: Final = 0.002  # between two steps, in which other requests and threads
 LARGEST: Final = 300_000  # messages of a segment that is not merged any more: a merge of more takes much memory
 
 
-class MessageSearch:
+class MessageSearch(Kept):
     """The message indexes of a store. Thread-safe: steps take turns, and a search waits for none but its own."""
+
+    writes_files = True
 
     def __init__(
         self, store: Store, folder: Path | None = None, embedder: Callable[[], Embedder] | None = None
@@ -38,6 +41,7 @@ class MessageSearch:
 
         `embedder` opens the embedder that finds texts of like meaning too, None: words alone are searched.
         """
+        super().__init__()
         self._store = store
         self._similar: SimilarMessages | None = None
         if embedder is not None:
@@ -135,7 +139,7 @@ class MessageSearch:
                 self._merge(index, merged)
                 segments = self._write(space, index)
 
-    def rewrite(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Save the index of a space without any word of a message that was deleted: for a purge, after its commit.
 
         Where that is not possible (a damaged segment, a full disk) its files are deleted, and it is built again.

@@ -34,6 +34,7 @@ from reverie.store import (
 )
 from reverie.usecases import projects
 from reverie.usecases.by import ENGINE, By, writes
+from reverie.usecases.follow import Kept, changes
 from reverie.usecases.put import NewText, put_texts, sha256
 
 LIST = "MEMORY.md"
@@ -41,7 +42,6 @@ INDEX = "MEMORY-INDEX.json"
 MEMORIES = "memory/long-term-memory.json"
 WHY_LISTED = "memory.list"  # the reason of an operation that updates the list in MEMORY.md
 INDEX_TOKENS = 1_000  # maximum of the index in a context (seed 001)
-BEHIND_MAX = 2_000  # operations; further behind, reading all documents again is faster
 
 # The listing of documents
 
@@ -60,15 +60,21 @@ class ListedDocument(Struct, frozen=True):
     operation: int
 
 
-class Listing:
+class Listing(Kept):
     """The documents of one space by path, updated by the operations since the last call instead of read again.
 
     Any thread may read it; one at a time may call `catch_up`.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.documents: dict[str, ListedDocument] = {}
         self.operation: int | None = None
+        self._is_whole = False  # after a purge too: the summaries of versions that were rewritten are read again
+
+    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
+        """Read all documents again the next time."""
+        self._is_whole = False
 
     def catch_up(self, reader: Reader) -> set[str]:
         """Update the listing to the reader's snapshot; return the paths of the documents that changed.
@@ -76,14 +82,22 @@ class Listing:
         A reader with an older snapshot than the listing changes nothing.
         """
         now = reader.operation()
-        if self.operation is not None and now <= self.operation:
+        if self.operation is not None and (now < self.operation or (now == self.operation and self._is_whole)):
             return set()
-        if self.operation is None or now - self.operation > BEHIND_MAX:
+        names = None if self.operation is None else changes(reader, Kind.DOCUMENT, self.operation)
+        if names is None or not self._is_whole:
+            self._is_whole = True
             before = self.documents
             self.documents = {record.path: _listed(reader, record) for _, record in reader.records(DocumentRecord)}
             changed = {path for path in {*before, *self.documents} if before.get(path) != self.documents.get(path)}
         else:
-            changed = self._update(reader, self.operation)
+            changed = set(names)
+            for path in changed:
+                record = reader.load(DocumentRecord, (path,))
+                if record is None:
+                    self.documents.pop(path, None)
+                else:
+                    self.documents[path] = _listed(reader, record)
         self.operation = now
         return changed
 
@@ -99,16 +113,6 @@ class Listing:
     def updated_at(self) -> str | None:
         """The time of the last change of a document, or None without documents."""
         return max((document.updated_at for document in list(self.documents.values())), default=None)
-
-    def _update(self, reader: Reader, since: int) -> set[str]:
-        changed = set(reader.touched(Kind.DOCUMENT, since))
-        for path in changed:
-            record = reader.load(DocumentRecord, (path,))
-            if record is None:
-                self.documents.pop(path, None)
-            else:
-                self.documents[path] = _listed(reader, record)
-        return changed
 
 
 def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
@@ -239,14 +243,19 @@ def _archives_cursor(reader: Reader) -> ArchivesCursor:
     return reader.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()
 
 
-class ProjectListings:
+class ProjectListings(Kept):
     """Filters lists of documents by project, and remembers the entries of documents that several projects share.
 
     Thread-safe: an entry that two threads make at once is the same.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._shared: dict[tuple[str, str, str, int], DocumentEntry | None] = {}
+
+    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
+        """Drop the entries of all spaces."""
+        self._shared.clear()
 
     def entries(self, reader: Reader, entries: Iterable[DocumentEntry], project: str | None) -> list[DocumentEntry]:
         """Return the entries of documents of `project` and of the person, in order; all entries if it is None.

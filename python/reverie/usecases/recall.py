@@ -18,14 +18,14 @@ from typing import Any, Final, TypeVar
 from reverie import text_recall
 from reverie.errors import ReverieError
 from reverie.models import MemoryType
-from reverie.store import Kind, MemoryRecord, OperationRecord, Reader, RecordCache, Snapshot, Store
+from reverie.store import Kind, MemoryRecord, Reader, RecordCache, Snapshot, Store
 from reverie.text_index import Index, Segment
 from reverie.text_recall import Counted, Found
+from reverie.usecases.follow import BEHIND_MAX, Kept, changes
 from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
 
 T = TypeVar("T")
 
-BEHIND_MIN: Final = 2_000  # operations; applying as many is always faster than building the index again
 OPERATIONS_PER_MEMORY: Final = 2  # an operation is read in 10 µs, a memory read and indexed in 25 µs
 AT_ONCE_OPERATIONS: Final = 16  # behind: applied in a millisecond, before a search that does not wait
 AT_ONCE_MEMORIES: Final = 8  # changed by these
@@ -65,7 +65,7 @@ class MemoryIndex:
         now = reader.operation()
         if self._operation is None:
             self._load(reader)
-        if self._operation is None or not self._update(reader, self._operation, now):
+        if self._operation is None or not self._update(reader, self._operation):
             self._build(reader)
         self._operation, self._snapshot = now, reader.snapshot
 
@@ -101,7 +101,7 @@ class MemoryIndex:
             since, now = self._operation, reader.operation()
             if since is None or since == self._many_since or not since < now <= since + AT_ONCE_OPERATIONS:
                 return False
-            if not self._update(reader, since, now, AT_ONCE_MEMORIES):
+            if not self._update(reader, since, AT_ONCE_MEMORIES):
                 self._many_since = since  # hundreds of recalls may come before the index has caught up
                 return False
             self._operation, self._snapshot = now, reader.snapshot
@@ -143,22 +143,14 @@ class MemoryIndex:
             index, self._operation = saved_index
             self._index = text_recall.SearchIndex(index)
 
-    def _update(self, reader: Reader, since: int, now: int, most: int | None = None) -> bool:
+    def _update(self, reader: Reader, since: int, most: int | None = None) -> bool:
         """Apply the operations after `since`; return False where the index is to be built again.
 
         Nor are changes of more than `most` memories applied.
         """
         memories = reader.count(Kind.MEMORY)
-        if now < since or now - since > max(BEHIND_MIN, OPERATIONS_PER_MEMORY * memories):
-            return False
-        if reader.first_seq(Kind.OPERATION) > since + 1:  # some of them are not kept any more
-            return False
-        exists: dict[str, bool] = {}
-        for _, operation in reader.records(OperationRecord, after=(since,)):
-            for change in operation.changes:
-                if change.kind is Kind.MEMORY:
-                    exists[str(change.key[0])] = change.after is not None and not change.purged
-        if most is not None and len(exists) > most:
+        exists = changes(reader, Kind.MEMORY, since, max(BEHIND_MAX, OPERATIONS_PER_MEMORY * memories))
+        if exists is None or (most is not None and len(exists) > most):
             return False
         for ids in _batches(sorted(exists)):
             # A deleted one is not looked up: that the store has none would be verified by reading all memories.
@@ -183,14 +175,17 @@ class MemoryIndex:
                     self._index.index.flush(self.saved.new_path())
 
 
-class Recall:
+class Recall(Kept):
     """The indexes of all spaces of a store, each opened on first use. Thread-safe.
 
     One lock for all of them is enough, because a search takes well under a millisecond.
     """
 
+    writes_files = True
+
     def __init__(self, store: Store, folder: Path | None = None) -> None:
         """Take a store and the folder in which its indexes are saved; with None they are not saved."""
+        super().__init__()
         self._store = store
         self._folder = folder
         self._indexes: dict[str, MemoryIndex] = {}
@@ -267,7 +262,7 @@ class Recall:
         """
         self._save(space, whole=False)
 
-    def rewrite(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Save the index of a space without any word of a memory that was deleted or replaced.
 
         For a purge: call it after the commit. Until then a segment has the terms of its removed memories. Where that is
