@@ -97,3 +97,8 @@ def changes(reader: Reader, kind: Kind, since: int, most: int = BEHIND_MAX) -> d
             if change.kind is kind:
                 exists[str(change.key[0])] = change.after is not None and not change.purged
     return exists
+
+
+def operation_checksum(reader: Reader, number: int) -> str | None:
+    """Return the checksum of an operation's record, None if there is none, and the empty text for operation 0."""
+    return reader.record_checksum(Kind.OPERATION, (number,)) if number > 0 else ""

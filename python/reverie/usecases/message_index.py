@@ -17,9 +17,8 @@ from reverie.errors import ValidationError
 from reverie.store import DocumentRecord, Kind, OperationRecord, Reader, ThreadRecord, to_ms
 from reverie.text_index import Index, IndexEntry, Segment
 from reverie.usecases.entries import speech_entry
-from reverie.usecases.follow import is_kept
+from reverie.usecases.follow import is_kept, operation_checksum
 from reverie.usecases.projects import of_thread
-from reverie.usecases.recall import operation_checksum
 from reverie.usecases.saved_index import SavedIndex
 
 STEP_ENTRIES: Final = 500  # read in one step, about 30 ms

@@ -18,9 +18,8 @@ from reverie.private_folder import make_private
 from reverie.store import Kind, OperationRecord, Reader, Store, ThreadRecord
 from reverie.text_index import Filter
 from reverie.usecases.entries import speech_entry
-from reverie.usecases.follow import is_kept
+from reverie.usecases.follow import is_kept, operation_checksum
 from reverie.usecases.message_index import ms_of
-from reverie.usecases.recall import operation_checksum
 
 STEP_ENTRIES: Final = 32  # embedded at once, between looks whether something else waits
 STEP_OPERATIONS: Final = 2_000

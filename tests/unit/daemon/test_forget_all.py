@@ -53,8 +53,9 @@ class Probe(Kept):
 
 
 def _every_class(kind: type[Kept] = Kept) -> set[type[Kept]]:
-    found = {kind for kind in kind.__subclasses__() if kind is not follow.Follow}
-    return found.union(*(_every_class(one) for one in kind.__subclasses__()))
+    """Return the classes of what is kept, without those that others are made from."""
+    below = [_every_class(one) for one in kind.__subclasses__()]
+    return set().union(*below) if below else {kind}
 
 
 def _made(store: Store, folder: Path) -> list[Kept]:
