@@ -11,7 +11,6 @@ import dataclasses
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
@@ -98,15 +97,11 @@ def strings(value: Json, *, names: bool = False) -> Iterator[str]:
 
 def with_strings(value: Json, change: Callable[[str], str]) -> Json:
     """Return a JSON value with each of its strings changed, the names of fields as they are; the same if none was."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return _in_object(value, dict.fromkeys(value, _strings_walk), change)
-    return _in_list(value, _strings_walk, change) if isinstance(value, (list, tuple)) else value
 
+    def walk(value: Json, change: Change) -> Json:
+        return change(value) if isinstance(value, str) else _parts_changed(value, change, lambda _: walk)
 
-def _strings_walk(value: Json, change: Change) -> Json:
-    return with_strings(value, change)
+    return walk(value, change)
 
 
 def _whole(value: Json, change: Change) -> Json:
@@ -117,23 +112,30 @@ def _string(value: Json, change: Change) -> Json:
     return change(value) if isinstance(value, str) else value
 
 
-def _in_list(value: Sequence[Json], walk: _Walk, change: Change) -> Json:
-    items = [walk(item, change) for item in value]
-    return value if all(one is other for one, other in zip(items, value, strict=True)) else items
-
-
-def _in_object(value: dict[str, Json], walks: dict[str, _Walk], change: Change) -> Json:
+def _parts_changed(value: Json, change: Change, walk_of: Callable[[Any], _Walk | None]) -> Json:
+    """Return an object or a list with its parts changed: `walk_of` returns the function of one by its name or index."""
+    is_object = isinstance(value, dict)
+    if not (is_object or isinstance(value, (list, tuple))):
+        return value
     new = {}
-    for name, walk in walks.items():
-        if name in value and (after := walk(value[name], change)) is not value[name]:
-            new[name] = after
-    return {**value, **new} if new else value
+    for at, part in value.items() if is_object else enumerate(value):
+        walk = walk_of(at)
+        if walk is not None and (after := walk(part, change)) is not part:
+            new[at] = after
+    if not new:
+        return value
+    return {**value, **new} if is_object else [new.get(at, part) for at, part in enumerate(value)]
+
+
+def _parts(walk_of: Callable[[Any], _Walk | None]) -> _Walk:
+    return lambda value, change: _parts_changed(value, change, walk_of)
 
 
 @cache
 def _walk(kind: Any, which: Which) -> _Walk | None:
     """Return the function that changes the texts of a type; None where it has none."""
     origin, arguments = get_origin(kind), get_args(kind)
+    owner = origin or kind
     if origin is Annotated:
         words = next((mark for mark in arguments[1:] if isinstance(mark, Words)), None)
         if words is None:
@@ -141,72 +143,38 @@ def _walk(kind: Any, which: Which) -> _Walk | None:
         if which is not None and words.derived is not (which == "derived"):
             return None
         if words.names:
-            return _below(frozenset(words.names))
+            return _below(words.names)
         return _string if arguments[0] is str else _whole
-    if isinstance(origin or kind, type):
-        owner = origin or kind
-        if issubclass(owner, msgspec.Struct) or dataclasses.is_dataclass(owner):
-            return _of_fields(kind, which)
-        if issubclass(owner, dict):
-            value = _walk(arguments[1], which) if arguments else None
-            return value and _of_values(value)
-        if issubclass(owner, tuple) and arguments[-1:] != (...,):
-            items = [_walk(argument, which) for argument in arguments]
-            return _of_items(items) if any(items) else None
-        if issubclass(owner, Sequence) and not issubclass(owner, (str, bytes)):
-            item = _walk(arguments[0], which) if arguments else None
-            return item and _of_list(item)
-    parts = [walk for argument in arguments if (walk := _walk(argument, which)) is not None]
-    return _one_after_another(parts) if parts and origin is not Literal else None
+    if isinstance(owner, type) and (issubclass(owner, msgspec.Struct) or dataclasses.is_dataclass(owner)):
+        return _of_fields(kind, owner, which)
+    if origin is Literal or not arguments:
+        return None
+    if origin is tuple and arguments[-1] is not ...:
+        items = dict(enumerate(_walk(argument, which) for argument in arguments))
+        return _parts(items.get) if any(items.values()) else None
+    walks = [walk for argument in arguments if argument is not ... and (walk := _walk(argument, which)) is not None]
+    if not walks:
+        return None
+    if isinstance(owner, type) and issubclass(owner, (dict, Sequence)):
+        return _parts(lambda _: walks[-1])
+    return _one_after_another(walks)
 
 
-def _of_fields(kind: Any, which: Which) -> _Walk | None:
+def _of_fields(kind: Any, owner: Any, which: Which) -> _Walk | None:
     """Return the function of a struct or dataclass: an object with the encoded names, or a list of its fields."""
-    owner = get_origin(kind) or kind
     if issubclass(owner, msgspec.Struct):
         fields = [(field.encode_name, field.type) for field in msgspec.structs.fields(kind)]
     else:
         hints = typing.get_type_hints(owner, include_extras=True)
         fields = [(field.name, hints[field.name]) for field in dataclasses.fields(owner)]
-    walks = {name: inner for name, type_ in fields if (inner := _walk(type_, which)) is not None}
-    if issubclass(owner, msgspec.Struct) and owner.__struct_config__.array_like:
-        return _of_items([walks.get(name) for name, _ in fields]) if walks else None
-    keeps_unknown = which != "own" and getattr(owner, "KEEPS_UNKNOWN_FIELDS", False)
-    if not walks and not keeps_unknown:
+    walks: dict[Any, _Walk | None] = {name: _walk(type_, which) for name, type_ in fields}
+    if which != "own" and getattr(owner, "KEEPS_UNKNOWN_FIELDS", False):
+        return _parts(lambda name: walks.get(name, _whole))
+    if not any(walks.values()):
         return None
-    declared = frozenset(name for name, _ in fields)
-
-    def walk(value: Json, change: Change) -> Json:
-        if not isinstance(value, dict):
-            return value
-        if keeps_unknown and not value.keys() <= declared:
-            return _in_object(value, {**walks, **{name: _whole for name in value if name not in declared}}, change)
-        return _in_object(value, walks, change)
-
-    return walk
-
-
-def _of_items(walks: Sequence[_Walk | None]) -> _Walk:
-    """Return the function of a list whose items have types of their own."""
-
-    def walk(value: Json, change: Change) -> Json:
-        items = [
-            item if one is None else one(item, change)
-            for item, one in zip(value, chain(walks, repeat(None)), strict=False)
-        ]
-        return value if all(one is other for one, other in zip(items, value, strict=True)) else items
-
-    return walk
-
-
-def _of_list(item: _Walk) -> _Walk:
-    return lambda value, change: _in_list(value, item, change) if isinstance(value, (list, tuple)) else value
-
-
-def _of_values(walk: _Walk) -> _Walk:
-    return lambda value, change: (
-        _in_object(value, dict.fromkeys(value, walk), change) if isinstance(value, dict) else value
-    )
+    if issubclass(owner, msgspec.Struct) and owner.__struct_config__.array_like:
+        walks = dict(enumerate(walks.values()))
+    return _parts(walks.get)
 
 
 def _one_after_another(walks: Sequence[_Walk]) -> _Walk:
@@ -220,12 +188,10 @@ def _one_after_another(walks: Sequence[_Walk]) -> _Walk:
     return walk
 
 
-def _below(names: frozenset[str]) -> _Walk:
+def _below(names: Sequence[str]) -> _Walk:
     """Return the function of a JSON value in which the texts are below these names."""
 
     def walk(value: Json, change: Change) -> Json:
-        if isinstance(value, dict):
-            return _in_object(value, {name: _whole if name in names else walk for name in value}, change)
-        return _in_list(value, walk, change) if isinstance(value, (list, tuple)) else value
+        return _parts_changed(value, change, lambda name: _whole if name in names else walk)
 
     return walk
