@@ -50,7 +50,6 @@ class SessionTexts(Kept):
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self.starts = StartTexts()
         self._ready: OrderedDict[ThreadKey, dict[str, str]] = OrderedDict()
         self._making: dict[ThreadKey, asyncio.Task[dict[str, str]]] = {}  # those whose parts will be kept

@@ -60,7 +60,6 @@ class StartTexts(Kept):
     """The start texts by space and project, and the tasks that make them."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._ready: OrderedDict[ProjectKey, tuple[int, Start]] = OrderedDict()  # with the last operation they know
         self._making: dict[ProjectKey, asyncio.Task[Start]] = {}  # those that will be kept
         self._tasks: set[asyncio.Task[Any]] = set()

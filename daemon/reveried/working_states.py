@@ -49,7 +49,6 @@ class StateCache(Kept):
     """LRU cache of the newest working state of each thread, bounded by bytes; thread-safe."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._plans: OrderedDict[ThreadKey, tuple[Versions, StatePlan]] = OrderedDict()
         self._sizes: dict[ThreadKey, int] = {}  # in MessagePack
         self._bytes = 0

@@ -91,7 +91,6 @@ class SessionMemory(Kept):
     """Everything that this process has shown to each session; the oldest sessions are forgotten."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._shown: OrderedDict[tuple[str, str], _Shown] = OrderedDict()
         self._late: dict[str, _Late] = {}
         self.clearings = 0

@@ -76,7 +76,6 @@ class ReadVersions(Kept):
     """LRU cache of the version of each file that each agent knows. It is empty after a restart. Not thread-safe."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._versions: OrderedDict[FileOfAgent, ReadVersion] = OrderedDict()
         self._chars = 0
         self._parts: OrderedDict[FileOfAgent, tuple[int, int]] = OrderedDict()  # version, and lines read from the first

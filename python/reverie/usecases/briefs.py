@@ -198,7 +198,6 @@ class BriefCache(Kept):
     """What briefs are chosen from: of a record that did not change nothing is read or prepared again. Thread-safe."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._briefs: OrderedDict[tuple[str, str, int, bool], tuple[tuple[object, ...], Brief]] = OrderedDict()
         self._spaces: OrderedDict[str, _Space] = OrderedDict()
         self._lines: OrderedDict[tuple[str, str], tuple[str, _Lines]] = OrderedDict()  # by space and thread

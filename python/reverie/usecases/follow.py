@@ -6,16 +6,20 @@ A purge asks each of them to forget the space (`every`), so a new one needs no l
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
 from weakref import WeakSet
 
-from reverie.store import Kind, OperationRecord
+from reverie.store import Kind, OperationRecord, StoredRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reverie.store import Reader
 
+R = TypeVar("R", bound=StoredRecord)
 V = TypeVar("V")
 
+UNKNOWN: Final = -1  # the operation of values that are to be made anew
 BEHIND_MAX: Final = 2_000  # operations; further behind, reading all records again is faster
 
 
@@ -27,8 +31,11 @@ class Kept:
 
     _every: ClassVar[WeakSet[Kept]] = WeakSet()
 
-    def __init__(self) -> None:
-        Kept._every.add(self)
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Register each object, whatever its class does when it is made."""
+        made = super().__new__(cls)
+        Kept._every.add(made)
+        return made
 
     def forget(self, space: str) -> None:
         """Drop what is kept of a space and may have words of it."""
@@ -40,41 +47,47 @@ def every() -> list[Kept]:
     return list(Kept._every)  # noqa: SLF001 - of this module
 
 
-class Follow(Kept, Generic[V]):
-    """A value of each space that is derived from the records of one kind: built once, then updated. Thread-safe.
+class Follow(Kept, Generic[R, V]):
+    """What is made of each record of a type, by the first part of its key: made once, then for records that changed.
 
-    A subclass says how it is built, and what a record that was written or is gone changes.
+    `make` returns None for a record of which nothing is kept. Thread-safe.
     """
 
-    KIND: ClassVar[Kind]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._held: dict[str, tuple[int, V]] = {}
+    def __init__(self, record_type: type[R], make: Callable[[Reader, R], V | None]) -> None:
+        self._type = record_type
+        self._make = make
+        self._held: dict[str, tuple[int, dict[str, V]]] = {}
         self._lock = threading.Lock()
 
-    def build(self, reader: Reader) -> V:
-        """Return the value of a snapshot, from all records."""
-        raise NotImplementedError
+    def at(self, reader: Reader) -> dict[str, V]:
+        """Return the values of the reader's snapshot; they are not changed later."""
+        return self.caught_up(reader)[0]
 
-    def apply(self, value: V, reader: Reader, name: str) -> None:
-        """Change the value for a record that was written or deleted since."""
-        raise NotImplementedError
-
-    def at(self, reader: Reader) -> V:
-        """Return the value of the reader's snapshot, which is changed by the next call."""
+    def caught_up(self, reader: Reader) -> tuple[dict[str, V], set[str]]:
+        """Return what `at` returns, and the names of the records that changed since the last call."""
         with self._lock:
-            operation, value = self._held.get(reader.space, (0, None))
-            changed = None if value is None else changes(reader, self.KIND, operation)
-            if value is None or changed is None:
-                value, changed = self.build(reader), {}
-            for name in changed:
-                self.apply(value, reader, name)
-            self._held[reader.space] = (reader.operation(), value)
-            return value
+            operation, values = self._held.get(reader.space, (UNKNOWN, {}))
+            changed = None if operation == UNKNOWN else changes(reader, self._type.KIND, operation)
+            if changed is None:
+                before = values
+                every = ((str(key[0]), self._make(reader, record)) for key, record in reader.records(self._type))
+                values = {name: value for name, value in every if value is not None}
+                names = {name for name in {*before, *values} if before.get(name) != values.get(name)}
+            else:
+                names = set(changed)
+                values = {**values} if names else values  # others may be reading them
+                for name in names:
+                    record = reader.load(self._type, (name,))
+                    value = None if record is None else self._make(reader, record)
+                    if value is None:
+                        values.pop(name, None)
+                    else:
+                        values[name] = value
+            self._held[reader.space] = (reader.operation(), values)
+            return values, names
 
     def forget(self, space: str) -> None:
-        """Drop the value of a space; the next reader has it built."""
+        """Drop the values of a space; the next reader has them made."""
         with self._lock:
             self._held.pop(space, None)
 

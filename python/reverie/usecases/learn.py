@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -16,12 +14,12 @@ from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.models import Candidate, CommandUse
-from reverie.store import Reader, RecordCache, ThreadRecord, Writer
+from reverie.store import Reader, ThreadRecord, Writer
 from reverie.usecases import consolidation, projects, provenance, threads
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
-from reverie.usecases.follow import Kept
+from reverie.usecases.follow import Follow
 
 if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
@@ -233,35 +231,6 @@ class _OfThread(NamedTuple):
     commands: tuple[CommandUse, ...]
 
 
-_SPACES_MAX: Final = 8  # whose counts are kept: some hundred bytes for each thread
-
-
-class _Counts(Kept):
-    """The commands of each thread that did not change since the last call, by space."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._spaces: OrderedDict[str, RecordCache[ThreadRecord, _OfThread]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def forget(self, space: str) -> None:
-        """Drop the commands of a space's threads."""
-        with self._lock:
-            self._spaces.pop(space, None)
-
-    def of(self, reader: Reader) -> list[_OfThread]:
-        """Return the commands of each thread of a space."""
-        with self._lock:
-            counts = self._spaces.setdefault(reader.space, RecordCache(ThreadRecord, _of_thread))
-            self._spaces.move_to_end(reader.space)
-            while len(self._spaces) > _SPACES_MAX:
-                self._spaces.popitem(last=False)
-            return list(counts.values(reader))
-
-
-_counts = _Counts()
-
-
 def command_counts(reader: Reader, thread: ThreadRecord) -> CommandCounts:
     """Return the counts of a thread and of the other threads of its project, if it has one.
 
@@ -269,14 +238,17 @@ def command_counts(reader: Reader, thread: ThreadRecord) -> CommandCounts:
     """
     others: list[CommandUse] = []
     if thread.project is not None:
-        for one in _counts.of(reader):
+        for one in _counts.at(reader).values():
             if one.project == thread.project and one.thread != thread.id:
                 others += one.commands
     return CommandCounts(own=list(thread.commands or []), others=others)
 
 
-def _of_thread(thread: ThreadRecord) -> _OfThread:
-    return _OfThread(thread.id, thread.project, tuple(thread.commands or ()))
+def _of_thread(_: Reader, thread: ThreadRecord) -> _OfThread | None:
+    return _OfThread(thread.id, thread.project, tuple(thread.commands)) if thread.commands else None
+
+
+_counts = Follow(ThreadRecord, _of_thread)
 
 
 def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:

@@ -50,7 +50,6 @@ class NearestMemories(Kept):
 
     def __init__(self, recall: Recall) -> None:
         """Take the indexes of recall, which are asked for the memories."""
-        super().__init__()
         self._recall = recall
         self._spaces: dict[str, _Space] = {}
 

@@ -46,7 +46,6 @@ class _KnownDocuments(Kept):
     """The lines of documents, each by its space and path in its newest state; thread-safe."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._documents: dict[tuple[str, str], _Known] = {}
         self._lines = 0
         self._lock = threading.Lock()

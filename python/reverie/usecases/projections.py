@@ -34,7 +34,7 @@ from reverie.store import (
 )
 from reverie.usecases import projects
 from reverie.usecases.by import ENGINE, By, writes
-from reverie.usecases.follow import Kept, changes
+from reverie.usecases.follow import UNKNOWN, Follow, Kept
 from reverie.usecases.put import NewText, put_texts, sha256
 
 LIST = "MEMORY.md"
@@ -60,46 +60,32 @@ class ListedDocument(Struct, frozen=True):
     operation: int
 
 
-class Listing(Kept):
+class Listing(Follow[DocumentRecord, ListedDocument]):
     """The documents of one space by path, updated by the operations since the last call instead of read again.
 
     Any thread may read it; one at a time may call `catch_up`.
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(DocumentRecord, _listed)
         self.documents: dict[str, ListedDocument] = {}
         self.operation: int | None = None
-        self._is_whole = False  # after a purge too: the summaries of versions that were rewritten are read again
-
-    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
-        """Read all documents again the next time."""
-        self._is_whole = False
 
     def catch_up(self, reader: Reader) -> set[str]:
         """Update the listing to the reader's snapshot; return the paths of the documents that changed.
 
         A reader with an older snapshot than the listing changes nothing.
         """
-        now = reader.operation()
-        if self.operation is not None and (now < self.operation or (now == self.operation and self._is_whole)):
+        if self.operation is not None and reader.operation() < self.operation:
             return set()
-        names = None if self.operation is None else changes(reader, Kind.DOCUMENT, self.operation)
-        if names is None or not self._is_whole:
-            self._is_whole = True
-            before = self.documents
-            self.documents = {record.path: _listed(reader, record) for _, record in reader.records(DocumentRecord)}
-            changed = {path for path in {*before, *self.documents} if before.get(path) != self.documents.get(path)}
-        else:
-            changed = set(names)
-            for path in changed:
-                record = reader.load(DocumentRecord, (path,))
-                if record is None:
-                    self.documents.pop(path, None)
-                else:
-                    self.documents[path] = _listed(reader, record)
-        self.operation = now
+        self.documents, changed = self.caught_up(reader)
+        self.operation = reader.operation()
         return changed
+
+    def forget(self, space: str) -> None:
+        """Read all documents again the next time; which ones went since the last time is known by those there are."""
+        with self._lock:
+            self._held = {name: (UNKNOWN if name == space else at, values) for name, (at, values) in self._held.items()}
 
     def entries(self) -> list[DocumentEntry]:
         """Return the documents that agents are shown, by path: those that people and agents write."""
@@ -250,7 +236,6 @@ class ProjectListings(Kept):
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self._shared: dict[tuple[str, str, str, int], DocumentEntry | None] = {}
 
     def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces

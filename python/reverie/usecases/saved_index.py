@@ -202,7 +202,6 @@ class SavedIndexes(Kept, Generic[OneIndex]):
 
     def __init__(self, store: Store, folder: Path | None) -> None:
         """Take a store and the folder in which its indexes are saved; with None they are not saved."""
-        super().__init__()
         self._store = store
         self._folder = folder
         self._indexes: dict[str, OneIndex] = {}

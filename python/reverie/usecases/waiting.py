@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from reverie.store import CandidateRecord, Kind, Reader
+from reverie.store import CandidateRecord, Reader
 from reverie.usecases.follow import Follow
 
 
-class WaitingCandidates(Follow[set[str]]):
-    """The ids of the candidates of each space that wait."""
+class WaitingCandidates(Follow[CandidateRecord, str]):
+    """The candidates of each space that wait."""
 
-    KIND = Kind.CANDIDATE
+    def __init__(self) -> None:
+        super().__init__(CandidateRecord, lambda _, record: record.id if record.state == "waiting" else None)
 
     def count(self, reader: Reader) -> int:
         """Return how many candidates wait in the reader's snapshot."""
         return len(self.at(reader))
-
-    def build(self, reader: Reader) -> set[str]:
-        """Return the candidates that wait, by id."""
-        return {record.id for _, record in reader.records(CandidateRecord) if record.state == "waiting"}
-
-    def apply(self, value: set[str], reader: Reader, name: str) -> None:
-        """Add a candidate that waits now, or remove one that does not."""
-        record = reader.load(CandidateRecord, (name,))
-        if record is not None and record.state == "waiting":
-            value.add(name)
-        else:
-            value.discard(name)
