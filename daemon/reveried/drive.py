@@ -6,9 +6,11 @@ files again. What follows a commit is logged and never raised, for the caller wo
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
+from reverie import texts
 from reverie.errors import Conflict, ReverieError
 from reverie.paths import existing_spelling
 from reverie.redact import current_log
@@ -42,9 +44,11 @@ async def commit(services: Services, do: UseCase[P, A], by: By, *args: P.args, *
         ReverieError: what the use case raises; nothing is written.
     """
     given = do.named(args, kwargs)
-    for name in do.texts:
-        if name in given:
-            given[name] = _redacted(services, given[name])
+    for name, value in given.items():
+        if name in do.texts:
+            given[name] = _redacted(services, value)
+        elif texts.has_texts(type(value)):
+            given[name] = await asyncio.to_thread(texts.redacted, value, services.redactor)
     files = Files()
     if do.files is not None:
         try:
@@ -144,7 +148,9 @@ async def _check_spelling(services: Services, space: str, path: str) -> None:
 
 
 def _redacted(services: Services, value: Any) -> Any:
-    """Return a text, or all texts in a sequence, with their secrets replaced."""
+    """Return a text, or all texts in a sequence or as values of a mapping, with their secrets replaced."""
     if isinstance(value, str):
         return services.redactor.text(value)
+    if isinstance(value, dict):
+        return {name: _redacted(services, one) for name, one in value.items()}
     return value if value is None else type(value)(_redacted(services, one) for one in value)

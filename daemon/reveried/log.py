@@ -19,6 +19,8 @@ if "structlog" not in sys.modules and "rich" not in sys.modules:
 else:
     import structlog
 
+from reverie.texts import masked
+
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
@@ -110,8 +112,9 @@ def _without_exception_text(_logger: Any, _method: str, event: MutableMapping[st
 
 
 def _cut_values(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Cut long texts, so that no single value fills the log."""
-    for name, value in event.items():
+    """Mask the texts of records and requests, and cut long values, so that no single one fills the log."""
+    for name, given in event.items():
+        event[name] = value = masked(given)
         if isinstance(value, str) and len(value) > VALUE_CHARS_MAX:
             event[name] = value[:VALUE_CHARS_MAX] + "…"
     return event

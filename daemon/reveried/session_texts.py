@@ -16,6 +16,7 @@ from reverie import wire
 from reverie.errors import Busy, ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import projects
+from reverie.usecases.follow import Kept
 from reveried.actions import contexts
 from reveried.actions.projects import thread_project
 from reveried.execute import read
@@ -42,7 +43,7 @@ _WARM_MAX: Final = 3  # threads at the daemon's start
 ThreadKey = tuple[str, str]
 
 
-class SessionTexts:
+class SessionTexts(Kept):
     """The texts that hooks print, by thread and part (state, summary, excerpts), and the tasks that make them.
 
     `starts` has the texts for new sessions, which are made with those of the threads of their project.
@@ -100,15 +101,14 @@ class SessionTexts:
 
     def remove(self, space: str, thread: str) -> None:
         """Remove the hook texts of a deleted thread, also those that are being made."""
-        self.starts.clear(space)
+        self.starts.forget(space)
         self._ready.pop((space, thread), None)
         self._making.pop((space, thread), None)
         if (timer := self._timers.pop((space, thread), None)) is not None:
             timer.cancel()
 
-    def clear(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Remove the hook texts of all threads of a space after a purge, also those that are being made."""
-        self.starts.clear(space)
         for parts in (self._ready, self._making):
             for key in [key for key in parts if key[0] == space]:
                 del parts[key]

@@ -17,6 +17,7 @@ from reverie.errors import ReverieError
 from reverie.lazy_regex import lazy_regex
 from reverie.tokenizer import count
 from reverie.usecases import projections, sessions
+from reverie.usecases.follow import Kept
 from reveried.actions import briefs, contexts
 from reveried.actions.projects import index_entries
 from reveried.execute import read
@@ -55,7 +56,7 @@ class Start:
 EMPTY: Final = Start(f"# Reverie\n\n{TOOLS}")
 
 
-class StartTexts:
+class StartTexts(Kept):
     """The start texts by space and project, and the tasks that make them."""
 
     def __init__(self) -> None:
@@ -114,7 +115,7 @@ class StartTexts:
                 self._ready.popitem(last=False)
         return start
 
-    def clear(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Remove the texts of a space after a deletion, also those that are being made."""
         for texts in (self._ready, self._making):
             for key in [key for key in texts if key[0] == space]:

@@ -19,6 +19,7 @@ from reverie.errors import Conflict, ModelFailed, failure_of
 from reverie.usecases import threads, working_state
 from reverie.usecases.by import By
 from reverie.usecases.entries import sealed_after, spoken_messages
+from reverie.usecases.follow import Kept
 from reveried.actions.contexts import state as current_state
 from reveried.actions.threads import extend_outline
 from reveried.drive import write
@@ -44,7 +45,7 @@ Versions: TypeAlias = tuple[Any, ...]
 """The operations that last wrote what a state is made from: `reverie.usecases.working_state.versions`."""
 
 
-class StateCache:
+class StateCache(Kept):
     """LRU cache of the newest working state of each thread, bounded by bytes; thread-safe."""
 
     def __init__(self) -> None:
@@ -86,6 +87,12 @@ class StateCache:
             self._deleted.move_to_end(key)
             if len(self._deleted) > CACHED_MAX:
                 self._deleted.popitem(last=False)
+
+    def forget(self, space: str) -> None:
+        """Drop the states of a space's threads."""
+        with self._lock:
+            for key in [key for key in self._plans if key[0] == space]:
+                self._drop(key)
 
     def _drop(self, key: ThreadKey) -> None:
         """Drop the cached state of a thread, if there is one."""

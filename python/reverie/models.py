@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+
+from reverie.text_types import DerivedText, JsonText, Provenance, Text, Words
 
 ORPHAN_RESULT: Final = "[a result whose call is not recorded]"
 """The line before the words of a tool's result that became text in a user message: nobody said them."""
@@ -51,13 +53,13 @@ class Entry(msgspec.Struct, frozen=True):
     id: str | None = None  # the source's uuid
     parent: str | None = None  # the source's parentUuid
     role: Role | None = None
-    content: Json = None
+    content: JsonText = None
     reply: str | None = None
     at: str | None = None
     usage: dict[str, Any] | None = None
     tokens: int = 0  # of the message's content; 0 for lines without one
-    extra: dict[str, Any] = {}
-    raw: str | None = None  # only for BAD: the line's text
+    extra: Annotated[dict[str, Any], Words()] = {}
+    raw: Text | None = None  # only for BAD: the line's text
     line: int = 0  # line number in its file, from 1; 0 where there is no file
 
 
@@ -68,7 +70,7 @@ class Message(msgspec.Struct, frozen=True):
     """
 
     role: Role
-    content: Json  # a string, or a list of Anthropic content blocks
+    content: JsonText  # a string, or a list of Anthropic content blocks
     first_seq: int
     last_seq: int
     at: str | None = None
@@ -97,13 +99,13 @@ class StateSources:
 class WorkingState:
     """Tier 1: the task and its progress (seed 001, tier 1, plus `next_steps`). Lists are newest last and bounded."""
 
-    current_task: str = ""
-    task_chain: tuple[str, ...] = ()
-    completed_steps: tuple[str, ...] = ()
-    next_steps: tuple[str, ...] = ()
-    open_files: tuple[str, ...] = ()
-    recent_decisions: tuple[str, ...] = ()
-    blockers: tuple[str, ...] = ()
+    current_task: DerivedText = ""
+    task_chain: tuple[DerivedText, ...] = ()
+    completed_steps: tuple[DerivedText, ...] = ()
+    next_steps: tuple[DerivedText, ...] = ()
+    open_files: tuple[DerivedText, ...] = ()
+    recent_decisions: tuple[DerivedText, ...] = ()
+    blockers: tuple[DerivedText, ...] = ()
     updated_at: str | None = None
     sources: StateSources = StateSources()
 
@@ -115,7 +117,7 @@ class Note(msgspec.Struct, frozen=True):
     """Tier 5: a note that an agent wrote to its own memory of a thread."""
 
     id: str
-    content: str
+    content: Text
     category: NoteCategory
     at: str
 
@@ -200,9 +202,9 @@ class CommandUse:
     """
 
     purpose: str
-    command: str
+    command: DerivedText
     times: int = 1
-    description: str = ""
+    description: DerivedText = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +216,11 @@ class BriefLine:
     """
 
     kind: Literal["wish", "mistake", "command", "finding", "decision"]
-    text: str
+    text: DerivedText
     seq: int
     at: str | None
-    key: str = ""
-    fix: str = ""
+    key: DerivedText = ""
+    fix: DerivedText = ""
     weight: float = 0.0
     times: int = 1
 
@@ -233,9 +235,9 @@ class ThreadBrief:
     """
 
     lines: tuple[BriefLine, ...] = ()
-    names: dict[str, int] = field(default_factory=dict)
-    task: str = ""
-    open: str = ""
+    names: Annotated[dict[str, int], Words(derived=True)] = field(default_factory=dict)
+    task: DerivedText = ""
+    open: DerivedText = ""
     at: str | None = None
 
 
@@ -249,13 +251,13 @@ class Candidate(msgspec.Struct, frozen=True):
     """
 
     type: MemoryType
-    content: str
-    tags: tuple[str, ...] = ()
+    content: Text
+    tags: tuple[Text, ...] = ()
     subject: Literal["user", "project"] = "project"
-    title: str | None = None
-    fields: tuple[tuple[str, str], ...] = ()
+    title: Text | None = None
+    fields: Annotated[tuple[tuple[str, str], ...], Words()] = ()
     at: str | None = None
-    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
+    provenance: Provenance = msgspec.field(default_factory=dict)
     project: str = ""
 
 
@@ -268,17 +270,17 @@ class Memory(msgspec.Struct, frozen=True):
 
     id: str
     type: MemoryType
-    content: str
-    tags: tuple[str, ...]
+    content: Text
+    tags: tuple[Text, ...]
     document: str
     created_at: str
     updated_at: str
     access_count: int = 0
     last_accessed_at: str | None = None
     trust: Literal["person", "agent", "engine"] = "engine"  # the block's last author
-    provenance: dict[str, Any] = msgspec.field(default_factory=dict)
-    title: str | None = None
-    fields: tuple[tuple[str, str], ...] = ()
+    provenance: Provenance = msgspec.field(default_factory=dict)
+    title: Text | None = None
+    fields: Annotated[tuple[tuple[str, str], ...], Words()] = ()
     order: int = 0  # position inside its document
     project: str | None = None
 

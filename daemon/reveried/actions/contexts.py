@@ -74,15 +74,15 @@ async def set_state(
         NotFound: no such thread.
         ValidationError: more words than a working state may have.
     """
-    given, _ = services.redactor.value(dict(fields))
-    assert isinstance(given, dict)
 
     async def attempt() -> WorkingState:
         replay = await stored_answer(services, by.space, by.key, WorkingState)
         if replay is not None:
             return replay
         plan = await state(services, by.space, thread_id)
-        after = working_state.with_fields(plan.state, given, seq=plan.seq, at=services.clock(), replace_all=replace_all)
+        after = working_state.with_fields(
+            plan.state, fields, seq=plan.seq, at=services.clock(), replace_all=replace_all
+        )
         return await write(services, working_state.put, by, thread_id, after, seq=plan.seq, version=plan.version)
 
     after = await retry_while_stale(attempt, keyed_lock("state", f"{by.space}/{thread_id}"))

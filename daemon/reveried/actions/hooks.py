@@ -27,6 +27,7 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers import detect, find
 from reverie.store import SessionRecord
 from reverie.usecases import imported, sessions
+from reverie.usecases.follow import Kept
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
 from reveried.compaction_hint import COMPACTION_HINT
@@ -86,7 +87,7 @@ class _Late:
     compactions: dict[str, wire.LateCompaction] = field(default_factory=dict)
 
 
-class SessionMemory:
+class SessionMemory(Kept):
     """Everything that this process has shown to each session; the oldest sessions are forgotten."""
 
     def __init__(self) -> None:
@@ -103,7 +104,7 @@ class SessionMemory:
             self._shown.popitem(last=False)
         return shown
 
-    def clear(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Drop the texts that sessions of a space are still to be shown, after a purge; hooks under way show none."""
         self.clearings += 1
         for (of, _), shown in self._shown.items():

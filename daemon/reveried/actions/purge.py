@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
-from reverie.usecases import consolidation, documents, memories, purge_steps, purge_targets, restored, threads
+from reverie.text_caches import clear_text_caches
+from reverie.usecases import consolidation, documents, follow, memories, purge_steps, purge_targets, restored, threads
 from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions.compact import compact
@@ -117,7 +118,7 @@ async def _finish(services: Services, by: By, target: PendingPurge, found: Sourc
         # After a crash behind `_erase` nobody knows the words any more.
         await asyncio.to_thread(clear_spool, services, findings.wide.in_file)
         await _erase(services, by, found)
-        await clear_copies(services, space)
+        await forget_all(space)
         if paths := frozenset(found.documents):
             named = await read(services, space, partial(purge_targets.naming, paths=paths))
             for start in range(0, len(named), purge_steps.BATCH):
@@ -164,13 +165,14 @@ async def _rewrite(services: Services, by: By, found: Sources) -> Findings:
     return first
 
 
-async def clear_copies(services: Services, space: str) -> None:
-    """Clear what the process and its folders have of purged words: saved indexes and cached texts."""
-    await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
-    await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
-    services.texts.clear(space)
-    services.hooks.clear(space)
-    services.read_versions.clear(space)
+async def forget_all(space: str) -> None:
+    """Have all that this process keeps of a space forget it: indexes and their files, listings, cached texts."""
+    for kept in follow.every():
+        if kept.writes_files:
+            await asyncio.to_thread(kept.forget, space)
+        else:
+            kept.forget(space)
+    clear_text_caches()
 
 
 async def forget_answers(services: Services, by: By, holds: Callable[[Json], bool]) -> None:

@@ -276,7 +276,7 @@ class _Change:
             space, partial(purge_steps.without_words, holds=retaken.holds), retaken.holds
         )
         await purge.forget_answers(services, self.by, retaken.holds)
-        await purge.clear_copies(services, space)
+        await purge.forget_all(space)
         await asyncio.to_thread(purge.clear_spool, services, retaken.holds)
         await services.sync_service.write_all(space)
 
@@ -287,7 +287,8 @@ class _Change:
     async def _end(self, entries: int, *, allowed: bool) -> None:
         """Announce the change and how many entries of threads it changed, without its content."""
         if entries:
-            self.services.texts.clear(self.space)
+            self.services.texts.forget(self.space)
+            self.services.texts.starts.forget(self.space)
         await write(self.services, redactions.announce, self.by, entries, allowed=allowed)
 
     async def _restore_thread(self, thread: ThreadRecord, found: _Concerned) -> _Done:

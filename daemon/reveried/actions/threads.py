@@ -42,7 +42,7 @@ async def create(services: Services, by: By, request: wire.CreateThread, *, agen
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,
-        title=None if request.title is None else services.redactor.text(request.title),
+        title=request.title,
         model=request.model,
         context_window=request.context_window,
         index=index,
@@ -66,7 +66,7 @@ async def change(services: Services, by: By, thread_id: str, request: wire.Chang
     """Give a thread another title or project; what it was opened with stays. Raises NotFound."""
     fields: dict[str, str | None] = {}
     if request.title is not msgspec.UNSET:
-        fields["title"] = None if request.title is None else services.redactor.text(request.title)
+        fields["title"] = request.title
     if request.project is not msgspec.UNSET:
         given = request.project
         fields["project"] = None if given is None else await projects.registered(services, by, given)

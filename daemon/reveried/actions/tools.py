@@ -467,7 +467,7 @@ async def remember(call: ToolCall, params: tools.RememberInput) -> str:
     kind = MemoryType(params.type)
     candidate = Candidate(
         type=kind,
-        content=call.services.redactor.text(params.fact),
+        content=params.fact,
         subject="project",
         project=project,
     )

@@ -71,14 +71,13 @@ reads(Memories.memory)(lambda reader, call: _answer(call, reader, use_memories.g
 async def create(call: Call) -> Reply:
     """Create a memory: a new block of the document for its type."""
     body = call.into(wire.CreateMemory)
-    redacted, _ = call.services.redactor.value({"content": body.content, "title": body.title, "fields": body.fields})
     candidate = Candidate(
         type=_type_of(body),
-        content=redacted["content"],
+        content=body.content,
         tags=tuple(body.tags),
         subject="user" if body.document == "facts/user.md" else "project",
-        title=redacted["title"],
-        fields=tuple(redacted["fields"].items()),
+        title=body.title,
+        fields=tuple(body.fields.items()),
         project="" if body.project is None else await projects.registered(call.services, call.by, body.project),
     )
     record = await write(call.services, use_memories.remember, _by(call, body), candidate, body.document)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import field
@@ -10,6 +10,7 @@ from msgspec import field
 from reverie.models import Memory, MemoryType
 from reverie.store.kinds import Key, Kind
 from reverie.store.records import FailureRecord, StoredRecord
+from reverie.text_types import Decision, DerivedText, Provenance, Text, Words
 
 T = TypeVar("T")
 
@@ -33,12 +34,12 @@ class DocumentRecord(StoredRecord, frozen=True, kw_only=True):
 
     KIND: ClassVar[Kind] = Kind.DOCUMENT
 
-    path: str
-    content: str
+    path: Text
+    content: Text
     sha256: str
     size: int
     version: int
-    summary: str = ""
+    summary: Text = ""
     ids: list[str] = field(default_factory=list)
     updated_at: str
 
@@ -54,7 +55,7 @@ class ArchiveRecord(StoredRecord, frozen=True, kw_only=True):
     at: str
     size: int
     entries: int
-    body: str
+    body: DerivedText
 
 
 class DreamRecord(StoredRecord, frozen=True, kw_only=True):
@@ -79,7 +80,7 @@ class DreamRecord(StoredRecord, frozen=True, kw_only=True):
     trigger: str
     counts: dict[str, int] = field(default_factory=dict)
     operation: str
-    proposals: list[dict[str, Any]] = field(default_factory=list)
+    proposals: list[Decision] = field(default_factory=list)
     through: int
     through_memory: str | None = None
     waiting: int = 0
@@ -160,8 +161,8 @@ class AccessCursor(StoredRecord, frozen=True, kw_only=True):
 class RegionRecord(msgspec.Struct, frozen=True, rename="camel"):
     """One disputed region of a conflict: the file's words, the store's, and the character offset of the file's."""
 
-    file: str
-    store: str
+    file: DerivedText
+    store: DerivedText
     at: int | None = None
 
 
@@ -178,7 +179,7 @@ class ConflictRecord(StoredRecord, frozen=True, kw_only=True):
     id: str
     path: str
     copy: str
-    text: str
+    text: DerivedText
     regions: list[RegionRecord] = field(default_factory=list)
     opened_at: str
     operation: int
@@ -202,15 +203,15 @@ class PendingChange(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
     action: Literal["ADD", "UPDATE", "DELETE"]
     memory: str | None = None
-    before: str | None = None
-    content: str = ""
-    tags: tuple[str, ...] = ()
+    before: DerivedText | None = None
+    content: DerivedText = ""
+    tags: tuple[DerivedText, ...] = ()
     type: MemoryType | None = None
     subject: Literal["user", "project"] = "project"
-    title: str | None = None
-    fields: tuple[tuple[str, str], ...] = ()
+    title: DerivedText | None = None
+    fields: Annotated[tuple[tuple[str, str], ...], Words(derived=True)] = ()
     at: str | None = None
-    provenance: dict[str, Any] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=dict)
     project: str = ""
 
 
@@ -229,7 +230,7 @@ class CandidateRecord(StoredRecord, frozen=True, kw_only=True):
     id: str
     state: CandidateState = "waiting"
     reason: Reason
-    why: str
+    why: DerivedText
     changes: list[PendingChange]
     created_at: str
     decided_at: str | None = None
@@ -251,7 +252,7 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
 
     sha256: str
     memory: str
-    content: str
+    content: DerivedText
     type: MemoryType
     project: str = ""
     by: str

@@ -33,14 +33,15 @@ import msgspec
 
 from reverie.decode import from_json
 from reverie.errors import Damaged, ValidationError
-from reverie.models import Json
 from reverie.store.codec import seal, sealed_body
 from reverie.store.keys import record_name
 from reverie.store.kinds import Kind
+from reverie.text_types import DerivedText, JsonText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.models import Json
     from reverie.redact import Taken
     from reverie.store.codec import Redactor, Sealed
 
@@ -151,8 +152,8 @@ class FailureRecord(msgspec.Struct, frozen=True, rename="camel"):
     """Why a run in the background failed: the error's code and message, and what to do next."""
 
     code: str
-    message: str
-    hint: str | None = None
+    message: DerivedText
+    hint: DerivedText | None = None
 
 
 class IdempotencyRecord(StoredRecord, frozen=True, kw_only=True):
@@ -165,7 +166,7 @@ class IdempotencyRecord(StoredRecord, frozen=True, kw_only=True):
     OPTIONAL: ClassVar[tuple[str, ...]] = ("purged",)
 
     request: str
-    value: Json
+    value: JsonText
     operation: int | None
     purged: bool = False
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import field
 
-from reverie.models import CommandUse, EntryKind, Json, Note, Role, ThreadBrief, WorkingState
+from reverie.models import CommandUse, EntryKind, Note, Role, ThreadBrief, WorkingState
 from reverie.store.kinds import Key, Kind
 from reverie.store.records import StoredRecord
+from reverie.text_types import Decision, DerivedText, JsonText, Text, Words
 
 
 class UsageRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -61,11 +62,11 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
 
     id: str
     agent: str | None = None
-    title: str | None = None
+    title: Text | None = None
     model: str | None = None
     context_window: int | None = None
     source: str | None = None
-    index: str | None = None
+    index: DerivedText | None = None
     project: str | None = None
     created_at: str
     updated_at: str
@@ -97,13 +98,13 @@ class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
     id: str | None = None
     parent: str | None = None
     role: Role | None = None
-    content: Json = None
+    content: JsonText = None
     reply: str | None = None
     at: str | None = None
     usage: dict[str, Any] | None = None
-    raw: str | None = None
+    raw: Text | None = None
     tokens: int = 0
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: Annotated[dict[str, Any], Words()] = field(default_factory=dict)
     line: int = 0
 
 
@@ -183,17 +184,17 @@ class DigestRecord(StoredRecord, frozen=True, kw_only=True):
 
     KIND: ClassVar[Kind] = Kind.DIGEST
 
-    text: str
+    text: DerivedText
     at: str | None = None
 
 
 class PassageRecord(msgspec.Struct, frozen=True, array_like=True):
     """An excerpt of a distillation as a JSON array; `reverie.models.Passage` explains the fields."""
 
-    text: str
+    text: DerivedText
     seq: int
     tokens: int
-    origin: str
+    origin: DerivedText
     place: int
 
 
@@ -235,12 +236,12 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
 
     number: int
     imported: bool = False
-    sections: dict[str, list[str]] | None = None
+    sections: dict[str, list[DerivedText]] | None = None
     passages: list[PassageRecord] | None = None
     state: WorkingState | None = None
-    digest: str | None = None
+    digest: DerivedText | None = None
     through_seq: int
-    text: str
+    text: DerivedText
     archive: str | None = None
     last_seq: int | None = None
     tokens_after: int | None = None
@@ -290,7 +291,7 @@ class RunRecord(StoredRecord, frozen=True, kw_only=True):
     id: str
     agent: str | None = None
     thread: str | None = None
-    title: str | None = None
+    title: Text | None = None
     project: str | None = None
     state: Literal["running", "completed"] = "running"
     first_seq: int = 0
@@ -298,8 +299,8 @@ class RunRecord(StoredRecord, frozen=True, kw_only=True):
     updated_at: str
     completed_at: str | None = None
     ended_by: Literal["call", "session", "idle"] | None = None
-    working_memory: dict[str, str] = field(default_factory=dict)
-    answer: dict[str, Any] | None = None
+    working_memory: Annotated[dict[str, str], Words()] = field(default_factory=dict)
+    answer: Decision | None = None
 
 
 class RunFileRecord(StoredRecord, frozen=True, kw_only=True):
@@ -312,7 +313,7 @@ class RunFileRecord(StoredRecord, frozen=True, kw_only=True):
     KIND: ClassVar[Kind] = Kind.RUN_FILE
 
     path: str
-    content: str | None
+    content: Text | None
     size: int
     sha256: str
     author_agent_id: str | None = None

@@ -14,6 +14,7 @@ from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.merge import merge3
 from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord, Reader
+from reverie.usecases.follow import Kept
 from reverie.usecases.sync import WHO
 
 PART_CHARS = 32_000  # of one result of memory_read, about 8,000 tokens
@@ -71,7 +72,7 @@ def part_of(text: str, *, offset: int = 1, limit: int | None = None, chars: int 
     return ReadPart(offset, end, len(lines), shown, is_cut)
 
 
-class ReadVersions:
+class ReadVersions(Kept):
     """LRU cache of the version of each file that each agent knows. It is empty after a restart. Not thread-safe."""
 
     def __init__(self) -> None:
@@ -92,7 +93,7 @@ class ReadVersions:
             _, oldest = self._versions.popitem(last=False)
             self._chars -= len(oldest.text)
 
-    def clear(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Forget what agents have read in a space, as after a purge: it must not come back by a merge."""
         for key in [key for key in self._versions if key[0] == space]:
             self._chars -= len(self._versions.pop(key).text)

@@ -37,10 +37,12 @@ from reverie.store import (
     ThreadRecord,
     Writer,
 )
+from reverie.text_types import Text
 from reverie.tokenizer import TOKENIZER, count
 from reverie.usecases import memories, projects, threads
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.entries import SealedEntry, sealed_after, spoken_messages
+from reverie.usecases.follow import Kept
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -177,7 +179,7 @@ class Brief:
         return self.last_at[:4]
 
 
-class BriefCache:
+class BriefCache(Kept):
     """What briefs are chosen from: of a record that did not change nothing is read or prepared again. Thread-safe."""
 
     def __init__(self) -> None:
@@ -185,6 +187,12 @@ class BriefCache:
         self._spaces: OrderedDict[str, _Space] = OrderedDict()
         self._lines: OrderedDict[tuple[str, str], tuple[str, _Lines]] = OrderedDict()  # by space and thread
         self._lock = threading.Lock()
+
+    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
+        """Drop the briefs and lines of all spaces."""
+        with self._lock:
+            for cache in (self._briefs, self._spaces, self._lines):
+                cache.clear()
 
     def stale(self, reader: Reader, project: str) -> list[str]:
         """Return the threads of a project whose lines are missing or outdated, the newest first."""
@@ -417,11 +425,10 @@ def find_line(brief: Brief, line: str) -> Line:
 @writes(
     lambda action, **_: f"brief.{action}",
     answers=wire.BriefLineChanged,
-    texts=("text",),
     files=lambda *_, **__: Files(),
 )
 def change_line(
-    to: Writer, by: By, project: str, line: Line, action: Literal["keep", "drop", "edit"], *, text: str | None
+    to: Writer, by: By, project: str, line: Line, action: Literal["keep", "drop", "edit"], *, text: Text | None
 ) -> wire.BriefLineChanged:
     """Remember a line, correct it to `text`, or drop it, in one operation that undo reverts."""
     chosen, record = line.line, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import (
     Any,
     Concatenate,
@@ -18,11 +19,14 @@ from typing import (
 )
 
 from reverie.documents.layout import PERSON
+from reverie.lazy_regex import lazy_regex
 from reverie.store import Write, Writer
 
 P = ParamSpec("P")
 A = TypeVar("A")
 T = TypeVar("T")
+
+_NAMES: Final = lazy_regex(r"\w+")
 
 Author: TypeAlias = Literal["person", "agent", "engine"]
 Place: TypeAlias = tuple[Literal["thread", "memory", "document"], str]
@@ -107,12 +111,13 @@ class Files(NamedTuple):
     seen: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UseCase(Generic[P, A]):
     """A function on a transaction that writes, with what its driver has to know; another use case just calls it.
 
-    `answers` is the type of an answer that is stored under the idempotency key; without it the key is not used. `texts`
-    are the parameters that are redacted before the write is queued. `files` gets a reader and the parameters by name:
+    `answers` is the type of an answer that is stored under the idempotency key; without it the key is not used.
+    Parameters whose annotation has `Text`, and the texts in a struct or dataclass, are redacted before the write is
+    queued. `files` gets a reader and the parameters by name:
     files of documents that the write changes are on disk before the answer, with `projects` also the projections, and
     with `scans` it runs in a thread. `found` returns where redacted values were found.
     """
@@ -120,7 +125,6 @@ class UseCase(Generic[P, A]):
     body: Callable[Concatenate[Writer, By, P], A]
     why: str | Callable[..., str]
     answers: type[A] | None
-    texts: tuple[str, ...]
     files: Callable[..., Files] | None
     scans: bool
     projects: bool
@@ -136,6 +140,11 @@ class UseCase(Generic[P, A]):
         why = self.why if isinstance(self.why, str) else self.why(**self.named(args, given))
         key = None if self.answers is None else by.key
         return Write(by.space, by.who, why, lambda to: self.body(to, by, *args, **given), key, answers=self.answers)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """Return the parameters whose annotation has `Text`, as in `patches: Sequence[tuple[Text, Text]]`."""
+        return frozenset(name for name, kind in self.body.__annotations__.items() if "Text" in _NAMES.findall(kind))
 
     def named(self, args: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of their parameters."""
@@ -163,7 +172,6 @@ def writes(
     why: str | Callable[..., str],
     *,
     answers: type[Any] | None = None,
-    texts: tuple[str, ...] = (),
     files: Callable[..., Files] | None = None,
     scans: bool = False,
     projects: bool = False,
@@ -171,4 +179,4 @@ def writes(
     found: Callable[..., Place] | None = None,
 ) -> Callable[[Callable[Concatenate[Writer, By, P], A]], UseCase[P, A]]:
     """Make a use case of a function on a transaction; `why`, or what it returns, names its operation in the history."""
-    return lambda body: UseCase(body, why, answers, texts, files, scans, projects, bulk, found)
+    return lambda body: UseCase(body, why, answers, files, scans, projects, bulk, found)

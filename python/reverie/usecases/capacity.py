@@ -13,11 +13,11 @@ from typing import Final
 from reverie import consolidate, tokenizer
 from reverie.documents.index import long_term_entry
 from reverie.models import Tier
-from reverie.store import Key, Kind, MemoryRecord, OperationRecord, Reader
+from reverie.store import Key, Kind, MemoryRecord, Reader
+from reverie.usecases.follow import changes
 
 _STEP: Final = 2_000  # memories of one call, some 20 ms: recall waits for it
 _COUNTED: Final = 16  # of so many memories one is counted in tokens; the bytes of the others give theirs
-_BEHIND_MAX: Final = 2_000  # operations that are followed; behind more, all memories are read again
 _DRIFT: Final = 0.05  # share by which the estimate may have grown, or the memories have become fewer, until then
 
 
@@ -69,18 +69,12 @@ class EstimatedTokens:
 
     def _follow(self, reader: Reader) -> bool:
         """Add the memories that were written since the last call; return False where all are to be read."""
-        since, now = self._operation, reader.operation()
-        if not 0 <= since <= now <= since + _BEHIND_MAX or reader.first_seq(Kind.OPERATION) > since + 1:
+        exists = None if self._operation < 0 else changes(reader, Kind.MEMORY, self._operation)
+        if exists is None:
             return False
-        written = {
-            str(change.key[0])
-            for _, operation in (reader.records(OperationRecord, after=(since,)) if now > since else ())
-            for change in operation.changes
-            if change.kind is Kind.MEMORY and change.after is not None and not change.purged
-        }
-        records = (reader.load(MemoryRecord, (name,)) for name in sorted(written))
+        records = (reader.load(MemoryRecord, (name,)) for name in sorted(exists) if exists[name])
         self._add(record for record in records if record is not None)
-        self._operation = now
+        self._operation = reader.operation()
         return True
 
     def _add(self, records: Iterable[MemoryRecord]) -> None:

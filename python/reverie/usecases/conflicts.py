@@ -17,6 +17,7 @@ from reverie.documents.layout import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
 from reverie.store import ConflictRecord, DocumentRecord, Kind, OperationRecord, Reader, RegionRecord, Writer
+from reverie.text_types import Text
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten import hold_forgotten
 from reverie.usecases.put import NewText, put_texts
@@ -205,9 +206,9 @@ def _conflict_files(reader: Reader, conflict_id: str, **_: Any) -> Files:
     return Files({conflict.path, conflict.copy}, seen=both_texts(reader, conflict))
 
 
-@writes("conflict.resolve", answers=wire.Resolved, texts=("content",), files=_conflict_files)
+@writes("conflict.resolve", answers=wire.Resolved, files=_conflict_files)
 def resolve(
-    to: Writer, by: By, conflict_id: str, *, keep: Keep | None = None, content: str | None = None
+    to: Writer, by: By, conflict_id: str, *, keep: Keep | None = None, content: Text | None = None
 ) -> wire.Resolved:
     """Resolve a conflict: keep the file's or the store's words, both, or write `content`.
 

@@ -45,6 +45,7 @@ from reverie.store import (
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
 from reverie.usecases.entries import OpenedEntries, SealedEntry, sealed_after
+from reverie.usecases.follow import Kept
 from reverie.usecases.limits import DistillationCache, Written, sized_context
 from reverie.usecases.projections import ProjectListings
 
@@ -362,8 +363,16 @@ def _messages(entries: Sequence[Entry]) -> tuple[Message, ...]:
 def clear_caches() -> None:
     """Free the opened entries and distillations."""
     _OPENED.clear()
-    _opened_distillation.cache_clear()
-    _distillations.cache_clear()
+    for cache in (_opened_distillation, _distillations, _extent):
+        cache.cache_clear()
+
+
+class _Caches(Kept):
+    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
+        clear_caches()
+
+
+_CACHES = _Caches()  # which is what keeps it registered
 
 
 @lru_cache(maxsize=16)

@@ -18,6 +18,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 from reverie.paths import existing_spelling, is_reserved, safe_relative
 from reverie.store import DocumentRecord, Reader, Version, Writer
+from reverie.text_types import Text
 from reverie.usecases.by import By, Files, Place, is_agent, writes
 from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.forgotten import hold_forgotten
@@ -140,8 +141,8 @@ def place(document: DocumentRecord | wire.DocumentDeleted, /, **_: Any) -> Place
     return "document", document.path
 
 
-@writes("document.write", answers=DocumentRecord, texts=("text", "summary"), files=_at_named_path, found=place)
-def put(to: Writer, by: By, path: str, text: str, summary: str | None = None) -> DocumentRecord:
+@writes("document.write", answers=DocumentRecord, files=_at_named_path, found=place)
+def put(to: Writer, by: By, path: str, text: Text, summary: Text | None = None) -> DocumentRecord:
     """Store the whole text of a document, with its summary line and day updated; return the record as stored.
 
     New memories are of the caller's project, unless the document is another one's.
@@ -150,9 +151,9 @@ def put(to: Writer, by: By, path: str, text: str, summary: str | None = None) ->
     return _write(to, by, path, text, summary)
 
 
-@writes("document.patch", answers=PatchedDocument, texts=("patches",), files=_at_path, found=place)
+@writes("document.patch", answers=PatchedDocument, files=_at_path, found=place)
 def patch(
-    to: Writer, by: By, path: str, patches: Sequence[tuple[str, str]], sent: Sequence[str] = ()
+    to: Writer, by: By, path: str, patches: Sequence[tuple[Text, Text]], sent: Sequence[str] = ()
 ) -> PatchedDocument:
     """Replace exact texts of a document, all or none, and return the document and their number.
 
@@ -179,8 +180,8 @@ def patch(
     return mapped(record, PatchedDocument, applied_count=count)
 
 
-@writes("document.append", answers=DocumentRecord, texts=("entry", "summary"), files=_at_named_path, found=place)
-def append(to: Writer, by: By, path: str, entry: str, summary: str | None = None) -> DocumentRecord:
+@writes("document.append", answers=DocumentRecord, files=_at_named_path, found=place)
+def append(to: Writer, by: By, path: str, entry: Text, summary: Text | None = None) -> DocumentRecord:
     """Append markdown to a document, or create it; `summary` is its new summary line. Return the record as stored."""
     if not entry.strip():
         raise ValidationError("the entry is empty", hint="give the markdown of one entry", field="entry")
@@ -189,8 +190,8 @@ def append(to: Writer, by: By, path: str, entry: str, summary: str | None = None
     return _write(to, by, path, append_entry(path, None if document is None else document.content, entry), summary)
 
 
-@writes("document.insert", answers=DocumentRecord, texts=("text",), files=_at_path, found=place)
-def insert(to: Writer, by: By, path: str, line: int, text: str) -> DocumentRecord:
+@writes("document.insert", answers=DocumentRecord, files=_at_path, found=place)
+def insert(to: Writer, by: By, path: str, line: int, text: Text) -> DocumentRecord:
     """Insert lines after line `line` of a document (0: at its beginning); return the record as stored."""
     require_version(to, path, by.if_match)
     document = get(to, path)

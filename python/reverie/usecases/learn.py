@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -16,11 +14,12 @@ from reverie.doubts import Objection
 from reverie.errors import Conflict
 from reverie.language_model.requests import ModelRequest, Outcome, tokens_used
 from reverie.models import Candidate, CommandUse
-from reverie.store import Reader, RecordCache, ThreadRecord, Writer
+from reverie.store import Reader, ThreadRecord, Writer
 from reverie.usecases import consolidation, projects, provenance, threads
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after, spoken_messages
+from reverie.usecases.follow import Follow
 
 if TYPE_CHECKING:
     from reverie.distill.facts import ThreadFacts
@@ -231,12 +230,6 @@ class _OfThread(NamedTuple):
     commands: tuple[CommandUse, ...]
 
 
-_SPACES_MAX: Final = 8  # whose counts are kept: some hundred bytes for each thread
-
-_kept: OrderedDict[str, RecordCache[ThreadRecord, _OfThread]] = OrderedDict()
-_lock = threading.Lock()
-
-
 def command_counts(reader: Reader, thread: ThreadRecord) -> CommandCounts:
     """Return the counts of a thread and of the other threads of its project, if it has one.
 
@@ -244,19 +237,17 @@ def command_counts(reader: Reader, thread: ThreadRecord) -> CommandCounts:
     """
     others: list[CommandUse] = []
     if thread.project is not None:
-        with _lock:
-            counts = _kept.setdefault(reader.space, RecordCache(ThreadRecord, _of_thread))
-            _kept.move_to_end(reader.space)
-            while len(_kept) > _SPACES_MAX:
-                _kept.popitem(last=False)
-            for one in counts.values(reader):
-                if one.project == thread.project and one.thread != thread.id:
-                    others += one.commands
+        for one in _counts.at(reader).values():
+            if one.project == thread.project and one.thread != thread.id:
+                others += one.commands
     return CommandCounts(own=list(thread.commands or []), others=others)
 
 
-def _of_thread(thread: ThreadRecord) -> _OfThread:
-    return _OfThread(thread.id, thread.project, tuple(thread.commands or ()))
+def _of_thread(_: Reader, thread: ThreadRecord) -> _OfThread | None:
+    return _OfThread(thread.id, thread.project, tuple(thread.commands)) if thread.commands else None
+
+
+_counts = Follow(ThreadRecord, _of_thread)
 
 
 def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:

@@ -17,6 +17,7 @@ from reverie.doubts import doubted_at
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Reader, Writer
+from reverie.text_types import Text
 from reverie.usecases import documents
 from reverie.usecases.by import By, Files, writes
 from reverie.usecases.forgotten import hold_if_forgotten, recall_to_mind
@@ -204,11 +205,9 @@ def _with_tags(to: Writer, by: By, memory_id: str, tags: tuple[str, ...]) -> Mem
     return get(to, memory_id)
 
 
-@writes(
-    "memory.change", texts=("content",), files=_of_memory, found=lambda memory, /, **_: ("document", memory.document)
-)
+@writes("memory.change", files=_of_memory, found=lambda memory, /, **_: ("document", memory.document))
 def change(
-    to: Writer, by: By, memory_id: str, *, content: str | None = None, tags: Sequence[str] | None = None
+    to: Writer, by: By, memory_id: str, *, content: Text | None = None, tags: Sequence[Text] | None = None
 ) -> MemoryRecord:
     """Change a memory's content or tags, editing its block alone; return its record.
 

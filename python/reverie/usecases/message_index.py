@@ -17,8 +17,8 @@ from reverie.errors import ValidationError
 from reverie.store import DocumentRecord, Kind, OperationRecord, Reader, ThreadRecord, to_ms
 from reverie.text_index import Index, IndexEntry, Segment
 from reverie.usecases.entries import speech_entry
+from reverie.usecases.follow import is_kept, operation_checksum
 from reverie.usecases.projects import of_thread
-from reverie.usecases.recall import operation_checksum
 from reverie.usecases.saved_index import SavedIndex
 
 STEP_ENTRIES: Final = 500  # read in one step, about 30 ms
@@ -80,7 +80,7 @@ class MessageIndex:
     def _load(self, reader: Reader) -> bool:
         """Use the saved index if it fits the store; return True if there is one."""
         saved_index = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
-        if saved_index is None or not are_kept(reader, saved_index[1]):
+        if saved_index is None or not is_kept(reader, saved_index[1]):
             return False
         self.index, self._operation = saved_index
         self.projects = {thread.id: of_thread(thread) for _, thread in reader.records(ThreadRecord)}
@@ -114,7 +114,7 @@ class MessageIndex:
 
     def _update(self, reader: Reader, since: int) -> None:
         """Apply some operations after `since` to the index; forget the index if the store no longer has them."""
-        if not are_kept(reader, since):
+        if not is_kept(reader, since):
             self.forget()
             return
         runs: dict[str, list[tuple[int, int]]] = {}
@@ -190,11 +190,6 @@ def _runs(threads: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int, int]]:
     for thread, last in threads:
         for after in range(0, last, STEP_ENTRIES):
             yield thread, after, min(after + STEP_ENTRIES, last)
-
-
-def are_kept(reader: Reader, since: int) -> bool:
-    """Return True if `since` is an operation of the store, and all operations after it are still stored."""
-    return since <= reader.operation() and reader.first_seq(Kind.OPERATION) <= since + 1
 
 
 def ms_of(at: str | None) -> int | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -11,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
-from reverie.errors import ReverieError, StorageFailed
+from reverie.errors import StorageFailed
 from reverie.relevance import threshold
 from reverie.store import Store, ThreadRecord
-from reverie.text_index import Filter, Hit, Index, Segment
+from reverie.text_index import Filter, Hit, Index
 from reverie.usecases.message_index import MessageIndex, new_index
-from reverie.usecases.recall import operation_checksum
-from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
+from reverie.usecases.saved_index import SavedIndex, SavedIndexes, segments_to_merge
 
 if TYPE_CHECKING:
     from reverie.embedding import Embedder
@@ -28,8 +25,10 @@ PAUSE_S: Final = 0.002  # between two steps, in which other requests and threads
 LARGEST: Final = 300_000  # messages of a segment that is not merged any more: a merge of more takes much memory
 
 
-class MessageSearch:
-    """The message indexes of a store. Thread-safe: steps take turns, and a search waits for none but its own."""
+class MessageSearch(SavedIndexes[MessageIndex]):
+    """The message indexes of a store: steps take turns, and a search waits for none but its own."""
+
+    largest = LARGEST
 
     def __init__(
         self, store: Store, folder: Path | None = None, embedder: Callable[[], Embedder] | None = None
@@ -38,16 +37,12 @@ class MessageSearch:
 
         `embedder` opens the embedder that finds texts of like meaning too, None: words alone are searched.
         """
-        self._store = store
+        super().__init__(store, folder)
         self._similar: SimilarMessages | None = None
         if embedder is not None:
             from reverie.usecases.message_vectors import SimilarMessages
 
             self._similar = SimilarMessages(store, embedder, self._vector_file)
-        self._folder = folder
-        self._indexes: dict[str, MessageIndex] = {}
-        self._lock = threading.Lock()
-        self._saving = threading.Lock()  # taken before `_lock`
 
     def catch_up(self, space: str, seconds: float) -> bool:
         """Bring a space's index up to date, for about `seconds` at most; return True if it is up to date.
@@ -116,26 +111,7 @@ class MessageSearch:
         """Return True if an index has so many segments that `save` would merge some, even without unsaved changes."""
         return bool(segments_to_merge(self._index(space).index.segments(), LARGEST))
 
-    def opened(self) -> list[str]:
-        """Return the spaces whose index is open."""
-        return list(self._indexes)
-
-    def save(self, space: str, *, merge: bool = True) -> None:
-        """Save the index of a space, and with `merge` join its segments where there are too many.
-
-        Searches go on meanwhile. Does nothing while the index is built. Raises OSError or ReverieError.
-        """
-        with self._saving:
-            index = self._index(space)
-            if not are_there(index.index.segments()):  # a person has deleted the folder
-                with self._lock:
-                    index.forget()
-            segments = self._write(space, index)
-            while merge and (merged := segments_to_merge(segments or [], LARGEST)):
-                self._merge(index, merged)
-                segments = self._write(space, index)
-
-    def rewrite(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Save the index of a space without any word of a message that was deleted: for a purge, after its commit.
 
         Where that is not possible (a damaged segment, a full disk) its files are deleted, and it is built again.
@@ -145,18 +121,7 @@ class MessageSearch:
         """
         self._rewrite_vectors(space)
         self.catch_up(space, float("inf"))
-        with self._saving:
-            index = self._index(space)
-            try:
-                for segment in self._write(space, index) or []:
-                    if segment.removed_documents:
-                        self._merge(index, [segment])
-                self._write(space, index)
-            except (OSError, ReverieError):
-                with self._lock:
-                    self._indexes.pop(space, None)
-                    if index.saved is not None:
-                        index.saved.erase()
+        self._rewrite(space, self._index(space), lambda segments: [[one] for one in segments if one.removed_documents])
 
     def _rewrite_vectors(self, space: str) -> None:
         """Save the vectors of a space without those of deleted messages; a file that no embedder uses is deleted."""
@@ -187,7 +152,7 @@ class MessageSearch:
         return None if accepted is None else sorted(accepted)
 
     def _vector_file(self, space: str) -> Path | None:
-        return None if self._folder is None else self._folder / f"{_file_name(space)}.vectors"
+        return self._path(space, ".vectors")
 
     def save_vectors(self, space: str, *, at_once: bool = False) -> None:
         """Save the vectors of a space where enough has changed, with `at_once` where anything has.
@@ -209,40 +174,9 @@ class MessageSearch:
     def _index(self, space: str) -> MessageIndex:
         return self._indexes.setdefault(space, MessageIndex(self._files(space)))
 
-    def _merge(self, index: MessageIndex, segments: list[Segment]) -> None:
-        """Merge these segments of an index into one new segment, which replaces them."""
-        assert index.saved is not None
-        path = index.saved.new_path()
-        Index.merge(segments, path)
-        with self._lock:
-            index.index.replace(segments, path)
-
-    def _write(self, space: str, index: MessageIndex) -> list[Segment] | None:
-        """Write the unsaved entries to a segment, then the manifest; delete other files. Return the segments."""
-        if index.saved is None:
-            return None
-        with self._lock:
-            unsaved, flushed = index.unsaved, index.flush()
-        if flushed is None:
-            return None
-        segments, operation = flushed
-        with self._store.reader(space) as reader:
-            record = operation_checksum(reader, operation)
-        if record is not None:
-            index.saved.write(segments, operation, record)
-        with self._lock:
-            index.unsaved -= unsaved
-            index.saved.delete_others([*segments, *index.index.segments()])
-        return segments
-
     def _files(self, space: str) -> SavedIndex | None:
-        if self._folder is None:
-            return None
-        return SavedIndex(self._folder / f"{_file_name(space)}-messages", search.VERSION, _opened)
-
-
-def _file_name(space: str) -> str:
-    return hashlib.sha256(space.encode()).hexdigest()[:32]
+        path = self._path(space, "-messages")
+        return None if path is None else SavedIndex(path, search.VERSION, _opened)
 
 
 def _opened(segments: list[tuple[Path, bytes]]) -> Index:

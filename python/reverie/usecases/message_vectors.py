@@ -18,8 +18,8 @@ from reverie.private_folder import make_private
 from reverie.store import Kind, OperationRecord, Reader, Store, ThreadRecord
 from reverie.text_index import Filter
 from reverie.usecases.entries import speech_entry
-from reverie.usecases.message_index import are_kept, ms_of
-from reverie.usecases.recall import operation_checksum
+from reverie.usecases.follow import is_kept, operation_checksum
+from reverie.usecases.message_index import ms_of
 
 STEP_ENTRIES: Final = 32  # embedded at once, between looks whether something else waits
 STEP_OPERATIONS: Final = 2_000
@@ -60,7 +60,7 @@ class _MessageVectors:
         if self._operation is None:
             self._load(reader)
         while self._operation is not None and self._operation != reader.operation():
-            if not are_kept(reader, self._operation):
+            if not is_kept(reader, self._operation):
                 self._load(reader)
                 return
             self._apply(reader, self._operation)
@@ -101,7 +101,7 @@ class _MessageVectors:
         if saved_vectors is not None:
             vectors, state = saved_vectors
             operation = state["operation"]
-            if operation_checksum(reader, operation) == state["record"] and are_kept(reader, operation):
+            if operation_checksum(reader, operation) == state["record"] and is_kept(reader, operation):
                 self.vectors, self._through, self._operation = vectors, dict(state["through"]), operation
         if self._operation is None:
             self._operation = reader.operation()

@@ -19,6 +19,7 @@ from reverie.store import Key, Kind, MemoryRecord, Reader
 from reverie.usecases import consolidation
 from reverie.usecases.capacity import EstimatedTokens
 from reverie.usecases.consolidation import MemorySnapshot
+from reverie.usecases.follow import Kept
 
 if TYPE_CHECKING:
     from reverie.usecases.recall import MemoryIndex, Recall
@@ -44,13 +45,17 @@ class _Space:
     page_end: Key | None = None  # the last memory of the page before
 
 
-class NearestMemories:
+class NearestMemories(Kept):
     """Snapshots of the memories that candidates can change, of every space of a store."""
 
     def __init__(self, recall: Recall) -> None:
         """Take the indexes of recall, which are asked for the memories."""
         self._recall = recall
         self._spaces: dict[str, _Space] = {}
+
+    def forget(self, space: str) -> None:
+        """Count and page the memories of a space anew."""
+        self._spaces.pop(space, None)
 
     def snapshot(
         self,

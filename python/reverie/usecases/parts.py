@@ -18,6 +18,7 @@ from reverie.documents.layout import DocumentKind
 from reverie.documents.parts import is_full, numbered, open_part, parts_of
 from reverie.store import DocumentRecord, Kind, Reader
 from reverie.text_caches import text_cache
+from reverie.usecases.follow import Kept
 from reverie.words import copy_key
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class _Known(NamedTuple):
     is_full: bool
 
 
-class _KnownDocuments:
+class _KnownDocuments(Kept):
     """The lines of documents, each by its space and path in its newest state; thread-safe."""
 
     def __init__(self) -> None:
@@ -53,6 +54,13 @@ class _KnownDocuments:
         """Return the cached hashes of the lines of a document whose record has this checksum, or None."""
         entry = self._documents.get((space, path))
         return entry if entry is not None and entry.checksum == checksum else None
+
+    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
+        """Drop the lines of all documents, and the indexes of their parts."""
+        with self._lock:
+            self._documents.clear()
+            self._lines = 0
+        _kept.clear()
 
     def put(self, space: str, path: str, known: _Known) -> None:
         """Cache the hashes of a document's lines; if the cache then has too many, all other documents are dropped."""

@@ -34,6 +34,7 @@ from reverie.store import (
 )
 from reverie.usecases import projects
 from reverie.usecases.by import ENGINE, By, writes
+from reverie.usecases.follow import UNKNOWN, Follow, Kept
 from reverie.usecases.put import NewText, put_texts, sha256
 
 LIST = "MEMORY.md"
@@ -41,7 +42,6 @@ INDEX = "MEMORY-INDEX.json"
 MEMORIES = "memory/long-term-memory.json"
 WHY_LISTED = "memory.list"  # the reason of an operation that updates the list in MEMORY.md
 INDEX_TOKENS = 1_000  # maximum of the index in a context (seed 001)
-BEHIND_MAX = 2_000  # operations; further behind, reading all documents again is faster
 
 # The listing of documents
 
@@ -60,13 +60,14 @@ class ListedDocument(Struct, frozen=True):
     operation: int
 
 
-class Listing:
+class Listing(Follow[DocumentRecord, ListedDocument]):
     """The documents of one space by path, updated by the operations since the last call instead of read again.
 
     Any thread may read it; one at a time may call `catch_up`.
     """
 
     def __init__(self) -> None:
+        super().__init__(DocumentRecord, _listed)
         self.documents: dict[str, ListedDocument] = {}
         self.operation: int | None = None
 
@@ -75,17 +76,16 @@ class Listing:
 
         A reader with an older snapshot than the listing changes nothing.
         """
-        now = reader.operation()
-        if self.operation is not None and now <= self.operation:
+        if self.operation is not None and reader.operation() < self.operation:
             return set()
-        if self.operation is None or now - self.operation > BEHIND_MAX:
-            before = self.documents
-            self.documents = {record.path: _listed(reader, record) for _, record in reader.records(DocumentRecord)}
-            changed = {path for path in {*before, *self.documents} if before.get(path) != self.documents.get(path)}
-        else:
-            changed = self._update(reader, self.operation)
-        self.operation = now
+        self.documents, changed = self.caught_up(reader)
+        self.operation = reader.operation()
         return changed
+
+    def forget(self, space: str) -> None:
+        """Read all documents again the next time; which ones went since the last time is known by those there are."""
+        with self._lock:
+            self._held = {name: (UNKNOWN if name == space else at, values) for name, (at, values) in self._held.items()}
 
     def entries(self) -> list[DocumentEntry]:
         """Return the documents that agents are shown, by path: those that people and agents write."""
@@ -99,16 +99,6 @@ class Listing:
     def updated_at(self) -> str | None:
         """The time of the last change of a document, or None without documents."""
         return max((document.updated_at for document in list(self.documents.values())), default=None)
-
-    def _update(self, reader: Reader, since: int) -> set[str]:
-        changed = set(reader.touched(Kind.DOCUMENT, since))
-        for path in changed:
-            record = reader.load(DocumentRecord, (path,))
-            if record is None:
-                self.documents.pop(path, None)
-            else:
-                self.documents[path] = _listed(reader, record)
-        return changed
 
 
 def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
@@ -239,7 +229,7 @@ def _archives_cursor(reader: Reader) -> ArchivesCursor:
     return reader.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()
 
 
-class ProjectListings:
+class ProjectListings(Kept):
     """Filters lists of documents by project, and remembers the entries of documents that several projects share.
 
     Thread-safe: an entry that two threads make at once is the same.
@@ -247,6 +237,10 @@ class ProjectListings:
 
     def __init__(self) -> None:
         self._shared: dict[tuple[str, str, str, int], DocumentEntry | None] = {}
+
+    def forget(self, space: str) -> None:  # noqa: ARG002 - of all spaces
+        """Drop the entries of all spaces."""
+        self._shared.clear()
 
     def entries(self, reader: Reader, entries: Iterable[DocumentEntry], project: str | None) -> list[DocumentEntry]:
         """Return the entries of documents of `project` and of the person, in order; all entries if it is None.

@@ -26,6 +26,7 @@ from reverie.store import (
     MemoryRecord,
     PendingPurge,
     PurgesCursor,
+    RegionRecord,
     RetiredRecord,
     Write,
 )
@@ -35,7 +36,7 @@ from reverie.usecases import consolidation, imported, redactions, runs
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten import forget
 from reverie.usecases.provenance import without_thread
-from reverie.usecases.purge_targets import Findings, Matcher, Sources, engine_part, lines_without
+from reverie.usecases.purge_targets import ArchiveBody, Findings, Matcher, Sources, lines_without, text_records
 from reverie.usecases.put import NewText, note_file_texts, put_texts
 
 if TYPE_CHECKING:
@@ -155,13 +156,16 @@ def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
     A new version of each, so that nobody goes on from the one before. Done in one write, so it returns 0: no step is
     left.
     """
+    records = text_records()
     for kind, key in found.current:
         value, matcher = writer.get(kind, key), found.matcher_of(kind)
         if value is not None:
-            changed = value | matcher.without(engine_part(kind, value))
+            changed = dict(matcher.without(records[kind], value, "derived"))
             if kind is Kind.CONFLICT:  # as the copy has it after `cover_copies`
                 changed["text"] = lines_without(value["text"], matcher)
-                changed["regions"] = [region for region in value["regions"] if not matcher.in_json(region)]
+                changed["regions"] = [
+                    region for region in value["regions"] if not matcher.in_record(RegionRecord, region)
+                ]
             writer.put(kind, key, changed)
     for number in found.events:
         writer.rewrite(Kind.EVENT, (number,), _without_tags)
@@ -179,9 +183,10 @@ def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
 
 def _rewrite_versions(writer: Writer, kind: Kind, key: Key, matcher: Matcher, purged: frozenset[str]) -> int:
     """Take the words out of every version of one record; done in one write, so it returns 0."""
+    record_type = text_records()[kind]
 
     def rewrite(value: dict[str, Any]) -> dict[str, Any]:
-        return _past_document(value, matcher, purged) if kind is Kind.DOCUMENT else matcher.without(value)
+        return _past_document(value, matcher, purged) if kind is Kind.DOCUMENT else matcher.without(record_type, value)
 
     if kind is Kind.DOCUMENT:
         note_file_texts(writer, str(key[0]), writer.at)
@@ -255,9 +260,14 @@ def _archive_without(writer: Writer, archive: ArchiveRecord, matcher: Matcher) -
         body = orjson.loads(archive.body)
     except orjson.JSONDecodeError:
         return None
-    body["memories"] = [memory for memory in body.get("memories", []) if not matcher.in_json(memory)]
+    body["memories"] = [memory for memory in body.get("memories", []) if not matcher.in_record(ArchiveBody, memory)]
     return consolidation.archive_record(
-        writer, matcher.without(body), kind=archive.kind, ref=archive.ref, entries=archive.entries, at=archive.at
+        writer,
+        matcher.without(ArchiveBody, body),
+        kind=archive.kind,
+        ref=archive.ref,
+        entries=archive.entries,
+        at=archive.at,
     )
 
 

@@ -6,20 +6,25 @@ index, stored answers. These are found by words that nothing else in the space h
 document or a memory that stays says nothing about where it came from. Example: of "deploy with zanzibar.sh", where
 other memories deploy too, the word `zanzibar` is searched for, and each line of the history that has it goes.
 
+Which fields have words says the type of each record (`reverie.text_types.Text`): every kind of record that has some is
+searched. What somebody gave stays in current records; what was derived from it does not.
+
 `purge_steps` has the writes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import orjson
 
 from reverie.documents.layout import is_conflict_copy
 from reverie.errors import NotFound
 from reverie.lazy_regex import lazy_regex
+from reverie.models import Json
 from reverie.store import (
+    RULES,
     ArchiveRecord,
     ConflictRecord,
     DocumentRecord,
@@ -28,8 +33,12 @@ from reverie.store import (
     NoteRecord,
     PendingPurge,
     PurgesCursor,
+    StoredRecord,
     ThreadRecord,
 )
+from reverie.store.versions import THREAD_KINDS
+from reverie.text_types import Words
+from reverie.texts import Which, changed, has_texts, strings, texts, with_strings
 from reverie.usecases import review, runs
 from reverie.usecases.provenance import threads_of
 from reverie.words import is_stop_word
@@ -37,19 +46,17 @@ from reverie.words import is_stop_word
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from reverie.models import Json
-    from reverie.store import Reader
+    from reverie.store import Key, Reader
 
 _WORD = lazy_regex(r"\w{3,}")
 _ESCAPE = lazy_regex(r"\\[bfnrt]")  # in JSON: no part of the word behind it
 _TEXT_CHARS_MIN = 12  # of a memory's whole text to be searched for: a shorter one is part of many others
-_THREAD_KINDS = (Kind.STATE, Kind.DIGEST, Kind.NOTE, Kind.DISTILLATION)
-_ENGINE_FIELDS = {Kind.THREAD: ("index",), Kind.DREAM: ("proposals",), Kind.RUN: ("answer",)}  # the rest stays
-# Fields whose values are names, times and numbers of records: a purged "in 2026 by an agent" is none of these.
-_NO_TEXT = lazy_regex(
-    r"(?:\w+(?:_at|At)|at|ids?|agent|archive|by|category|copy|decidedBy|document|from|kind|operation|path|project|reason"
-    r"|ref|role|run|sha256|source|state|threads?|tool|trigger|trust|type)\Z"
-)
+_REMOVED = frozenset({Kind.ARCHIVE, Kind.CANDIDATE, Kind.FORGOTTEN})  # whole, by steps of their own
+
+ArchiveBody: TypeAlias = Annotated[
+    dict[str, Any], Words(derived=True, names=("summary", "content", "tags", "title", "fields"))
+]
+"""The JSON of an archive."""
 
 
 @dataclass(slots=True)
@@ -79,13 +86,13 @@ class Matcher:
         """Return True if a text has one of the words, or one of the whole texts."""
         return not self.words.isdisjoint(_words(text)) or any(whole in text for whole in self.texts)
 
-    def in_json(self, value: Json) -> bool:
-        """Return True if a text anywhere in a record's JSON has one of the words, or one of the whole texts."""
-        return any(self.holds(text) for text in strings(value, of_record=True))
+    def in_record(self, kind: Any, value: Json, which: Which = None) -> bool:
+        """Return True if a text in the JSON of a record of this type has one of the words or whole texts."""
+        return any(self.holds(text) for part in texts(kind, value, which) for text in strings(part))
 
     def in_answer(self, value: Json) -> bool:
         """Return True if a string anywhere in a JSON value, a key too, has one of the words or whole texts."""
-        return any(self.holds(text) for text in strings(value))
+        return any(self.holds(text) for text in strings(value, names=True))
 
     def in_file(self, text: str) -> bool:
         """Return True if a file's text has one of the words or whole texts, also behind an escape as in JSON."""
@@ -100,16 +107,12 @@ class Matcher:
             text = text.replace(whole, "[purged]")
         return _WORD.sub(lambda word: "[purged]" if word[0].casefold() in self.words else word[0], text)
 
-    def without(self, value: Json) -> Any:
-        """Return a record's JSON with the words masked in every text."""
-        match value:
-            case str():
-                return self.masked(value) if self.holds(value) else value
-            case list():
-                return [self.without(item) for item in value]
-            case dict():
-                return {name: item if _is_name(name, item) else self.without(item) for name, item in value.items()}
-        return value
+    def without(self, kind: Any, value: Json, which: Which = None) -> Any:
+        """Return the JSON of a record of this type with the words masked in its texts."""
+        return changed(kind, value, lambda text: with_strings(text, self._without), which)
+
+    def _without(self, text: str) -> str:
+        return self.masked(text) if self.holds(text) else text
 
 
 @dataclass(slots=True)
@@ -141,32 +144,15 @@ def pending(reader: Reader) -> list[PendingPurge]:
     return (reader.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()).pending
 
 
-def strings(value: Json, *, of_record: bool = False) -> Iterator[str]:
-    """Yield every string in a JSON value, keys of objects among them; `of_record`: only texts, of a stored record."""
-    match value:
-        case str():
-            yield value
-        case list():
-            for item in value:
-                yield from strings(item, of_record=of_record)
-        case dict():
-            for name, item in value.items():
-                if not of_record:
-                    yield name
-                elif _is_name(name, item):
-                    continue
-                yield from strings(item, of_record=of_record)
-
-
-def _is_name(field_name: str, value: Json) -> bool:
-    """Return True for a field of a record that has no text: an id, a time, a path, one of a few words."""
-    return _NO_TEXT.match(field_name) is not None and not isinstance(value, dict)
-
-
-def engine_part(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record in which an engine, or an agent about its work, repeats the words of others."""
-    names = _ENGINE_FIELDS.get(kind)
-    return value if names is None else {name: value[name] for name in names if name in value}
+def text_records(which: Which = None) -> dict[Kind, type[StoredRecord]]:
+    """Return the kinds of record with texts, and the type of each; not those that the store writes by itself."""
+    found: dict[Kind, type[StoredRecord]] = {}
+    types = list(StoredRecord.__subclasses__())
+    for record_type in types:  # the base of a kind comes before the types that add to it
+        types += record_type.__subclasses__()
+        if has_texts(record_type, which) and not RULES[record_type.KIND].internal:
+            found.setdefault(record_type.KIND, record_type)
+    return found
 
 
 def lines_without(text: str, matcher: Matcher) -> str:
@@ -279,20 +265,26 @@ def _times(reader: Reader, found: Sources) -> Iterator[str]:
 
 def findings(reader: Reader, found: Sources) -> Findings:
     """Return the Findings: records with words of the sources that nothing which stays has. Reads the whole space."""
-    texts = _memory_texts(reader, found)
-    narrow = {word for text in [*texts, *_document_texts(reader, found)] for word in _words(text)}
-    wide = narrow | {word for text in _thread_texts(reader, found) for word in _words(text)}
-    whole = {text for text in texts if len(text) >= _TEXT_CHARS_MIN}
-    for text in _live_texts(reader, found):
+    sources = _source_keys(reader, found)
+    narrow: set[str] = set()
+    wide: set[str] = set()
+    whole: set[str] = set()
+    for kind, text in _source_texts(reader, sources):
+        wide.update(_words(text))
+        if kind in {Kind.MEMORY, Kind.DOCUMENT, Kind.CONFLICT}:
+            narrow.update(_words(text))
+        if kind is Kind.MEMORY and len(text) >= _TEXT_CHARS_MIN:
+            whole.add(text)
+    for text in _live_texts(reader, found, sources):
         wide.difference_update(_words(text))
         whole = {entry for entry in whole if entry not in text}
         if not wide and not whole:
             break
     result = Findings(Matcher(narrow & wide, whole), Matcher(wide, whole))
-    _find_versions(reader, found, result)
-    _find_current(reader, found, result)
+    _find_versions(reader, found, sources, result)
+    _find_current(reader, found, sources, result)
     result.candidates, result.forgotten = review.repeating(
-        reader, memories=found.memories, thread=found.thread, matches=result.wide.in_json
+        reader, memories=found.memories, thread=found.thread, matches=result.wide.in_record
     )
     result.events = [
         int(key[0])
@@ -302,74 +294,62 @@ def findings(reader: Reader, found: Sources) -> Findings:
     return result
 
 
-def _memory_texts(reader: Reader, found: Sources) -> list[str]:
-    """Return the texts of every version of the memories."""
-    return [text for name in found.memories for text in _texts_of_memory(reader, name)]
+def _source_keys(reader: Reader, found: Sources) -> dict[Kind, set[str]]:
+    """Return by kind the first key parts of the records that are sources."""
+    keys = {
+        Kind.MEMORY: set(found.memories),
+        Kind.DOCUMENT: set(found.documents),
+        Kind.CONFLICT: set(found.conflicts),
+    }
+    if found.thread is not None:
+        keys |= {kind: {found.thread} for kind in THREAD_KINDS}
+        keys[Kind.RUN] = keys[Kind.RUN_FILE] = set(runs.of_thread(reader, found.thread))
+        ref = f"thread:{found.thread}"
+        keys[Kind.ARCHIVE] = {record.sha256 for _, record in reader.records(ArchiveRecord) if record.ref == ref}
+    return keys
 
 
-def _texts_of_memory(reader: Reader, name: str) -> Iterator[str]:
-    for version in reader.record_versions(MemoryRecord, (name,)):
-        if version.value is not None:
-            record = version.value
-            yield from (record.content, record.title or "", *record.tags)
-            yield from (text for pair in record.fields for text in pair)
-
-
-def _document_texts(reader: Reader, found: Sources) -> Iterator[str]:
-    for path in found.documents:
-        for version in reader.record_versions(DocumentRecord, (path,)):
-            if version.value is not None:
-                yield from (version.value.content, path)
-
-
-def _thread_texts(reader: Reader, found: Sources) -> Iterator[str]:
-    """Yield every text of the thread, and of its archives."""
-    if found.thread is None:
+def _every_version(reader: Reader, kind: Kind, first: str) -> Iterator[Json]:
+    """Yield the JSON of every version of the records whose key begins with `first`."""
+    rule = RULES[kind]
+    if not rule.versioned:
+        yield from (value for _, value in reader.scan(kind, (first,)))
         return
-    for _, value in reader.scan(Kind.ENTRY, (found.thread,)):
-        yield from strings(value)
-    thread = reader.get(Kind.THREAD, (found.thread,))
-    yield from strings(thread or {})
-    yield from runs.texts(reader, thread=found.thread, of_it=True)
-    for kind in _THREAD_KINDS:
-        prefix = (found.thread,) if kind in (Kind.NOTE, Kind.DISTILLATION) else ()
-        for key, value in reader.scan(kind, prefix):
-            if key[0] == found.thread:
-                yield from strings(value)
-        for key in reader.versioned_keys(kind):
-            if key[0] == found.thread:
-                yield from (text for version in reader.history(kind, key) for text in strings(version.value))
-    for _, archive in reader.records(ArchiveRecord):
-        if archive.ref == f"thread:{found.thread}":
-            yield archive.body
+    keys: set[Key] = {(first,)}
+    if len(rule.parts) > 1:
+        keys = {key for key in (*reader.keys(kind, (first,)), *reader.versioned_keys(kind)) if key[0] == first}
+    yield from (version.value for key in keys for version in reader.history(kind, key) if version.value is not None)
 
 
-def _live_texts(reader: Reader, found: Sources) -> Iterator[str]:
-    """Yield the texts that stay: documents but for the copies of conflicts, messages, titles, own notes.
+def _source_texts(reader: Reader, sources: dict[Kind, set[str]]) -> Iterator[tuple[Kind, str]]:
+    """Yield every text of the sources with the kind of its record."""
+    for kind, record_type in text_records().items():
+        for first in sources.get(kind, ()):
+            for value in _every_version(reader, kind, first):
+                yield from ((kind, text) for part in texts(record_type, value) for text in strings(part, names=True))
+
+
+def _live_texts(reader: Reader, found: Sources, sources: dict[Kind, set[str]]) -> Iterator[str]:
+    """Yield the texts that stay: what somebody gave, but for the copies of conflicts and of a purged thread's notes.
 
     Of other memories every version: they say what they say whether or not it is current. Without them, `the` would be a
     word of the purged memory alone in a store of three, and would take lines from the history of the two others.
     """
-    purged = set(found.memories)
-    for (name,) in {*reader.keys(Kind.MEMORY), *reader.versioned_keys(Kind.MEMORY)}:
-        if name not in purged:
-            yield from _texts_of_memory(reader, str(name))
-    for _, document in reader.records(DocumentRecord):
-        if document.path not in found.documents and not is_conflict_copy(document.path):
-            yield from (document.content, document.path)
-    yield from runs.texts(reader, thread=found.thread, of_it=False)
-    for _, thread in reader.records(ThreadRecord):
-        if thread.id == found.thread:
-            continue
-        yield thread.title or ""
-        for _, note in reader.records(NoteRecord, (thread.id,)):
-            if note.thread is None or note.thread != found.thread:
-                yield note.content
-        for _, entry in reader.scan(Kind.ENTRY, (thread.id,)):
-            yield from strings(entry)
+    for kind, record_type in text_records("own").items():
+        gone = sources.get(kind, set())
+        values: Iterable[Json] = (value for key, value in reader.scan(kind) if key[0] not in gone)
+        if kind is Kind.MEMORY:
+            names = {str(key[0]) for key in (*reader.keys(kind), *reader.versioned_keys(kind))} - gone
+            values = (value for name in names for value in _every_version(reader, kind, name))
+        for value in values:
+            is_copy = (kind is Kind.DOCUMENT and is_conflict_copy(value["path"])) or (
+                kind is Kind.NOTE and found.thread is not None and value.get("thread") == found.thread
+            )
+            if not is_copy:
+                yield from (text for part in texts(record_type, value, "own") for text in strings(part, names=True))
 
 
-def _find_versions(reader: Reader, found: Sources, result: Findings) -> None:
+def _find_versions(reader: Reader, found: Sources, sources: dict[Kind, set[str]], result: Findings) -> None:
     """Add to `result` the records with superseded versions that have purged words, or blocks of purged memories."""
     purged = set(found.memories)
     for key in reader.versioned_keys(Kind.DOCUMENT):
@@ -378,24 +358,26 @@ def _find_versions(reader: Reader, found: Sources, result: Findings) -> None:
             if record is not None and (purged & set(record.ids) or result.wide.holds(record.content)):
                 result.versions.append((Kind.DOCUMENT, key))
                 break
-    for kind in (Kind.MEMORY, Kind.CONFLICT, *_THREAD_KINDS):
+    for kind, record_type in text_records().items():
+        if kind in _REMOVED or kind is Kind.DOCUMENT or not RULES[kind].versioned:
+            continue
         for key in reader.versioned_keys(kind):
-            if key[0] in purged or key[0] == found.thread:
-                continue
-            if any(result.matcher_of(kind).in_json(version.value) for version in reader.history(kind, key)):
+            matcher, is_source = result.matcher_of(kind), key[0] in sources.get(kind, ())
+            if not is_source and any(matcher.in_record(record_type, past.value) for past in reader.history(kind, key)):
                 result.versions.append((kind, key))
 
 
-def _find_current(reader: Reader, found: Sources, result: Findings) -> None:
+def _find_current(reader: Reader, found: Sources, sources: dict[Kind, set[str]], result: Findings) -> None:
     """Add the current records that repeat such words: archives, and what engines and agents derived from others."""
     for _, archive in reader.records(ArchiveRecord):
-        if archive.ref == f"thread:{found.thread}" or result.wide.in_json(json_or_text(archive.body)):
+        body = json_or_text(archive.body)
+        repeats = result.wide.holds(body) if isinstance(body, str) else result.wide.in_record(ArchiveBody, body)
+        if repeats or archive.sha256 in sources.get(Kind.ARCHIVE, ()):
             result.archives.append(archive.sha256)
-    for kind in (Kind.THREAD, Kind.DREAM, Kind.CONFLICT, Kind.RUN, Kind.STATE, Kind.DIGEST, Kind.DISTILLATION):
-        for key, value in reader.scan(kind):
-            if key[0] == found.thread or key[0] in found.conflicts:
-                continue
-            if result.matcher_of(kind).in_json(engine_part(kind, value)):
+    for kind, record_type in text_records("derived").items():
+        for key, value in () if kind in _REMOVED else reader.scan(kind):
+            is_source = key[0] in sources.get(kind, ())
+            if not is_source and result.matcher_of(kind).in_record(record_type, value, "derived"):
                 result.current.append((kind, key))
     for _, document in reader.records(DocumentRecord):
         if is_conflict_copy(document.path) and result.matcher.holds(document.content):

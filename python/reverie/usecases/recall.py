@@ -7,25 +7,22 @@ puts it into files, from which the next process goes on.
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from reverie import text_recall
-from reverie.errors import ReverieError
 from reverie.models import MemoryType
-from reverie.store import Kind, MemoryRecord, OperationRecord, Reader, RecordCache, Snapshot, Store
+from reverie.store import Kind, MemoryRecord, Reader, RecordCache, Snapshot, Store
 from reverie.text_index import Index, Segment
 from reverie.text_recall import Counted, Found
-from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
+from reverie.usecases.follow import BEHIND_MAX, changes, operation_checksum
+from reverie.usecases.saved_index import SavedIndex, SavedIndexes
 
 T = TypeVar("T")
 
-BEHIND_MIN: Final = 2_000  # operations; applying as many is always faster than building the index again
 OPERATIONS_PER_MEMORY: Final = 2  # an operation is read in 10 µs, a memory read and indexed in 25 µs
 AT_ONCE_OPERATIONS: Final = 16  # behind: applied in a millisecond, before a search that does not wait
 AT_ONCE_MEMORIES: Final = 8  # changed by these
@@ -65,7 +62,7 @@ class MemoryIndex:
         now = reader.operation()
         if self._operation is None:
             self._load(reader)
-        if self._operation is None or not self._update(reader, self._operation, now):
+        if self._operation is None or not self._update(reader, self._operation):
             self._build(reader)
         self._operation, self._snapshot = now, reader.snapshot
 
@@ -101,7 +98,7 @@ class MemoryIndex:
             since, now = self._operation, reader.operation()
             if since is None or since == self._many_since or not since < now <= since + AT_ONCE_OPERATIONS:
                 return False
-            if not self._update(reader, since, now, AT_ONCE_MEMORIES):
+            if not self._update(reader, since, AT_ONCE_MEMORIES):
                 self._many_since = since  # hundreds of recalls may come before the index has caught up
                 return False
             self._operation, self._snapshot = now, reader.snapshot
@@ -119,22 +116,18 @@ class MemoryIndex:
         """Return ids above `after` of memories of one of the types and projects, with all tags. Raises OSError."""
         return self._index.ids(types, tags, projects, after=after, limit=limit)
 
+    @property
+    def index(self) -> Index:
+        """The index itself."""
+        return self._index.index
+
     def flush(self) -> tuple[list[Segment], int]:
         """Write the unsaved entries to a segment; return all segments and the last operation. Raises OSError."""
         assert self.saved is not None
         assert self._operation is not None
-        index = self._index.index
-        if index.buffered:
-            index.flush(self.saved.new_path())
-        return index.segments(), self._operation
-
-    def segments(self) -> list[Segment]:
-        """Return the segments as they are now."""
-        return self._index.index.segments()
-
-    def replace(self, merged: Sequence[Segment], path: Path) -> None:
-        """Replace the segments `merged` by the one at `path` that they were merged into. Raises OSError."""
-        self._index.index.replace(merged, path)
+        if self.index.buffered:
+            self.index.flush(self.saved.new_path())
+        return self.index.segments(), self._operation
 
     def _load(self, reader: Reader) -> None:
         """Take over the saved index where there is one that fits the store."""
@@ -143,22 +136,14 @@ class MemoryIndex:
             index, self._operation = saved_index
             self._index = text_recall.SearchIndex(index)
 
-    def _update(self, reader: Reader, since: int, now: int, most: int | None = None) -> bool:
+    def _update(self, reader: Reader, since: int, most: int | None = None) -> bool:
         """Apply the operations after `since`; return False where the index is to be built again.
 
         Nor are changes of more than `most` memories applied.
         """
         memories = reader.count(Kind.MEMORY)
-        if now < since or now - since > max(BEHIND_MIN, OPERATIONS_PER_MEMORY * memories):
-            return False
-        if reader.first_seq(Kind.OPERATION) > since + 1:  # some of them are not kept any more
-            return False
-        exists: dict[str, bool] = {}
-        for _, operation in reader.records(OperationRecord, after=(since,)):
-            for change in operation.changes:
-                if change.kind is Kind.MEMORY:
-                    exists[str(change.key[0])] = change.after is not None and not change.purged
-        if most is not None and len(exists) > most:
+        exists = changes(reader, Kind.MEMORY, since, max(BEHIND_MAX, OPERATIONS_PER_MEMORY * memories))
+        if exists is None or (most is not None and len(exists) > most):
             return False
         for ids in _batches(sorted(exists)):
             # A deleted one is not looked up: that the store has none would be verified by reading all memories.
@@ -183,19 +168,15 @@ class MemoryIndex:
                     self._index.index.flush(self.saved.new_path())
 
 
-class Recall:
-    """The indexes of all spaces of a store, each opened on first use. Thread-safe.
+class Recall(SavedIndexes[MemoryIndex]):
+    """The indexes over the memories of all spaces of a store.
 
     One lock for all of them is enough, because a search takes well under a millisecond.
     """
 
     def __init__(self, store: Store, folder: Path | None = None) -> None:
         """Take a store and the folder in which its indexes are saved; with None they are not saved."""
-        self._store = store
-        self._folder = folder
-        self._indexes: dict[str, MemoryIndex] = {}
-        self._lock = threading.Lock()
-        self._saving = threading.Lock()  # taken before `_lock`
+        super().__init__(store, folder)
 
     def recall(self, space: str, query: str, **options: Any) -> Found[MemoryRecord]:
         """Return the best memories of `space` for `query` if it is related to them; options of `SearchIndex.recall`."""
@@ -254,81 +235,26 @@ class Recall:
         with self._lock:
             return self._answer(space, lambda index, _: index.unsaved)
 
-    def opened(self) -> list[str]:
-        """Return the spaces whose index is open."""
-        with self._lock:
-            return list(self._indexes)
-
-    def save(self, space: str) -> None:
-        """Save the index of a space as it is now, and merge its segments where they are too many.
-
-        Searches go on meanwhile: they wait only while the buffer is written. Raises OSError or ReverieError where that
-        is not possible; the index is then only in memory, and saved the next time.
-        """
-        self._save(space, whole=False)
-
-    def rewrite(self, space: str) -> None:
+    def forget(self, space: str) -> None:
         """Save the index of a space without any word of a memory that was deleted or replaced.
 
-        For a purge: call it after the commit. Until then a segment has the terms of its removed memories. Where that is
-        not possible (a damaged segment, a full disk) its files are deleted, and it is built again.
+        For a purge: call it after the commit. Until then a segment has the terms of its removed memories.
 
         Raises:
-            StorageFailed: nor can they be deleted.
+            StorageFailed: its files can neither be written nor deleted.
         """
         with self._lock:
             index = self._answer(space, lambda index, _: index)
             index.forget_found()
-            index.unsaved += 1
-        try:
-            self._save(space, whole=True)
-        except (OSError, ReverieError):
-            with self._saving, self._lock:
-                self._indexes.pop(space, None)
-                if index.saved is not None:
-                    index.saved.erase()
-
-    def _save(self, space: str, *, whole: bool) -> None:
-        """Save an index and merge segments, all of them where `whole`."""
-        with self._saving:
-            index = self._indexes.get(space)
-            if index is None or index.saved is None:
-                return
-            if not are_there(index.segments()):  # a person has deleted the folder: it is built again by the next search
-                with self._lock:
-                    self._indexes.pop(space, None)
-                    index.saved.delete()
-                return
-            segments = self._write(space, index, index.saved) if index.unsaved else index.segments()
-            merged = segments if whole else segments_to_merge(segments)
-            while merged:
-                path = index.saved.new_path()
-                Index.merge(merged, path)
-                with self._lock:
-                    index.replace(merged, path)
-                segments = self._write(space, index, index.saved)
-                merged = segments_to_merge(segments)
-
-    def _write(self, space: str, index: MemoryIndex, saved: SavedIndex) -> list[Segment]:
-        """Write unsaved entries to a segment, then the manifest, delete other files, and return the segments."""
-        with self._lock:
-            unsaved = index.unsaved
-            segments, operation = index.flush()
-        with self._store.reader(space) as reader:
-            record = operation_checksum(reader, operation)
-        if record is not None:
-            saved.write(segments, operation, record)
-        with self._lock:
-            index.unsaved -= unsaved
-            saved.delete_others([*segments, *index.segments()])  # one that is built again may have others by now
-        return segments
+        self._rewrite(space, index, lambda segments: [segments] if segments else [])
 
     def _answer(self, space: str, ask: Callable[[MemoryIndex, Reader], T]) -> T:
         """Return what `ask` returns for a space's index, brought up to date first; the caller has the lock."""
         with self._store.reader(space) as reader:
             index = self._indexes.get(space)
             if index is None:
-                index = self._indexes[space] = MemoryIndex(self._files(space))
+                path = self._path(space)
+                index = self._indexes[space] = MemoryIndex(None if path is None else SavedIndex(path))
             index.catch_up(reader)
             try:
                 return ask(index, reader)
@@ -336,19 +262,9 @@ class Recall:
                 index.build_again(reader)
                 return ask(index, reader)
 
-    def _files(self, space: str) -> SavedIndex | None:
-        if self._folder is None:
-            return None
-        return SavedIndex(self._folder / hashlib.sha256(space.encode()).hexdigest()[:32])
-
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
     """Yield lists of up to BUILD_BATCH items."""
     iterator = iter(items)
     while batch := list(islice(iterator, BUILD_BATCH)):
         yield batch
-
-
-def operation_checksum(reader: Reader, number: int) -> str | None:
-    """Return the checksum of an operation's record, None if there is none, and the empty text for operation 0."""
-    return reader.record_checksum(Kind.OPERATION, (number,)) if number > 0 else ""

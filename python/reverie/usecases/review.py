@@ -240,7 +240,7 @@ def _fits(reader: Reader, change: PendingChange) -> bool:
 
 
 def repeating(
-    reader: Reader, *, memories: Collection[str], thread: str | None, matches: Callable[[Any], bool]
+    reader: Reader, *, memories: Collection[str], thread: str | None, matches: Callable[[Any, Any], bool]
 ) -> tuple[list[str], list[str]]:
     """Return ids of candidates and keys of forgotten statements that a purge of memories or a thread must remove.
 
@@ -249,7 +249,11 @@ def repeating(
 
     def concerns(record: CandidateRecord) -> bool:
         of_thread = any(change.provenance.get("thread", "") == thread for change in record.changes)
-        return of_thread or any(change.memory in memories for change in record.changes) or matches(record.as_json())
+        return (
+            of_thread
+            or any(change.memory in memories for change in record.changes)
+            or matches(CandidateRecord, record.as_json())
+        )
 
     candidates = {*reader.keys(Kind.CANDIDATE), *reader.versioned_keys(Kind.CANDIDATE)}
     forgotten = {*reader.keys(Kind.FORGOTTEN), *reader.versioned_keys(Kind.FORGOTTEN)}
@@ -263,7 +267,7 @@ def repeating(
             str(key[0])
             for key in sorted(forgotten)
             if any(
-                past.value and (past.value.memory in memories or matches(past.value.content))
+                past.value and (past.value.memory in memories or matches(ForgottenRecord, past.value.as_json()))
                 for past in reader.record_history(ForgottenRecord, key)
             )
         ],

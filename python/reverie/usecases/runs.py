@@ -8,7 +8,7 @@ of file tools in the thread.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -122,14 +122,6 @@ def due(reader: Reader, *, idle_since: str, completed: set[str]) -> list[tuple[s
 def of_thread(reader: Reader, thread: str) -> list[str]:
     """Return the ids of the runs that were begun in a thread."""
     return [record.id for _, record in reader.records(RunRecord) if record.thread == thread]
-
-
-def texts(reader: Reader, *, thread: str | None, of_it: bool) -> Iterator[str]:
-    """Yield titles, working memory and files of the runs of a thread, or with `of_it` False of all other runs."""
-    for _, run in reader.records(RunRecord):
-        if (thread is not None and run.thread == thread) is of_it:
-            yield from (run.title or "", *(text for pair in run.working_memory.items() for text in pair))
-            yield from (file.content or "" for file in files_of(reader, run.id))
 
 
 # Write

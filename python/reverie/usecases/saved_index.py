@@ -13,16 +13,20 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
 from reverie import text_recall
 from reverie.decode import from_json
-from reverie.errors import StorageFailed
+from reverie.errors import ReverieError, StorageFailed
 from reverie.files import write_atomic
 from reverie.private_folder import make_private
+from reverie.store import Store
 from reverie.text_index import Index, Segment
+from reverie.usecases.follow import Kept, operation_checksum
+
+OneIndex = TypeVar("OneIndex", bound="FollowingIndex")
 
 FORMAT: Final = 1  # of the manifest
 MANIFEST: Final = "manifest.json"
@@ -169,3 +173,112 @@ def _decoded(data: bytes, version: int) -> _Manifest | None:
     except msgspec.DecodeError:
         return None
     return manifest if (manifest.format, manifest.version) == (FORMAT, version) else None
+
+
+class FollowingIndex(Protocol):
+    """An index that follows the operations of a space, and its files."""
+
+    saved: SavedIndex | None
+    unsaved: int
+
+    @property
+    def index(self) -> Index:
+        """The index itself."""
+        ...
+
+    def flush(self) -> tuple[list[Segment], int] | None:
+        """Write unsaved entries to a segment; return all segments and the last operation. None while it is built."""
+        ...
+
+
+class SavedIndexes(Kept, Generic[OneIndex]):
+    """The indexes of all spaces of a store, each opened on first use, and their files. Thread-safe.
+
+    `largest`: a segment of so many documents or more is not merged.
+    """
+
+    writes_files = True
+    largest: ClassVar[int | None] = None
+
+    def __init__(self, store: Store, folder: Path | None) -> None:
+        """Take a store and the folder in which its indexes are saved; with None they are not saved."""
+        self._store = store
+        self._folder = folder
+        self._indexes: dict[str, OneIndex] = {}
+        self._lock = threading.Lock()
+        self._saving = threading.Lock()  # taken before `_lock`
+
+    def opened(self) -> list[str]:
+        """Return the spaces whose index is open."""
+        with self._lock:
+            return list(self._indexes)
+
+    def save(self, space: str, *, merge: bool = True) -> None:
+        """Save the index of a space as it is now, and with `merge` join its segments where they are too many.
+
+        Searches go on meanwhile: they wait only while the buffer is written. Raises OSError or ReverieError where that
+        is not possible; the index is then only in memory, and saved the next time.
+        """
+        with self._saving:
+            index = self._indexes.get(space)
+            if index is None or index.saved is None:
+                return
+            if not are_there(index.index.segments()):  # a person has deleted the folder: it is built again
+                with self._lock:
+                    self._indexes.pop(space, None)
+                    index.saved.delete()
+                return
+            segments = self._write(space, index) if index.unsaved else index.index.segments()
+            while merge and (merged := segments_to_merge(segments, self.largest)):
+                self._merge(index, merged)
+                segments = self._write(space, index)
+
+    def _rewrite(self, space: str, index: OneIndex, merged: Callable[[list[Segment]], list[list[Segment]]]) -> None:
+        """Write the index anew without a word that is not in it any more; `merged` are the segments that have some.
+
+        Where that is not possible (a damaged segment, a full disk) its files are deleted, and it is built again.
+
+        Raises:
+            StorageFailed: nor can they be deleted.
+        """
+        with self._saving:
+            try:
+                for segments in merged(self._write(space, index)):
+                    self._merge(index, segments)
+                self._write(space, index)
+            except (OSError, ReverieError):
+                with self._lock:
+                    self._indexes.pop(space, None)
+                    if index.saved is not None:
+                        index.saved.erase()
+
+    def _merge(self, index: OneIndex, segments: list[Segment]) -> None:
+        """Merge these segments of an index into one new segment, which replaces them."""
+        assert index.saved is not None
+        path = index.saved.new_path()
+        Index.merge(segments, path)
+        with self._lock:
+            index.index.replace(segments, path)
+
+    def _write(self, space: str, index: OneIndex) -> list[Segment]:
+        """Write unsaved entries to a segment, then the manifest, delete other files, and return the segments."""
+        if index.saved is None:
+            return []
+        with self._lock:
+            unsaved, flushed = index.unsaved, index.flush()
+        if flushed is None:
+            return []
+        segments, operation = flushed
+        with self._store.reader(space) as reader:
+            record = operation_checksum(reader, operation)
+        if record is not None:
+            index.saved.write(segments, operation, record)
+        with self._lock:
+            index.unsaved -= unsaved
+            index.saved.delete_others([*segments, *index.index.segments()])  # it may be built again by now
+        return segments
+
+    def _path(self, space: str, suffix: str = "") -> Path | None:
+        """Return the path of a space's files in the folder of indexes; None without one."""
+        name = hashlib.sha256(space.encode()).hexdigest()[:32]
+        return None if self._folder is None else self._folder / f"{name}{suffix}"

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
-from reverie import consolidate, tokenizer, wire
+from reverie import consolidate, texts, tokenizer, wire
 from reverie.consolidate import Decision, Proposal
 from reverie.consolidate.forgotten import Forgotten, ForgottenStatement
 from reverie.consolidate.statements import Relation, parse_statement, relate
-from reverie.decode import convert, mapped
+from reverie.decode import mapped
 from reverie.distill.own_words import own_words
 from reverie.documents.edit import apply_changes, new_document
 from reverie.documents.escape import clean
@@ -264,21 +263,22 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
     hold in every project, and does not say so, waits; so does whatever is not about the person in a session whose
     project nobody knows.
     """
-    # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
-    fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
-    if thread is not None:
-        fields["provenance"] = {**({} if thread.id is None else {"thread": thread.id}), **fields["provenance"]}
-        project = thread.project or PERSON
-        if project and not concerns_person(candidate, project):
-            fields["project"] = fields["provenance"]["project"] = project
-            if candidate.type is not MemoryType.PREFERENCE:  # what is quoted stays as it was said
-                fields["content"] = fields["content"].replace("this project", f"the project {project}")
-        elif not holds_everywhere(candidate) and (
-            (thread.project and candidate.type is MemoryType.PREFERENCE)
-            or (thread.project_unknown and (candidate.type is not MemoryType.FACT or candidate.subject != "user"))
-        ):
-            fields["provenance"] = {"waits": "scope", **fields["provenance"]}
-    return convert(fields, Candidate)
+    clean = texts.redacted(candidate, redactor)
+    if thread is None:
+        return clean
+    provenance = {**({} if thread.id is None else {"thread": thread.id}), **clean.provenance}
+    project = thread.project or PERSON
+    if project and not concerns_person(candidate, project):
+        content = clean.content
+        if candidate.type is not MemoryType.PREFERENCE:  # what is quoted stays as it was said
+            content = content.replace("this project", f"the project {project}")
+        return replace(clean, content=content, project=project, provenance={**provenance, "project": project})
+    if not holds_everywhere(candidate) and (
+        (thread.project and candidate.type is MemoryType.PREFERENCE)
+        or (thread.project_unknown and (candidate.type is not MemoryType.FACT or candidate.subject != "user"))
+    ):
+        provenance = {"waits": "scope", **provenance}
+    return replace(clean, provenance=provenance)
 
 
 def _new_ids(at: str, random: bytes) -> Iterator[str]:

@@ -20,6 +20,7 @@ from reverie.models import Entry, EntryKind, Json, NoteCategory
 from reverie.redact import Redactor
 from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
 from reverie.store.versions import purge_thread
+from reverie.text_types import Text
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
 from reverie.usecases import usage as use_usage
 from reverie.usecases.by import By, Place, writes
@@ -156,7 +157,7 @@ def _time_of(given: str, position: int) -> str:
 
 
 @writes("thread.change", found=_place)
-def change(to: Writer, _: By, thread_id: str, fields: Mapping[str, str | None]) -> ThreadRecord:
+def change(to: Writer, _: By, thread_id: str, fields: Mapping[str, Text | None]) -> ThreadRecord:
     """Set fields of a thread's record, and return it as stored. Raises NotFound."""
     to.save(replace(get(to, thread_id), **fields), (thread_id,))
     return get(to, thread_id)
@@ -241,8 +242,8 @@ def delete_step(to: Writer, _: By, thread_id: str) -> Deletion:
     return Deletion(id=thread_id, messages=thread.message_count, done=is_done)
 
 
-@writes("note.add", answers=wire.Note, texts=("content",), found=_place)
-def add_note(to: Writer, by: By, thread_id: str, content: str, category: NoteCategory) -> wire.Note:
+@writes("note.add", answers=wire.Note, found=_place)
+def add_note(to: Writer, by: By, thread_id: str, content: Text, category: NoteCategory) -> wire.Note:
     """Store a note, and return it as stored (redacted). Raises NotFound."""
     get(to, thread_id)
     note_id = by.new_id("note")

@@ -30,12 +30,14 @@ from reverie.store import (
 )
 from reverie.store.codec import sealed_body, sealed_text, verified_sealed
 from reverie.store.kinds import RULES
+from reverie.store.versions import THREAD_KINDS
+from reverie.texts import with_strings
 from reverie.usecases import purge_steps
 from reverie.usecases.by import ENGINE, By, writes
 from reverie.usecases.consolidation import archive_record, replace_archive
 from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import TranscriptChunk
-from reverie.usecases.purge_targets import json_or_text
+from reverie.usecases.purge_targets import json_or_text, text_records
 from reverie.usecases.put import NewText, put_texts
 
 if TYPE_CHECKING:
@@ -246,7 +248,7 @@ def derived(to: Writer, _: By, thread_id: str, pieces: Iterable[Line]) -> list[s
     and its memories keep their authors.
     """
     lines = Lines(pieces)
-    _rewrite_derived(to, thread_id, lines.in_json)
+    _rewrite_derived(to, thread_id, lines.restored)
     return _put_documents(to, lines.restored)
 
 
@@ -299,18 +301,19 @@ def documents_again(to: Writer, _: By, retaken: Retaken) -> list[str]:
 
 def versions_with(reader: Reader, retaken: Retaken) -> list[tuple[Kind, Key]]:
     """Return the records, archives too, of which any version has what is no longer allowed. Reads the whole space."""
-    kinds = [kind for kind, rule in RULES.items() if rule.versioned]
-    found: list[tuple[Kind, Key]] = [
-        (kind, key)
-        for kind in kinds
-        for key in dict.fromkeys((*reader.keys(kind), *reader.versioned_keys(kind)))
-        if any(
-            version.value is not None and retaken.version(kind, version.value) is not version.value
-            for version in reader.history(kind, key)
-        )
-    ]
-    for kind in (Kind.THREAD, Kind.DREAM, Kind.RUN):
-        found += [(kind, key) for key, value in reader.scan(kind) if retaken.holds(value)]
+    found: list[tuple[Kind, Key]] = []
+    for kind in text_records().keys() - {Kind.ENTRY, Kind.ARCHIVE}:
+        if not RULES[kind].versioned:
+            found += [(kind, key) for key, value in reader.scan(kind) if retaken.holds(value)]
+            continue
+        found += [
+            (kind, key)
+            for key in dict.fromkeys((*reader.keys(kind), *reader.versioned_keys(kind)))
+            if any(
+                version.value is not None and retaken.version(kind, version.value) is not version.value
+                for version in reader.history(kind, key)
+            )
+        ]
     archives = [key for key, archive in reader.records(ArchiveRecord) if retaken.holds(json_or_text(archive.body))]
     return found + [(Kind.ARCHIVE, key) for key in archives]
 
@@ -362,14 +365,11 @@ def from_files(to: Writer, _: By, files: Mapping[str, str], redactor: Redactor) 
     return _put_documents(to, lambda content: restored.get(content, content))
 
 
-def _rewrite_derived(writer: Writer, thread_id: str, change: Callable[[Any], Any]) -> None:
+def _rewrite_derived(writer: Writer, thread_id: str, change: Callable[[str], str]) -> None:
     """Change every version of what is made of a thread's messages and stored."""
-    writer.rewrite(Kind.THREAD, (thread_id,), change)
-    for kind in (Kind.STATE, Kind.DIGEST):
-        writer.rewrite(kind, (thread_id,), change)
-    for kind in (Kind.NOTE, Kind.DISTILLATION):
+    for kind in text_records().keys() & {*THREAD_KINDS} - {Kind.ENTRY}:
         for key in list(writer.keys(kind, (thread_id,))):
-            writer.rewrite(kind, key, change)
+            writer.rewrite(kind, key, partial(with_strings, change=change))
 
 
 def _put_documents(writer: Writer, change: Callable[[str], str]) -> list[str]:
@@ -390,17 +390,6 @@ class Lines:
 
     def __init__(self, pieces: Iterable[Line]) -> None:
         self._lines = [(before, filled) for before, after in pieces if (filled := _fills(before, after)) is not None]
-
-    def in_json(self, value: Any) -> Any:
-        """Return a JSON value with each of its strings restored."""
-        match value:
-            case str():
-                return self.restored(value)
-            case list():
-                return [self.in_json(item) for item in value]
-            case dict():
-                return {name: self.in_json(item) for name, item in value.items()}
-        return value
 
     def restored(self, text: str) -> str:
         """Return a text in which each line that is part of a restored one has its words again."""

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from reverie.text_types import Text
 from reverie.wire.base import Count, Reply, Request
 from reverie.wire.memories import Memory
 
@@ -54,7 +55,7 @@ class ChangeBriefLine(Request):
 
     action: Literal["keep", "drop", "edit"]
     text: (
-        Annotated[str, Meta(min_length=1, max_length=2_000, description="With `edit`: the corrected words.")] | None
+        Annotated[Text, Meta(min_length=1, max_length=2_000, description="With `edit`: the corrected words.")] | None
     ) = None
 
     def __post_init__(self) -> None:

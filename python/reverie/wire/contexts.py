@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Dropped, NoteCategory
+from reverie.text_types import Text
 from reverie.wire.base import Id, Json, Reply, Request, TokenBudget
 from reverie.wire.sessions import AgentClient
 
@@ -19,7 +20,7 @@ TIERS = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "sum
 class ContextQuery(Request):
     """The query of `GET /v1/threads/{id}/context`."""
 
-    query: Annotated[str, Meta(max_length=10_000)] | None = None
+    query: Annotated[Text, Meta(max_length=10_000)] | None = None
     placement: Placement | None = None
     max_tokens: TokenBudget | None = None
     format: Annotated[Literal["request", "text"], Meta(description="The fields of a request, or one plain text.")] = (
@@ -110,7 +111,7 @@ class StateSources(Reply):
     blockers: list[int] = field(default_factory=list)
 
 
-_Item = Annotated[str, Meta(min_length=1, max_length=STATE_ITEM_CHARS_MAX)]
+_Item = Annotated[Text, Meta(min_length=1, max_length=STATE_ITEM_CHARS_MAX)]
 _Items = Annotated[list[_Item], Meta(max_length=STATE_ITEMS_MAX)]
 
 
@@ -120,7 +121,7 @@ class SetWorkingState(Request):
     PUT empties the fields that are left out, PATCH keeps them.
     """
 
-    current_task: Annotated[str, Meta(max_length=STATE_TASK_CHARS_MAX)] | UnsetType = UNSET
+    current_task: Annotated[Text, Meta(max_length=STATE_TASK_CHARS_MAX)] | UnsetType = UNSET
     task_chain: _Items | UnsetType = UNSET
     completed_steps: _Items | UnsetType = UNSET
     next_steps: _Items | UnsetType = UNSET
@@ -146,7 +147,7 @@ class WorkingState(Reply):
 class CreateNote(Request):
     """`POST /v1/threads/{id}/notes`."""
 
-    content: Annotated[str, Meta(min_length=1, max_length=20_000)]
+    content: Annotated[Text, Meta(min_length=1, max_length=20_000)]
     category: NoteCategory
 
 

@@ -4,11 +4,12 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
+from reverie.text_types import Text
 from reverie.wire.base import Count, Id, ListQuery, OperationId, Purged, PurgeQuery, Reply, Request
 from reverie.wire.spaces import Folder, ProjectText
 
 PATCHES_MAX = 1_000  # replacements in one call that edits a document, over HTTP or by a tool
-Summary = Annotated[str, Meta(min_length=1, max_length=200)]
+Summary = Annotated[Text, Meta(min_length=1, max_length=200)]
 Keep: TypeAlias = Literal["file", "store", "both"]
 
 
@@ -49,7 +50,7 @@ class PutDocument(Request):
     With `agent` the text is that agent's, and what a person forgot is refused to it.
     """
 
-    content: str
+    content: Text
     summary: Summary | None = None
     project: ProjectText | None = None
     agent: Id | None = None
@@ -58,8 +59,8 @@ class PutDocument(Request):
 class Patch(Request):
     """One exact replacement: `oldText` must occur in the document exactly once."""
 
-    old_text: Annotated[str, Meta(min_length=1)]
-    new_text: str
+    old_text: Annotated[Text, Meta(min_length=1)]
+    new_text: Text
 
 
 class PatchDocument(Request):
@@ -79,7 +80,7 @@ class PatchAnswer(Reply):
 class AppendEntry(Request):
     """Body of `POST /v1/documents/{path}/append`: markdown to append; `summary` is the document's new summary line."""
 
-    entry: Annotated[str, Meta(min_length=1)]
+    entry: Annotated[Text, Meta(min_length=1)]
     summary: Summary | None = None
 
 
@@ -87,7 +88,7 @@ class InsertLines(Request):
     """Body of `POST /v1/documents/{path}/insert`: lines to insert behind line `line`; 0 is the beginning."""
 
     line: Count
-    text: str
+    text: Text
 
 
 class MoveDocument(Request):
@@ -175,7 +176,7 @@ class Resolve(Request):
     """Body of `POST /v1/conflicts/{id}/resolve`: keep one side, both, or give the text."""
 
     keep: Keep | None = None
-    content: str | None = None
+    content: Text | None = None
 
 
 class Resolved(Reply):

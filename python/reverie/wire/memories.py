@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
+from reverie.text_types import Text, Words
 from reverie.wire.base import Count, Json, ListQuery, Page, Purged, Reply, Request, TokenBudget
 from reverie.wire.spaces import Folder, ProjectText
 
@@ -13,7 +14,7 @@ _TAGS_MAX = 50
 
 MemoryKind: TypeAlias = Literal["skill", "fact", "procedure", "observation", "mistake", "preference", "episode"]
 Trust: TypeAlias = Literal["person", "agent", "engine"]
-Tag = Annotated[str, Meta(min_length=1, max_length=100)]
+Tag = Annotated[Text, Meta(min_length=1, max_length=100)]
 
 CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]
 
@@ -76,12 +77,12 @@ class CreateMemory(Request):
     `document` is a project's. `author` is whose words they are: engines never change a person's words.
     """
 
-    content: Annotated[str, Meta(min_length=1, max_length=100_000)]
+    content: Annotated[Text, Meta(min_length=1, max_length=100_000)]
     type: MemoryKind | None = None
     tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] = field(default_factory=list)
     document: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
-    title: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
-    fields: dict[str, str] = field(default_factory=dict)
+    title: Annotated[Text, Meta(min_length=1, max_length=500)] | None = None
+    fields: Annotated[dict[str, str], Words()] = field(default_factory=dict)
     author: Literal["person", "agent"] = "agent"
     project: ProjectText | None = None
 
@@ -89,7 +90,7 @@ class CreateMemory(Request):
 class ChangeMemory(Request):
     """Body of `PATCH /v1/memories/{id}`: new content, new tags, or both."""
 
-    content: Annotated[str, Meta(min_length=1, max_length=100_000)] | None = None
+    content: Annotated[Text, Meta(min_length=1, max_length=100_000)] | None = None
     tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] | None = None
     author: Literal["person", "agent"] = "agent"
 
@@ -131,7 +132,7 @@ class RecallRequest(Request):
     known one. `allProjects` searches all memories whatever the two say, as a request without them does.
     """
 
-    query: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    query: Annotated[Text, Meta(min_length=1, max_length=10_000)]
     limit: Annotated[int, Meta(ge=1, le=RECALL_LIMIT_MAX)] = RECALL_LIMIT_DEFAULT
     token_budget: TokenBudget | None = None
     types: Annotated[list[MemoryKind], Meta(max_length=7)] | None = None

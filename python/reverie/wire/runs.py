@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
+from reverie.text_types import Text, Words
 from reverie.wire.base import Count, Id, Json, ListQuery, Reply, Request
 from reverie.wire.memories import Change, Proposal, ProposedMemory
 from reverie.wire.spaces import ProjectText
@@ -24,7 +25,7 @@ class CreateRun(Request):
 
     thread: Id | None = None
     agent: Id | None = None
-    title: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    title: Annotated[Text, Meta(min_length=1, max_length=500)] | None = None
     project: ProjectText | None = None
 
 
@@ -37,14 +38,14 @@ class RunsQuery(ListQuery):
 class PutRunFile(Request):
     """`PUT /v1/runs/{id}/files/{path}`: the whole content of a file that the agent wrote; `base64` for bytes."""
 
-    content: str
+    content: Text
     encoding: Literal["utf-8", "base64"] = "utf-8"
 
 
 class PutWorkingMemory(Request):
     """`PUT /v1/runs/{id}/working-memory`: all its entries; a value that is no text is stored as its JSON."""
 
-    entries: Annotated[dict[str, Json], Meta(max_length=_ENTRIES_MAX)]
+    entries: Annotated[dict[str, Json], Words(), Meta(max_length=_ENTRIES_MAX)]
 
 
 class RunFile(Reply):

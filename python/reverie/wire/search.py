@@ -4,6 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
+from reverie.text_types import Text
 from reverie.wire.base import Id, Reply, Request
 from reverie.wire.spaces import ProjectText
 
@@ -22,7 +23,7 @@ class SearchRequest(Request):
     memories and documents that belong to it or to no project.
     """
 
-    query: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    query: Annotated[Text, Meta(min_length=1, max_length=10_000)]
     where: SearchPlace = field(name="in", default="messages")
     project: ProjectText | None = None
     agent: Id | None = None

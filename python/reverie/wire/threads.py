@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from reverie.text_types import Text, Words
 from reverie.wire.base import LIMIT_MAX, Count, Id, Json, ListQuery, PageLimit, Purged, Reply, Request, Sequence
 from reverie.wire.spaces import ProjectText
 
@@ -11,7 +12,7 @@ MESSAGES_MAX = 1000  # in one append
 _EDITS_MAX = 100  # in one append
 _TITLE_CHARS = 500
 
-Title = Annotated[str, Meta(max_length=_TITLE_CHARS)]
+Title = Annotated[Text, Meta(max_length=_TITLE_CHARS)]
 
 ImportClient: TypeAlias = Literal["claude-code", "codex", "pi", "chatgpt"]
 """The program that wrote a session. The form of each line tells how it is read; this tells whose session it is."""
@@ -172,7 +173,7 @@ class MessageIn(Request):
     """
 
     role: Literal["user", "assistant"]
-    content: str | list[dict[str, Any]]
+    content: Annotated[str | list[dict[str, Any]], Words()]
     at: Annotated[str, Meta(min_length=1, max_length=64, description="When it was said, RFC 3339.")] | None = None
 
     def __post_init__(self) -> None:

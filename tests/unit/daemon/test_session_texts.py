@@ -18,7 +18,7 @@ SERVICES = cast("Services", None)  # the texts are made by the test
 
 @pytest.mark.parametrize(
     "drop",
-    [lambda texts: texts.remove("default", "thread"), lambda texts: texts.clear("default")],
+    [lambda texts: texts.remove("default", "thread"), lambda texts: texts.forget("default")],
     ids=["deletion", "purge"],
 )
 def test_texts_that_are_being_made_are_not_kept(

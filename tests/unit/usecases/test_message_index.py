@@ -158,7 +158,7 @@ def test_a_rewrite_leaves_no_word_of_a_deleted_thread(tmp_path: Path) -> None:
         found.save(SPACE)
         delete(store, "thr_a")
         assert b"xylophon" in words_on_disk(tmp_path)
-        found.rewrite(SPACE)
+        found.forget(SPACE)
         assert b"xylophon" not in words_on_disk(tmp_path)
         assert b"trombon" in words_on_disk(tmp_path)
         assert [hit.id for hit in search_all(found, "trombone xylophone")] == ["thr_b/1"]

@@ -134,10 +134,10 @@ def test_a_purge_rewrites_the_file(tmp_path: Path, embedder: Counting) -> None:
         before = path.read_bytes()
         assert b"secret" in before
         delete(store, "secret")
-        MessageSearch(store, tmp_path / "search", opening(embedder)).rewrite(SPACE)
+        MessageSearch(store, tmp_path / "search", opening(embedder)).forget(SPACE)
         assert b"secret" not in path.read_bytes()
         path.write_bytes(before)
-        MessageSearch(store, tmp_path / "search").rewrite(SPACE)
+        MessageSearch(store, tmp_path / "search").forget(SPACE)
         assert not path.exists()
         path.write_bytes(before)
 
@@ -145,7 +145,7 @@ def test_a_purge_rewrites_the_file(tmp_path: Path, embedder: Counting) -> None:
             raise EmbedderFailed("it does not work")
 
         failing = MessageSearch(store, tmp_path / "search", broken)
-        failing.rewrite(SPACE)
+        failing.forget(SPACE)
         assert not path.exists()
         with pytest.raises(EmbedderFailed):
             failing.embed(SPACE, FOREVER)

@@ -103,7 +103,7 @@ def test_a_saved_index_answers_like_one_built_now(tmp_path: Path, seed: int) -> 
                 case 1:
                     recall = Recall(store, folder)  # as after a kill: what was not saved is caught up
                 case 2:
-                    recall.rewrite(SPACE)
+                    recall.forget(SPACE)
                 case 3:
                     put(store, deleted=tuple(pick.sample(range(12), 3)))
                 case _:
@@ -171,7 +171,7 @@ def test_damaged_files_give_no_wrong_answer(tmp_path: Path) -> None:
         for turn in range(count(40, 2_000)):
             recall = Recall(store, folder)
             recall.catch_up(SPACE)
-            recall.rewrite(SPACE)
+            recall.forget(SPACE)
             path = pick.choice(files(folder))
             data = bytearray(path.read_bytes())
             data[pick.randrange(len(data))] ^= 1 << pick.randrange(8)
@@ -212,7 +212,7 @@ def test_a_write_is_found_at_once_while_the_index_is_saved(tmp_path: Path) -> No
             for turn in itertools.count():
                 if stop.is_set():
                     return
-                (recall.rewrite if turn % 3 == 0 else recall.save)(SPACE)
+                (recall.forget if turn % 3 == 0 else recall.save)(SPACE)
 
         with ThreadPoolExecutor(1) as pool:
             saving = pool.submit(save)
@@ -237,7 +237,7 @@ def test_a_rewritten_index_has_no_word_of_a_deleted_memory(tmp_path: Path) -> No
         recall.save(SPACE)
         assert any(b"xylophon" in path.read_bytes() for path in files(folder))
         put(store, deleted=(1,))
-        Recall(store, folder).rewrite(SPACE)
+        Recall(store, folder).forget(SPACE)
         assert not any(b"xylophon" in path.read_bytes() for path in files(folder))
         assert [hit.memory.id for hit in found(Recall(store, folder), "parser")] == ["mem_002"]
 

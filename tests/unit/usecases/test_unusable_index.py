@@ -68,7 +68,7 @@ def test_a_purge_that_meets_unusable_files_deletes_them(
         if how == "another file":
             folder.write_text("mine")
         put(store, 1, None)
-        index.rewrite(SPACE)
+        index.forget(SPACE)
         assert not any(b"xylophon" in path.read_bytes() for path in files(folder))
         assert searched(index, "xylophone") == 0
         assert searched(index, "parser") == 1
