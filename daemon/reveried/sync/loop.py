@@ -37,73 +37,67 @@ REST_TIMES: Final = 20  # no update for so many times as long as the last one to
 RECORD_S: Final = 2.0  # after the first change, baselines are saved even if changes go on and on
 
 
+class _Timer:
+    """When a kind of upkeep is due next, in seconds of a clock; what failed is tried again with a back-off."""
+
+    def __init__(self) -> None:
+        self.due: float | None = None
+        self.not_before = 0.0
+        self._backoff = Backoff()
+
+    def finished(self, now: float, *, is_done: bool, rest_s: float = 0.0) -> None:
+        """Note the end of a try, after which there is none for `rest_s`."""
+        if is_done:
+            self.not_before = now + rest_s
+            self._backoff.reset()
+        else:
+            self.due = self.not_before = now + max(rest_s, self._backoff.next_delay())
+
+
 class UpkeepTimers:
     """The times, in seconds of a clock, at which baselines have to be saved and projections updated next.
 
     Baselines are saved at most `RECORD_S` after a change, so that a crash forgets no more than that. Projections are
     files that people watch, and the more expensive the larger the store: they wait until changes have settled. What
-    fails is retried with a back-off of its own, and delays nothing else.
+    fails delays nothing else.
     """
 
     def __init__(self) -> None:
+        self.baselines, self.projections = _Timer(), _Timer()
         self._changed_at: float | None = None  # the first change since the last update of the projections
-        self._projections_due: float | None = None
-        self._baselines_due: float | None = None
-        self._projections_not_before = 0.0
-        self._baselines_not_before = 0.0
-        self._baselines_backoff, self._projections_backoff = Backoff(), Backoff()
 
     def note_change(self, now: float) -> None:
         """Schedule saving baselines and updating projections after a change of folder or store."""
         if self._changed_at is None:
             self._changed_at = now
-        self._projections_due = max(min(now + SETTLED_S, self._changed_at + MOST_S), self._projections_not_before)
-        if self._baselines_due is None:
-            self._baselines_due = max(now + RECORD_S, self._baselines_not_before)
+        self.projections.due = max(min(now + SETTLED_S, self._changed_at + MOST_S), self.projections.not_before)
+        if self.baselines.due is None:
+            self.baselines.due = max(now + RECORD_S, self.baselines.not_before)
 
     def schedule_check(self, now: float) -> None:
         """Schedule an update of the projections as soon as possible: one may have been changed or removed."""
-        if self._projections_due is None:
-            self._changed_at, self._projections_due = now, max(now, self._projections_not_before)
+        if self.projections.due is None:
+            self._changed_at, self.projections.due = now, max(now, self.projections.not_before)
 
     @property
     def due(self) -> float | None:
         """Time (seconds of the loop's clock) at which baselines or projections have to be written next, or None."""
-        times = (self._projections_due, self._baselines_due)
+        times = (self.projections.due, self.baselines.due)
         return min((time for time in times if time is not None), default=None)
 
     def take_baselines_due(self, now: float) -> bool:
         """Return True, once, if baselines have to be saved now: at their own deadline or that of the projections."""
-        if self.due is None or now < max(self.due, self._baselines_not_before):
+        if self.due is None or now < max(self.due, self.baselines.not_before):
             return False
-        self._baselines_due = None
+        self.baselines.due = None
         return True
 
     def take_projections_due(self, now: float) -> bool:
         """Return True, once, if changes have settled and the projections have to be updated now."""
-        if self._projections_due is None or now < self._projections_due:
+        if self.projections.due is None or now < self.projections.due:
             return False
-        self._projections_due = self._changed_at = None
+        self.projections.due = self._changed_at = None
         return True
-
-    def projections_updated(self, seconds: float, now: float) -> None:
-        """Note a successful update and how long it took: the larger the store, the rarer the updates."""
-        self._projections_not_before = now + REST_TIMES * seconds
-        self._projections_backoff.reset()
-
-    def baselines_saved(self) -> None:
-        """Note that the baselines were saved."""
-        self._baselines_not_before = 0.0
-        self._baselines_backoff.reset()
-
-    def baselines_failed(self, now: float) -> None:
-        """Schedule another try of saving the baselines."""
-        self._baselines_due = self._baselines_not_before = now + self._baselines_backoff.next_delay()
-
-    def projections_failed(self, seconds: float, now: float) -> None:
-        """Schedule another try of updating the projections; the failed one took so many seconds."""
-        self._projections_not_before = now + max(REST_TIMES * seconds, self._projections_backoff.next_delay())
-        self._changed_at, self._projections_due = now, self._projections_not_before
 
 
 class SyncLoop:
@@ -243,17 +237,15 @@ class SyncLoop:
 
     async def _do_upkeep(self) -> None:
         """Save baselines and update projections if they are due."""
-        started = self._loop.time()
-        if self._upkeep.take_baselines_due(started):
-            if await self._succeeds("records", self._service.save_baselines(self._space)):
-                self._upkeep.baselines_saved()
-            else:
-                self._upkeep.baselines_failed(self._loop.time())
+        if self._upkeep.take_baselines_due(self._loop.time()):
+            is_done = await self._succeeds("records", self._service.save_baselines(self._space))
+            self._upkeep.baselines.finished(self._loop.time(), is_done=is_done)
         started = self._loop.time()
         if self._upkeep.take_projections_due(started):
-            is_updated = await self._succeeds("projections", self._update_projections())
+            is_done = await self._succeeds("projections", self._update_projections())
             now = self._loop.time()
-            (self._upkeep.projections_updated if is_updated else self._upkeep.projections_failed)(now - started, now)
+            # The larger the store, the rarer the updates.
+            self._upkeep.projections.finished(now, is_done=is_done, rest_s=REST_TIMES * (now - started))
 
     async def _update_projections(self) -> None:
         """Update the projections. Raises the error of a file that could not be written."""

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
 from reverie.private_folder import make_private
-from reverie.store.check import run_check
+from reverie.store.check import CheckReport, run_check
+from reverie.store.env import NO_ROOM
 from reverie.store.guard import DRAFT, StoreLock, remove_draft, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from reverie.store.check import CheckReport
     from reverie.store.store import Store
 
-_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _NO_LINKS = frozenset((errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK))
 _NOT_THERE = frozenset(
     (
@@ -58,23 +57,11 @@ def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
     Raises Conflict where `to` exists, NotFound without its folder, ValidationError where no file can be made under
     that name, DiskFull, StorageFailed, and Damaged where the copy does not pass the check (`to` is not made then).
     """
-    refuse_target(to)
-    with _refusals(to):
-        draft = to.with_name(f".reverie-{draft_suffix}.part")
-        fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            try:
-                store.copy_to(fd)
-                os.fsync(fd)
-            finally:
-                os.close(fd)
-            report = _checked(draft, "the copy", hint="`reverie check` lists the damaged records")
-            size = draft.stat().st_size
-            _publish(draft, to)
-        finally:
-            draft.unlink(missing_ok=True)
-        sync_folder(to.parent)
-    return Backup(to, size, report.counts)
+    with _new_file(to, draft_suffix) as (draft, fd):
+        store.copy_to(fd)
+        os.fsync(fd)
+        report = _checked(draft, "the copy", hint="`reverie check` lists the damaged records")
+    return Backup(to, to.stat().st_size, report.counts)
 
 
 def refuse_target(to: Path) -> None:
@@ -97,21 +84,32 @@ def move_backup(source: Path, to: Path, *, draft_suffix: str) -> None:
     Raises as `backup` does, with no file made at `to`.
     """
     try:
-        refuse_target(to)
-        with _refusals(to):
-            draft = to.with_name(f".reverie-{draft_suffix}.part")
-            fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            try:
-                with os.fdopen(fd, "wb") as target, source.open("rb") as copied:
-                    shutil.copyfileobj(copied, target)
-                    target.flush()
-                    os.fsync(fd)
-                _publish(draft, to)
-            finally:
-                draft.unlink(missing_ok=True)
-            sync_folder(to.parent)
+        with (
+            _new_file(to, draft_suffix) as (_, fd),
+            os.fdopen(fd, "wb", closefd=False) as target,
+            source.open("rb") as copied,
+        ):
+            shutil.copyfileobj(copied, target)
+            target.flush()
+            os.fsync(fd)
     finally:
         source.unlink(missing_ok=True)
+
+
+@contextmanager
+def _new_file(to: Path, draft_suffix: str) -> Iterator[tuple[Path, int]]:
+    """Yield the path and a handle of a draft beside `to`, which is at `to` after the block. Raises as `backup`."""
+    refuse_target(to)
+    with _refusals(to):
+        draft = to.with_name(f".reverie-{draft_suffix}.part")
+        fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            yield draft, fd
+            _publish(draft, to)
+        finally:
+            os.close(fd)
+            draft.unlink(missing_ok=True)
+        sync_folder(to.parent)
 
 
 def _publish(draft: Path, to: Path) -> None:
@@ -143,7 +141,7 @@ def _refusals(to: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         why = error.strerror or str(error)
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise DiskFull(f"there is no room for the backup: {why}", hint="free some space") from error
         if error.errno in _NOT_THERE:
             shown = str(to) if len(str(to)) <= _SHOWN_CHARS else str(to)[:_SHOWN_CHARS] + "…"

@@ -1,20 +1,8 @@
 """Typed records: the base struct, how to read and write one, and the kinds that the store itself writes.
 
-How to use them (`Reader` and `Writer` have the methods):
-
-- `reader.load(ThreadRecord, (thread_id,))` returns the record, or None.
-- `reader.records(MemoryRecord)` yields `(key, record)` in the order of the keys; `reader.last_record(DreamRecord)`
-  returns the last of them. Both take a key prefix, as `scan` does.
-- `reader.record_versions(DocumentRecord, (path,))` yields `Version[DocumentRecord]`, newest first;
-  `reader.record_history` returns them as a list, oldest first. `value` is None where the record was deleted.
-- `writer.save(record, key)` writes a record, `writer.append_record(record, prefix)` adds one to a sequence.
-- `reader.exists(kind, key)` and `reader.keys(kind)` read keys alone; `get`, `scan` and `put` have JSON objects without
-  a type, for tests and for the store's own use.
-- `seal_record(record, redactor)` and `open_sealed_as(EntryRecord, data)` do the same for sealed bytes, in any process.
-- Records are frozen: change one with `msgspec.structs.replace(record, field=value)`. `record.as_json()` is its stored
-  JSON as a dict, not redacted.
-- `Write(..., answers=ThreadRecord)` gives the answer of a write with an idempotency key its type again when the write
-  is replayed.
+`Reader.load`, `records` and `record_history` return them, `Writer.save` and `append_record` write them. They are
+frozen: change one with `msgspec.structs.replace(record, field=value)`. `Reader.get`, `scan` and `Writer.put` have JSON
+objects without a type.
 
 Records that an earlier version wrote must load: a field that may be absent has a default, and fields that are not
 declared here are skipped. Where a record is read, changed and written back (`KEEPS_UNKNOWN_FIELDS`), `save` copies
@@ -33,7 +21,8 @@ import msgspec
 
 from reverie.decode import from_json
 from reverie.errors import Damaged, ValidationError
-from reverie.store.codec import seal, sealed_body
+from reverie.models import Json
+from reverie.store.codec import Redactor, Sealed, seal, sealed_body
 from reverie.store.keys import record_name
 from reverie.store.kinds import Kind
 from reverie.text_types import DerivedText, JsonText
@@ -41,9 +30,7 @@ from reverie.text_types import DerivedText, JsonText
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.models import Json
     from reverie.redact import Taken
-    from reverie.store.codec import Redactor, Sealed
 
 R = TypeVar("R", bound="StoredRecord")
 

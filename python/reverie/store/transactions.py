@@ -89,18 +89,21 @@ class ReadTransaction:
 
     def value(self, raw: bytes, data: bytes) -> dict[str, Any]:
         """Return the JSON object in the bytes under a whole key. Raises Damaged naming the record."""
-        body = verified_body(raw, data)
-        value: dict[str, Any] = orjson.loads(self.body(raw, decode_record(raw, data)) if body is None else body)
+        value: dict[str, Any] = orjson.loads(self._text(raw, data))
         return value
 
     def load(self, record_type: type[R], raw: bytes, data: bytes) -> R:
         """Return the typed record in the bytes under a whole key. Raises Damaged naming the record."""
+        return decoded(record_type, raw, self._text(raw, data))
+
+    def _text(self, raw: bytes, data: bytes) -> bytes:
+        """Return the verified JSON text in the bytes under a whole key. Raises Damaged naming the record."""
         body = verified_body(raw, data)
         if body is None:
-            body = self.body(raw, decode_record(raw, data))
-        elif len(body) >= _KEPT_BYTES_MIN:
+            return self.body(raw, decode_record(raw, data))
+        if len(body) >= _KEPT_BYTES_MIN:
             self._opened = data[:HASH_BYTES], body
-        return decoded(record_type, raw, body)
+        return body
 
     def open(self, raw: bytes, record: RawRecord) -> dict[str, Any]:
         """Return the JSON object of a record. Raises Damaged naming it."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -129,6 +129,10 @@ class Stop:
     paths: tuple[str, ...]
 
 
+_OF_PATHS: Final = ("puts", "deletes", "baselines", "writes", "removals", "copies", "notices")
+_IN_ORDER: Final = (*_OF_PATHS, "removed_baselines", "moves", "stops", "waiting")
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """All changes of one scan. `rescan_at` is the time (ms) of the next scan that needs no event, None: not needed.
@@ -158,38 +162,22 @@ class Plan:
 
     def without(self, paths: Container[str]) -> Plan:
         """Return the plan without its changes of these paths."""
-        return replace(
-            self,
-            puts=tuple(put for put in self.puts if put.path not in paths),
-            deletes=tuple(delete for delete in self.deletes if delete.path not in paths),
-            baselines=tuple(baseline for baseline in self.baselines if baseline.path not in paths),
-            removed_baselines=tuple(path for path in self.removed_baselines if path not in paths),
-            writes=tuple(write for write in self.writes if write.path not in paths),
-            removals=tuple(removal for removal in self.removals if removal.path not in paths),
-            copies=tuple(copy for copy in self.copies if copy.path not in paths),
-            moves=tuple(move for move in self.moves if move.new not in paths),
-            notices=tuple(notice for notice in self.notices if notice.path not in paths),
-        )
+        left: dict[str, Any] = {
+            name: tuple(change for change in getattr(self, name) if change.path not in paths) for name in _OF_PATHS
+        }
+        removed_baselines = tuple(path for path in self.removed_baselines if path not in paths)
+        moves = tuple(move for move in self.moves if move.new not in paths)
+        return replace(self, removed_baselines=removed_baselines, moves=moves, **left)
 
     def joined(self, *others: Plan) -> Plan:
         """Return one plan with the changes of this one and of others, in order."""
         plans = (self, *others)
         times = [plan.rescan_at for plan in plans if plan.rescan_at is not None]
-        return Plan(
-            puts=tuple(put for plan in plans for put in plan.puts),
-            deletes=tuple(delete for plan in plans for delete in plan.deletes),
-            baselines=tuple(baseline for plan in plans for baseline in plan.baselines),
-            removed_baselines=tuple(path for plan in plans for path in plan.removed_baselines),
-            writes=tuple(write for plan in plans for write in plan.writes),
-            removals=tuple(removal for plan in plans for removal in plan.removals),
-            copies=tuple(copy for plan in plans for copy in plan.copies),
-            moves=tuple(move for plan in plans for move in plan.moves),
-            stops=tuple(stop for plan in plans for stop in plan.stops),
-            notices=tuple(notice for plan in plans for notice in plan.notices),
-            rescan_at=min(times, default=None),
-            waiting=tuple(path for plan in plans for path in plan.waiting),
-            together=frozenset[str]().union(*(plan.together for plan in plans)),
-        )
+        together = frozenset[str]().union(*(plan.together for plan in plans))
+        changes: dict[str, Any] = {
+            name: tuple(change for plan in plans for change in getattr(plan, name)) for name in _IN_ORDER
+        }
+        return Plan(rescan_at=min(times, default=None), together=together, **changes)
 
 
 Answer: TypeAlias = Literal["deletions", "older", "put_back"]
