@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -67,12 +66,6 @@ def add_token(home: Path, token: str, space: str, agent: str) -> None:
 def bearer(token: str) -> dict[str, str]:
     """Return the authorization header of a token."""
     return {"Authorization": f"Bearer {token}"}
-
-
-def cpu_seconds(pid: int) -> float:
-    """Return the CPU seconds that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def times_run(pid: int) -> int:
