@@ -299,7 +299,7 @@ def bridged_calls(daemon: Daemon, folder: Path, memories: int) -> None:
     """Print the median time of each call through the bridge, beside the same one on a connection of its own."""
     with bridge(daemon.env, folder) as agent:
         agent.open(name="bench")
-        agent.call("memory_list", {})
+        agent.call("note", {"content": "the gate is green", "category": "decision"})  # begins the thread
         thread = daemon.ask("GET", "/v1/threads?order=newest").json()["items"][0]["id"]
 
         def direct(tool: str, fields: dict[str, Any]) -> Any:
