@@ -24,7 +24,7 @@ def requests(count: str = "200") -> None:
             return [ms_of(partial(asking.run, one)) for one in asked]
 
         try:
-            metered = asking.metered()
+            metered = asking.metered(asking.transport)
             row("first request, with the start of the process", taken(metered, 1)[0] / 1000, "s")
             spread("each request", taken(metered, int(count)))
             spread("each request, without the ledger", taken(asking.transport, int(count)))
