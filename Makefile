@@ -63,8 +63,9 @@ coverage: setup
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+# All benchmarks, or BENCH='store.reads /tmp'. With BESIDE=TREE, those that can run in another checkout's .venv too, in turns.
 bench: setup
-	@for file in tests/bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	$(BIN)/python tests/bench/run.py $(BENCH) $(if $(BESIDE),--beside $(BESIDE))
 
 soak: setup
 	REVERIE_SOAK=1 $(BIN)/pytest --timeout=7200 $(ARGS)

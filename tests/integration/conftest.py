@@ -10,6 +10,7 @@ import pytest
 
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
+from support.daemon_folder import Tree, tree
 from support.waiting import seconds_past_midnight
 
 
@@ -31,3 +32,10 @@ def client(daemon: Daemon) -> Iterator[Client]:
     """A client of that daemon."""
     with Client(daemon.socket) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Tree]:
+    """A daemon with its folder, which the tests of a module edit as people do."""
+    with tree() as running:
+        yield running

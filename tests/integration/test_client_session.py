@@ -18,7 +18,7 @@ from reverie.client import session as session_module
 from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
 from reverie.client.session import Turn
 from reverie.errors import DaemonNotRunning, ValidationError
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon
 from support.messages_api import MODEL, ScriptedApi, api_client, async_connected, connected, serving
 from support.soak import count
 
@@ -61,12 +61,6 @@ class Sessions:
         """Return role and content of every stored message."""
         with Client(self.daemon.socket) as client:
             return [(message.role, message.content) for message in client.messages(thread).items]
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with running_daemon() as running:
-        yield running
 
 
 @pytest.fixture(params=["blocking", "asyncio"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,12 @@ import pytest
 
 from reverie import wire
 from reveried.cli.send_sessions import import_file
-from support.daemon_folder import Tree, tree
+from support.daemon_folder import Tree
 from support.session import session_file
 
 ROOT = Path(__file__).parents[2]
 TEXT = "# User Facts\n\n- Name: Ada\n- Role: engineer #job\n"
 LIST = "MEMORY.md"  # follows every change of documents a moment later, with an event of its own
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Tree]:
-    """A daemon with its folder, for the tests of this module."""
-    with tree() as daemon_folder:
-        yield daemon_folder
 
 
 class Watch:

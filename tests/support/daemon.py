@@ -213,6 +213,12 @@ def status_bytes(pid: int, name: str) -> int:
     raise AssertionError(f"/proc/{pid}/status has no {name}")
 
 
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def scratch_home() -> Iterator[Path]:
     """Yield a folder with a path short enough for a socket, removed afterwards."""

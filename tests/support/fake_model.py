@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reverie.client import Client
+
 PROGRAM = """
 import json, os, sys, time
 folder, request = sys.argv[1], json.load(sys.stdin)
@@ -106,3 +108,10 @@ def memory(content: str, quote: str, entry: int = 1, **fields: Any) -> dict[str,
         "quotes": [{"entry": entry, "text": quote}],
         **fields,
     }
+
+
+def thread_of(client: Client, messages: list[dict[str, Any]], **fields: Any) -> str:
+    """Return a new thread with these messages."""
+    thread = client.create_thread(**fields).id
+    client.append(thread, messages)
+    return thread

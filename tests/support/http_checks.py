@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -52,12 +51,6 @@ def serves(daemon: Daemon) -> bool:
 def bearer(token: str) -> dict[str, str]:
     """Return the authorization header of a token."""
     return {"Authorization": f"Bearer {token}"}
-
-
-def cpu_seconds(pid: int) -> float:
-    """Return the CPU seconds that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def times_run(pid: int) -> int:

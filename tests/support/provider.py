@@ -77,13 +77,6 @@ def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
     return sorted(memories), bytes_below(root, ".md")
 
 
-def new_thread(client: Client) -> str:
-    """Create a thread with the test's talk, and return its id."""
-    thread = client.create_thread().id
-    client.append(thread, TALK)
-    return thread
-
-
 def spent(client: Client, *roles: str) -> tuple[int, int, int, int]:
     """Return today's calls, input and output tokens, and calls without a known end, of these roles (default: strong).
 

@@ -165,14 +165,6 @@ class Model:
             baseline is not None and baseline.saved is not None and redacted == baseline.saved.text
         )
 
-    def is_recent(self, path: str, text: str) -> bool:
-        """Return True if the person last saved this text, or the disk has shown it since."""
-        redacted, baseline = REDACTOR.text(text), self.sides.baselines.get(path)
-        saved = baseline.saved if baseline else None
-        since = (saved.operation if saved else 0) or 0
-        versions = (version.text for version in self.sides.versions.get(path, ()) if version.operation >= since)
-        return redacted in versions or (saved is not None and redacted == saved.text)
-
     def is_again(self, buffer: Buffer) -> bool:
         """Return True if the very same save was merged a while ago."""
         baseline = self.sides.baselines.get(buffer.path)

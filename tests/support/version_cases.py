@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import random
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from support.prose import paragraph
@@ -32,18 +31,6 @@ def history_sets() -> list[list[tuple[str, ...]]]:
     """Return the generated histories as one set, and the recorded ones as another where present."""
     recorded = [tuple(row["versions"]) for row in shared_rows("data/merges/histories.jsonl")]
     return [list(generated_histories()), *([recorded] if recorded else [])]
-
-
-def generated_triples() -> list[Triple]:
-    """Return two edits of one version for every version of every generated document."""
-    triples = []
-    for seed, versions in enumerate(generated_histories()):
-        for number, (base, ours) in enumerate(pairwise(versions)):
-            pick = random.Random(f"theirs {seed} {number}")
-            ending = "\r\n" if "\r\n" in base else "\n"
-            theirs = _edited(base.split(ending)[:-1], pick, changes=pick.randint(1, 2))
-            triples.append(Triple(base, ours, ending.join(theirs) + ending))
-    return triples
 
 
 def recorded_triples() -> list[dict[str, Any]]:

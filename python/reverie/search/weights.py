@@ -1,7 +1,7 @@
 """Weights for what a question asks beside its words: the time that it names, who said it, an answer to it.
 
 The weights are few, chosen on conversations between people and on recorded sessions of agents, with one conversation or
-project left out at a time (`tests/bench/bench_search.py`).
+project left out at a time (`tests/bench/search.py`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ import msgspec
 
 from reverie.decode import from_json
 from reverie.errors import Damaged, ValidationError
-from reverie.models import Json
 from reverie.store.codec import Redactor, Sealed, seal, sealed_body
 from reverie.store.keys import record_name
 from reverie.store.kinds import Kind
@@ -30,6 +29,7 @@ from reverie.text_types import DerivedText, JsonText
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.models import Json
     from reverie.redact import Taken
 
 R = TypeVar("R", bound="StoredRecord")

@@ -9,6 +9,7 @@ import pytest
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel
+from support.fault_model_server import FaultModelServer
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +51,10 @@ def client(daemon: Daemon, token: str) -> Iterator[Client]:
     """A person's client of that space."""
     with Client(daemon.socket, token=token) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FaultModelServer]:
+    """The provider of all tests of a module."""
+    with FaultModelServer() as running:
+        yield running

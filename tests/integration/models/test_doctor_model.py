@@ -11,8 +11,9 @@ from reverie.errors import Forbidden
 from reveried.cli import main
 from support.cli import Outcome
 from support.daemon import running_daemon
+from support.fake_model import thread_of
 from support.fault_model_server import FaultModelServer, answer, status
-from support.provider import WELL, new_thread, settings, spent, warm_up
+from support.provider import TALK, WELL, settings, spent, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,7 +140,7 @@ def test_a_provider_that_rejects_is_left_alone(daemon: Daemon, server: FaultMode
     with Client(daemon.socket) as client:
         warm_up(client, server)
         server.script(status(401))
-        thread = new_thread(client)
+        thread = thread_of(client, TALK)
         fallbacks = [client.learn(thread).fallback or "" for _ in range(5)]
         assert len(server.requests) == 3
         assert all("extraction failed (rejected)" in fallback for fallback in fallbacks)

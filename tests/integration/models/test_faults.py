@@ -14,7 +14,7 @@ from reverie import wire
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
-from support.file_texts import bytes_below
+from support.provider import state
 from support.waiting import wait_until
 
 SAID = "The mailer retries three times because the relay drops the first connection."
@@ -56,14 +56,6 @@ def client(daemon: Daemon, model: FakeModel) -> Iterator[Client]:
         yield opened
         if opened.operations().items[0].id != before:
             opened.rollback(before)
-
-
-def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
-    """Return all memories (without access counts) and the bytes of all documents, after a sync of the folder."""
-    client.sync_now()
-    memories = [(item.id, item.content, item.tags, item.updated_at) for item in client.memories(limit=1000).items]
-    root = daemon.home / "root" / "default"
-    return sorted(memories), bytes_below(root, ".md")
 
 
 def learn(client: Client) -> wire.MemoryChanges:

@@ -9,7 +9,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from support.daemon import Daemon
-from support.fake_model import FakeModel, memory
+from support.fake_model import FakeModel, memory, thread_of
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "From now on write British spelling in the docs. Why does the cache drop entries?"},
@@ -36,13 +36,6 @@ CAUSE = memory(
 )
 
 
-def thread_of(client: Client, messages: list[dict[str, Any]] = TALK) -> str:
-    """Return a new thread with these messages."""
-    thread = client.create_thread().id
-    client.append(thread, messages)
-    return thread
-
-
 def contents(client: Client) -> list[str]:
     """Return the contents of all memories."""
     return sorted(memory.content for memory in client.memories().items)
@@ -52,7 +45,7 @@ def test_what_is_quoted_is_learnt(client: Client, model: FakeModel) -> None:
     """Memories have the model's words, type and scope, and the entries that hold their quotes."""
     model.extract(WISH, CAUSE)
 
-    answer = client.learn(thread_of(client))
+    answer = client.learn(thread_of(client, TALK))
 
     assert answer.fallback is None
     assert [change.candidate_index for change in answer.changes if isinstance(change, wire.AddChange)] == [0, 1]
@@ -72,7 +65,7 @@ def test_a_quote_that_is_not_in_the_source(client: Client, model: FakeModel) -> 
         memory("The cache has no quote.", "", 1),
     )
 
-    answer = client.learn(thread_of(client))
+    answer = client.learn(thread_of(client, TALK))
 
     assert contents(client) == ["The cache is in SQLite."]
     assert client.memories().items[0].provenance["seqs"] == [4]
@@ -109,7 +102,7 @@ def test_a_wish_is_the_persons(client: Client, model: FakeModel) -> None:
 def test_a_thread_is_read_once(client: Client, model: FakeModel) -> None:
     """A second run asks nothing; new messages alone are read by the third."""
     model.extract(CAUSE)
-    thread = thread_of(client)
+    thread = thread_of(client, TALK)
     client.learn(thread)
     again = client.learn(thread)
     client.append(thread, [{"role": "user", "content": "Thanks, and good night."}])
@@ -133,7 +126,7 @@ def test_consolidation_sees_the_neighbours(client: Client, model: FakeModel) -> 
         {"action": "SKIP", "candidateIndex": 0},
     )
 
-    answer = client.learn(thread_of(client))
+    answer = client.learn(thread_of(client, TALK))
 
     assert contents(client) == sorted([new, other.content])
     assert answer.counts == {"UPDATE": 1, "KEEP": 1, "SKIP": 1}
@@ -159,7 +152,7 @@ def test_what_an_update_says_is_not_added_once_more(
     update = {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0}
     model.consolidate(update, *placed)
 
-    answer = client.learn(thread_of(client))
+    answer = client.learn(thread_of(client, TALK))
 
     assert contents(client) == sorted([new, also])
     assert answer.counts == {"UPDATE": 1, "SKIP": 1, "ADD": 1}
@@ -171,7 +164,7 @@ def test_the_words_of_a_person_are_proposed(client: Client, model: FakeModel) ->
     model.extract(memory("The cache is in SQLite now.", "the cache is in SQLite now", 4, scope="person"))
     model.consolidate({"action": "DELETE", "id": old.id, "candidateIndex": 0}, {"action": "ADD", "candidateIndex": 0})
 
-    answer = client.learn(thread_of(client))
+    answer = client.learn(thread_of(client, TALK))
 
     assert contents(client) == ["The cache is in Postgres.", "The cache is in SQLite now."]
     assert [proposal.change.id for proposal in answer.proposals] == [old.id]
@@ -191,7 +184,7 @@ def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, 
     }
     model.extract(episodes=[episode])
 
-    client.learn(thread_of(client))
+    client.learn(thread_of(client, TALK))
 
     (learnt,) = client.memories().items
     assert learnt.title == episode["title"]
@@ -215,7 +208,7 @@ def test_secrets_do_not_leave(client: Client, model: FakeModel, daemon: Daemon) 
 
 def test_the_program_knows_who_calls(client: Client, model: FakeModel) -> None:
     """The program's environment marks the call, and the request is complete: schema, prompt and purpose."""
-    client.learn(thread_of(client))
+    client.learn(thread_of(client, TALK))
 
     (request,) = model.requests()
     assert request["marker"] == "1"
@@ -235,7 +228,7 @@ def test_a_warning_goes_with_its_bug(client: Client, model: FakeModel) -> None:
     model.extract(wrong=noted)
     model.consolidate({"action": "DELETE", "id": warning.id, "reason": "mended"})
 
-    answer = client.learn(thread_of(client))
+    answer = client.learn(thread_of(client, TALK))
 
     assert warning.content not in contents(client)
     assert answer.counts == {"DELETE": 1, "KEEP": 5}

@@ -9,7 +9,7 @@ from typing import Any
 from reverie import wire
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
-from support.fake_model import FakeModel, memory
+from support.fake_model import FakeModel, memory, thread_of
 from support.waiting import wait_until
 
 TALK: list[dict[str, Any]] = [
@@ -19,13 +19,6 @@ TALK: list[dict[str, Any]] = [
 GOOD = memory("The ferry leaves after the ramp is up.", "must not leave before the ramp is up", 1, scope="person")
 
 
-def talk(client: Client) -> str:
-    """Return a new thread with the messages of TALK."""
-    thread = client.create_thread().id
-    client.append(thread, TALK)
-    return thread
-
-
 def test_a_stale_plan_is_made_again_from_the_same_answers(
     client: Client, daemon: Daemon, model: FakeModel, token: str
 ) -> None:
@@ -33,7 +26,7 @@ def test_a_stale_plan_is_made_again_from_the_same_answers(
     model.extract(GOOD)
     how = (model.folder / "extract.json").read_text()
     (model.folder / "extract.json").write_text(how[:-1] + ', "before": 2}')
-    thread = talk(client)
+    thread = thread_of(client, TALK)
 
     with ThreadPoolExecutor() as pool, Client(daemon.socket, token=token) as other:
         learning = pool.submit(client.learn, thread)
@@ -49,7 +42,7 @@ def test_a_stale_plan_is_made_again_from_the_same_answers(
 def test_two_callers_ask_once(client: Client, daemon: Daemon, model: FakeModel, token: str) -> None:
     """Of two concurrent calls to learn from one thread, one asks the model and learns, the other does nothing."""
     model.extract(GOOD)
-    thread = talk(client)
+    thread = thread_of(client, TALK)
 
     with ThreadPoolExecutor() as pool, Client(daemon.socket, token=token) as other:
         answers = [pool.submit(caller.learn, thread) for caller in (client, other)]
@@ -74,7 +67,7 @@ def test_a_full_store_is_cut_without_losing_a_warning(model: FakeModel) -> None:
             {"action": "ADD", "candidateIndex": 0},
         )
 
-        answer = client.learn(talk(client))
+        answer = client.learn(thread_of(client, TALK))
 
         assert answer.tier == "HEAVY_CUT"
         assert answer.counts == {"DELETE": 3, "KEEP": 18, "ADD": 1}
@@ -91,7 +84,7 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
         "REVERIE_DISTILLER_COMMAND": f'["{tmp_path}/no-such-program"]',
     }
     with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
-        answer = client.learn(talk(client))
+        answer = client.learn(thread_of(client, TALK))
 
         assert "extraction failed (unreachable)" in (answer.fallback or "")
         assert "no-such-program" in (answer.fallback or "")

@@ -17,14 +17,15 @@ from reverie import wire
 from reverie.client import Client
 from support import fault_model_server as faults
 from support.daemon import Daemon, running_daemon
+from support.fake_model import thread_of
 from support.fault_model_server import Connection, FaultModelServer, answer, purpose_of, status
 from support.provider import (
     ANSWER,
     GOOD,
     KEY,
+    TALK,
     WELL,
     extraction,
-    new_thread,
     nothing_leaked,
     said,
     settings,
@@ -96,13 +97,6 @@ ELSEWHERE = {  # tests of this file that have a name of their own, those of the 
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[FaultModelServer]:
-    """The provider of all tests of this module."""
-    with FaultModelServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def daemon(server: FaultModelServer) -> Iterator[Daemon]:
     """A daemon whose model processes run, and ten memories that no answer may harm."""
     with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS=str(PATIENT_S))) as running:
@@ -160,7 +154,7 @@ def test_an_answer_that_never_comes_whole(hasty: Daemon, server: FaultModelServe
 def check_fault(client: Client, daemon: Daemon, server: FaultModelServer, case: Case) -> None:
     """Learn from an answer with a fault; assert what is stored, said, counted and tried again."""
     before, used = state(client, daemon), spent(client)
-    thread = new_thread(client)
+    thread = thread_of(client, TALK)
     server.script(*case.steps)
 
     learnt = client.learn(thread)
@@ -186,7 +180,7 @@ def test_a_stated_pause_is_kept(client: Client, server: FaultModelServer) -> Non
     """After `retry-after: 3` the next request comes three seconds later or more, and the tokens are counted once."""
     used = spent(client)
     server.script(status(429, {"retry-after": "3"}), WELL)
-    client.learn(new_thread(client))
+    client.learn(thread_of(client, TALK))
     first, second, *_ = server.requests
     assert second.at - first.at >= 3.0
     now = spent(client)
@@ -195,7 +189,7 @@ def test_a_stated_pause_is_kept(client: Client, server: FaultModelServer) -> Non
 
 def test_the_same_source_is_asked_about_once(client: Client, server: FaultModelServer) -> None:
     """A second run over the same messages asks no model, so it cannot learn another text: nondeterministic."""
-    thread = new_thread(client)
+    thread = thread_of(client, TALK)
     client.learn(thread)
     server.script(said(extraction({**GOOD, "content": "The relay drops connections."})))
     assert client.learn(thread).operation is None
@@ -205,7 +199,7 @@ def test_the_same_source_is_asked_about_once(client: Client, server: FaultModelS
 def test_the_model_that_answered_is_recorded(client: Client, server: FaultModelServer) -> None:
     """The provenance names the model that answered, even if another was asked: model_change."""
     server.script(said(ANSWER, model="claude-other-9"))
-    client.learn(new_thread(client))
+    client.learn(thread_of(client, TALK))
     learnt = next(item for item in client.memories(limit=1000).items if item.content == GOOD["content"])
     assert learnt.provenance["model"] == "claude-other-9"
     assert server.requests[0].body["model"] != "claude-other-9"

@@ -16,8 +16,9 @@ from reverie.client import Client
 from reverie.errors import DiskFull, ModelFailed, ReverieError
 from support import fault_model_server as faults
 from support.daemon import Daemon, running_daemon
+from support.fake_model import thread_of
 from support.fault_model_server import Connection, FaultModelServer, answer, by_purpose, purpose_of
-from support.provider import ANSWER, CONSOLIDATED, WELL, new_thread, settings, spent, state, warm_up
+from support.provider import ANSWER, CONSOLIDATED, TALK, WELL, settings, spent, state, warm_up
 from support.soak import count
 from support.waiting import wait_until
 
@@ -50,7 +51,7 @@ def test_an_unreachable_provider(server: FaultModelServer, url: str) -> None:
         running_daemon(None, **settings(server, **patient, REVERIE_DISTILLER_BASE_URL=url)) as daemon,
         Client(daemon.socket) as client,
     ):
-        learnt = client.learn(new_thread(client))
+        learnt = client.learn(thread_of(client, TALK))
         assert "extraction failed (" in (learnt.fallback or "")
         assert client.memories().items == []
         assert spent(client)[0] == 0
@@ -63,7 +64,7 @@ def test_ceilings_of_the_day(server: FaultModelServer) -> None:
         Client(daemon.socket) as client,
     ):
         server.script(WELL)
-        learnt = client.learn(new_thread(client))
+        learnt = client.learn(thread_of(client, TALK))
         assert "extraction failed (over_ceiling)" in (learnt.fallback or "")
         assert not server.requests
         with pytest.raises(ModelFailed, match="does not fit"):
@@ -73,7 +74,7 @@ def test_ceilings_of_the_day(server: FaultModelServer) -> None:
 def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: FaultModelServer) -> None:
     """After a kill during a second request, the ledger has the first one's tokens and the second one's reservation."""
     with Client(daemon.socket) as client:
-        used, thread = spent(client), new_thread(client)
+        used, thread = spent(client), thread_of(client, TALK)
 
         def kill(connection: Connection) -> None:
             daemon.kill()
@@ -101,7 +102,7 @@ def test_killed_at_any_moment(daemon: Daemon, server: FaultModelServer, seed: in
     """The count of the server lies between the ledger without its reservations and the ledger with them."""
     moment = random.Random(seed).uniform(0.0, 0.4)
     with Client(daemon.socket) as client:
-        used, threads = spent(client), [new_thread(client) for _ in range(3)]
+        used, threads = spent(client), [thread_of(client, TALK) for _ in range(3)]
     server.script(WELL)
 
     def learn() -> None:
@@ -133,7 +134,7 @@ def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: FaultModelServe
 
 def _check_full_disk(client: Client, daemon: Daemon, server: FaultModelServer) -> None:
     before, used = state(client, daemon), spent(client)
-    thread = new_thread(client)
+    thread = thread_of(client, TALK)
     limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
 
     def fill(connection: Connection) -> None:

@@ -11,20 +11,13 @@ from reverie import wire
 from reverie.client import Client
 from support import fault_model_server as faults
 from support.daemon import Daemon, running_daemon
-from support.fake_model import call
+from support.fake_model import call, thread_of
 from support.fault_model_server import FaultModelServer, answer, status, tool_turns
-from support.provider import SAID, new_thread, nothing_leaked, settings, spent, state, warm_up
+from support.provider import SAID, TALK, nothing_leaked, settings, spent, state, warm_up
 
 FACT = "The mailer retries three times because the relay drops the first connection."
 ADD = call("memory_append", path="facts/project.md", entry=f"- {FACT}", quotes=[SAID])
 LOOK = call("memory_read", path="facts/project.md")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FaultModelServer]:
-    """A provider."""
-    with FaultModelServer() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +42,7 @@ def test_tools_as_the_api_has_them(client: Client, server: FaultModelServer, dae
     used = spent(client)
     server.script(tool_turns([LOOK], [ADD]))
 
-    learnt = client.reflect(new_thread(client))
+    learnt = client.reflect(thread_of(client, TALK))
 
     assert (learnt.fallback, learnt.counts["ADD"]) == (None, 1)
     first, second, third = (seen.body for seen in server.requests)
@@ -93,7 +86,7 @@ def test_a_fault_after_calls_changes_nothing(
     client: Client, server: FaultModelServer, daemon: Daemon, step: Any, reason: str
 ) -> None:
     """If the second turn of a reflection fails, nothing is changed, and the requests sent are counted."""
-    thread = new_thread(client)
+    thread = thread_of(client, TALK)
     before, used = state(client, daemon), spent(client)
     server.script(tool_turns([ADD]), step)
 
@@ -110,7 +103,7 @@ def test_a_broken_connection_is_tried_again(client: Client, server: FaultModelSe
     """After a broken connection or an overload (529) a turn is sent again, and the reflection continues."""
     server.script(tool_turns([ADD]), faults.reset_in_body, status(529, {"retry-after": "0"}), tool_turns([ADD]))
 
-    learnt = client.reflect(new_thread(client))
+    learnt = client.reflect(thread_of(client, TALK))
 
     assert learnt.fallback is None
     assert len(server.requests) == 4

@@ -11,7 +11,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import ValidationError
 from support.daemon import Daemon, running_daemon
-from support.fake_model import FakeModel, call
+from support.fake_model import FakeModel, call, thread_of
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "I'm Zhang San, a full-stack developer. Why does the logger print to stdout?"},
@@ -33,13 +33,6 @@ EPISODE = call(
 )
 
 
-def thread_of(client: Client, messages: list[dict[str, Any]] = TALK, **fields: Any) -> str:
-    """Return a new thread with these messages."""
-    thread = client.create_thread(**fields).id
-    client.append(thread, messages)
-    return thread
-
-
 def contents(client: Client) -> list[str]:
     """Return the contents of all memories that are no episodes."""
     return sorted(item.content for item in client.memories(limit=1000).items if item.type != "episode")
@@ -49,7 +42,7 @@ def test_facts_and_episodes_are_written(client: Client, model: FakeModel, daemon
     """Calls of tools become readable files with provenance, in one operation, which one undo takes back."""
     model.reflect([NAME], [EPISODE])
 
-    answer = client.reflect(thread_of(client))
+    answer = client.reflect(thread_of(client, TALK))
 
     assert answer.fallback is None
     assert answer.counts == {"ADD": 3}
@@ -68,7 +61,7 @@ def test_what_was_written_is_remembered_after_a_restart(
 ) -> None:
     """The person's name and the bug of last time are recalled by a later daemon; a person's edit counts."""
     model.reflect([NAME, EPISODE])
-    client.reflect(thread_of(client))
+    client.reflect(thread_of(client, TALK))
 
     daemon.stop()
     file = daemon.home / "root" / space / "facts" / "user.md"
@@ -90,7 +83,7 @@ def test_facts_and_the_index_are_loaded_before(client: Client, model: FakeModel)
         "# 2026-01 Episodes\n\n## Short ids\n- Summary: UUID to 16 hex\n- Date: 2026-01-05\n"
         "- Solution: only in the file\n",
     )
-    thread = thread_of(client)
+    thread = thread_of(client, TALK)
     model.reflect()
 
     shown = client.model_requests(thread, reflect=True).items
@@ -139,7 +132,7 @@ def test_a_repeated_request_reflects_once(client: Client, model: FakeModel, daem
     """A request with the same idempotency key gets the first answer, and asks the model nothing more."""
     model.reflect([NAME])
     path, headers = (
-        f"/v1/threads/{thread_of(client)}/reflect?wait=true",
+        f"/v1/threads/{thread_of(client, TALK)}/reflect?wait=true",
         {"Idempotency-Key": "once", "Authorization": f"Bearer {token}"},
     )
 
@@ -165,11 +158,11 @@ def test_small_talk_writes_nothing(client: Client, model: FakeModel) -> None:
 def test_the_same_work_twice(client: Client, model: FakeModel) -> None:
     """A statement that a memory has already is not added once more."""
     model.reflect([NAME, EPISODE])
-    client.reflect(thread_of(client))
+    client.reflect(thread_of(client, TALK))
     again = call("memory_append", path="facts/user.md", entry="- Name: Zhang San", quotes=["I'm Zhang San"])
     model.reflect([again, EPISODE])
 
-    answer = client.reflect(thread_of(client))
+    answer = client.reflect(thread_of(client, TALK))
 
     assert answer.counts["SKIP"] == 2
     assert "ADD" not in answer.counts
@@ -181,7 +174,7 @@ def test_learning_reflects_where_the_settings_say_so(model: FakeModel) -> None:
     model.reflect([NAME])
     settings = model.settings(REVERIE_DISTILLER_LEARNING="reflection")
     with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
-        client.learn(thread_of(client))
+        client.learn(thread_of(client, TALK))
         assert contents(client) == ["Name: Zhang San", "Role: full-stack developer"]
     assert {request["purpose"] for request in model.requests()} <= {"reflect", "state"}
 
@@ -189,7 +182,7 @@ def test_learning_reflects_where_the_settings_say_so(model: FakeModel) -> None:
 def test_without_a_model_there_is_an_error() -> None:
     """The rules have no tools: the error says which distillers do."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
-        thread = thread_of(client)
+        thread = thread_of(client, TALK)
         with pytest.raises(ValidationError, match="extractive distiller") as refused:
             client.reflect(thread)
         assert "command can" in (refused.value.hint or "")

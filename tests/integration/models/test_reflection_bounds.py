@@ -11,7 +11,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from support.daemon import running_daemon
-from support.fake_model import FakeModel, call
+from support.fake_model import FakeModel, call, thread_of
 from support.file_texts import bytes_below
 
 SAID = "The relay moved to port 2502 yesterday."
@@ -36,13 +36,6 @@ FOREIGN: list[dict[str, Any]] = [
     },
     {"role": "assistant", "content": "I have read the page about the mailer."},
 ]
-
-
-def thread_of(client: Client, messages: list[dict[str, Any]] = TALK) -> str:
-    """Return a new thread with these messages."""
-    thread = client.create_thread().id
-    client.append(thread, messages)
-    return thread
 
 
 def everything(client: Client) -> tuple[list[Any], dict[str, bytes]]:
@@ -74,7 +67,7 @@ def test_beyond_a_bound_nothing_changes(model: FakeModel, setting: str, value: s
     model.reflect([ADD], [LOOK], [LOOK])
     settings = model.settings(**{f"REVERIE_REFLECTION_{setting}": value})
     with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
-        before, thread = everything(client), thread_of(client)
+        before, thread = everything(client), thread_of(client, TALK)
         answer = client.reflect(thread)
         assert message in (answer.fallback or "")
         assert "Nothing was changed from entry 1 on" in (answer.fallback or "")
@@ -84,7 +77,7 @@ def test_beyond_a_bound_nothing_changes(model: FakeModel, setting: str, value: s
 def test_a_turn_that_cannot_be_used(client: Client, model: FakeModel) -> None:
     """Half JSON, a refusal, a cut answer or a failing program changes nothing; the next run reads the same messages."""
     client.remember(wire.CreateMemory(content="The relay has a fan.", type="fact"))
-    before, thread = everything(client), thread_of(client)
+    before, thread = everything(client), thread_of(client, TALK)
     for how, reason in (
         ({"text": '{"calls": [{"name": "memory_append", "in'}, "unparseable"),
         ({"text": '{"calls": [], "more": 1}'}, "unparseable"),
@@ -118,7 +111,7 @@ def test_an_update_and_a_deletion_of_one_memory(client: Client, model: FakeModel
         [patch("- The relay has the spare part number 3.\n", "")],
     )
 
-    answer = client.reflect(thread_of(client))
+    answer = client.reflect(thread_of(client, TALK))
 
     assert "updates and deletes one memory" in (answer.fallback or "")
     assert everything(client) == before
@@ -138,7 +131,7 @@ def test_more_than_a_fifth_deleted_waits(client: Client, model: FakeModel) -> No
         ]
     )
 
-    answer = client.reflect(thread_of(client))
+    answer = client.reflect(thread_of(client, TALK))
 
     assert len(client.memories().items) == 5
     (candidate,) = client.candidates().items
@@ -153,7 +146,7 @@ def test_the_words_of_a_person_wait(client: Client, model: FakeModel) -> None:
     patch = {"oldText": fact.content, "newText": "The relay has no part numbers."}
     model.reflect([call("memory_patch", path="facts/project.md", patches=[patch], quotes=[SAID])])
 
-    answer = client.reflect(thread_of(client))
+    answer = client.reflect(thread_of(client, TALK))
 
     assert [item.content for item in client.memories().items] == [fact.content]
     assert [proposal.change.id for proposal in answer.proposals] == [fact.id]
@@ -211,7 +204,7 @@ def test_other_files_are_out_of_reach(client: Client, model: FakeModel) -> None:
         ]
     )
 
-    answer = client.reflect(thread_of(client))
+    answer = client.reflect(thread_of(client, TALK))
 
     results = model.requests("reflect")[1]["messages"][-1]["results"]
     assert all(result["is_error"] for result in results)

@@ -9,7 +9,7 @@ import pytest
 
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
-from support.fake_model import FakeModel
+from support.fake_model import FakeModel, thread_of
 from support.waiting import wait_until
 
 
@@ -48,18 +48,11 @@ def client(daemon: Daemon) -> Iterator[Client]:
         yield opened
 
 
-def appended(client: Client) -> str:
-    """Return a new thread with the talk."""
-    thread = client.create_thread().id
-    client.append(thread, TALK)
-    return thread
-
-
 def test_the_models_state_is_stored(client: Client, model: FakeModel) -> None:
     """A thread's working state becomes the one that the cheap model returns, with each text cut to its limit."""
     model.behave("state", text=json.dumps({**STATE, "blockers": [item("door " * 1_000, 2)]}))
 
-    thread = appended(client)
+    thread = thread_of(client, TALK)
 
     wait_until(lambda: client.working_state(thread).next_steps == ["Paint the door next."])
     state = client.working_state(thread)
@@ -74,7 +67,7 @@ def test_a_state_that_cannot_be_used(client: Client, model: FakeModel, how: dict
     """If the model's working state cannot be used, the one by rules stays."""
     model.behave("state", **how)
 
-    thread = appended(client)
+    thread = thread_of(client, TALK)
 
     wait_until(lambda: model.requests("state"))
     assert "paint the shed green" in client.working_state(thread).current_task.lower()
@@ -93,7 +86,7 @@ def test_items_without_a_basis_are_left_out(client: Client, model: FakeModel) ->
     }
     model.behave("state", text=json.dumps(unfounded))
 
-    thread = appended(client)
+    thread = thread_of(client, TALK)
 
     wait_until(lambda: client.working_state(thread).completed_steps == ["Sanded the door."])
     state = client.working_state(thread)

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from reverie import wire
-from support.daemon_folder import Tree, tree
+from support.daemon_folder import Tree
 
 ENTRY = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks"
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Tree]:
-    """Yield the daemon's folder and client."""
-    with tree() as daemon_folder:
-        yield daemon_folder
 
 
 def append(folder: Tree, path: str, entry: str, **fields: Any) -> None:

@@ -11,16 +11,10 @@ from reverie import wire
 from reverie.client import Client
 from reverie.models import Candidate, MemoryType
 from reverie.usecases.review import harm_of_file
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon
 from support.file_texts import bytes_below
 from support.poison import DEMANDS, MARK, pasted, through_tools
 from support.waiting import wait_until
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with running_daemon() as running:
-        yield running
 
 
 class Surroundings:

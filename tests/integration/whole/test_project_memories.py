@@ -36,12 +36,6 @@ ASKED = (
 
 
 @pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    with running_daemon() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def filled(daemon: Daemon, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, dict[str, Path]]]:
     """A client, and two repositories whose projects have a memory about each topic; the person has some as well."""
     folder = tmp_path_factory.mktemp("repositories")

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
-from support.daemon_folder import Tree, tree
+from support.daemon_folder import Tree
 from support.tool_calls import refused, result_of
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Tree]:
-    """A daemon with its folder, which the tests edit as users do."""
-    with tree() as daemon_folder:
-        yield daemon_folder
 
 
 def test_prose_becomes_bullets(folder: Tree) -> None:

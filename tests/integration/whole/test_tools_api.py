@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,6 @@ Use memory_read to load relevant files before responding."""
 """Seed 004, section 5."""
 
 USER = "# User Facts\n\n> Summary: user name, role\n\n- Name: Ann\n- Role: harbour master\n- Updated: 2026-02-24\n"
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Tree]:
-    """A daemon whose folder users edit too."""
-    with tree() as daemon_folder:
-        yield daemon_folder
 
 
 def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon) -> None:

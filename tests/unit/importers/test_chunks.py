@@ -20,6 +20,7 @@ def test_text_after_a_consumed_object_is_reported_on_its_line() -> None:
     """Text that follows a consumed last line without newline becomes a bad entry of that line."""
     planned = plan_chunk(b"xyz\n" + TWO + b"\n", first_line=2, final=False, inside=PartialLine.TAKEN)
     assert [(entry.kind, entry.line) for entry in planned.entries] == [(EntryKind.BAD, 1), (EntryKind.SPEECH, 2)]
+    assert planned.counts == {EntryKind.BAD: 1, EntryKind.SPEECH: 1}
     waiting = plan_chunk(b"xyz", first_line=2, final=False, inside=PartialLine.TAKEN)
     assert (waiting.consumed, waiting.inside, waiting.lines) == (0, PartialLine.TAKEN, 0)
 

@@ -9,7 +9,6 @@ import orjson
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.importers.chunks import plan_chunk
 from reverie.importers.claude_code import is_command
 from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.lines import DEPTH_MAX
@@ -259,33 +258,3 @@ def test_a_bad_line_has_no_json() -> None:
 def test_a_slash_command_is_distinguished_from_its_output(value: dict[str, Any], *, typed: bool) -> None:
     """`is_command` returns True for a slash command that was typed, False for what the client prints of it."""
     assert is_command(parse_line(orjson.dumps(value), 1)) is typed
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "reported"),
-    [
-        (b'{"role": "assistant", "content": "done"}', EntryKind.SPEECH, False),
-        (b'{"role": "user", "content": [{"type": "image", "data": "aGk="}]}', EntryKind.SPEECH, False),
-        (b'{"role": "system", "content": "Be brief."}', EntryKind.META, False),
-        (b'{"role": "tool", "content": "DEPLOY_TOKEN=..."}', EntryKind.META, False),
-        (b'{"ts": "9998-01-02T03:04:05Z"}', EntryKind.OTHER, False),
-        (b'{"ts": "the day before"}', EntryKind.OTHER, True),
-        (b'{"role": "narrator", "content": "x"}', EntryKind.BAD, True),
-        (b"plain words", EntryKind.BAD, True),
-        (b'{"role": "user", "cont', EntryKind.BAD, True),
-        (b"\x00\x02\x1f", EntryKind.BAD, True),
-    ],
-)
-def test_one_line_is_one_entry(text: bytes, kind: EntryKind, reported: bool) -> None:  # noqa: FBT001
-    """Bare chat lines, unknown roles, odd times, broken lines: the entry's kind, and if an error is reported."""
-    plan = plan_chunk(text + b"\n", first_line=1, final=True)
-    assert plan.counts == {kind: 1}
-    assert [problem.line for problem in plan.problems] == ([1] if reported else [])
-
-
-def test_content_of_tool_lines_is_stored() -> None:
-    """The content of a tool's line stays, and a time in the far future is unchanged."""
-    lines = b'{"role": "tool", "content": "DEPLOY_TOKEN=..."}\n{"ts": "9998-01-02T03:04:05Z"}\n'
-    tool, future = plan_chunk(lines, first_line=1, final=True).entries
-    assert tool.extra["content"] == "DEPLOY_TOKEN=..."
-    assert future.at == "9998-01-02T03:04:05.000Z"

@@ -222,7 +222,7 @@ def test_cancelling_closes_the_connection(asking: Asking) -> None:
     asking.server.script(watch)
 
     async def cancel() -> None:
-        task = asyncio.create_task(asking.metered().answer(question(), 60))
+        task = asyncio.create_task(asking.metered(asking.transport).answer(question(), 60))
         await asyncio.to_thread(wait_until, lambda: len(asking.server.requests) == 1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie import wire
 from reverie.errors import DiskFull, FailureReason, ModelFailed
 from reverie.language_model.requests import ModelAnswer, ModelRequest
-from reverie.redact import Redactor
-from reverie.store import Store
-from reverie.usecases.usage import Ceilings, model_spend
 from reveried.models.meter import Metered, retry_pause
 from reveried.models.transport import NOT_SENT
-from reveried.worker import Worker
-from support.asking_model import question
+from support.asking_model import AT, Ledger, question
 
-FIRST, NEXT = "2026-11-22", "2026-11-23"
+NEXT_DAY = "2026-11-23T10:00:00.000Z"
 
 
 class Provider:
@@ -49,164 +43,96 @@ class Provider:
         """Do nothing."""
 
 
-class Ledger:
-    """A store with its worker and a clock that the test moves; `full` lets every write fail."""
-
-    def __init__(self, store: Store, worker: Worker) -> None:
-        self.store = store
-        self.worker = worker
-        self.day = FIRST
-        self.full = False
-        self.number = 0
-
-    async def submit(self, write: Any, *, bulk: bool = False) -> Any:
-        """Submit a write, unless the disk is full."""
-        if self.full:
-            raise DiskFull("the disk is full")
-        return await self.worker.submit(write, bulk=bulk)
-
-    def metered(self, provider: Provider, *, tries: int = 3, **ceilings: int) -> Metered:
-        """Return the metered provider."""
-        return Metered(
-            provider,
-            self.submit,
-            ceilings=Ceilings(**{"tokens": 10**9, "calls": 10**6, **ceilings}),
-            clock=lambda: f"{self.day}T12:00:00.000Z",
-            new_id=self._new_id,
-            random=lambda: 0.0,
-            tries=tries,
-            wait_s_max=0.01,
-        )
-
-    def spent(self, day: str = FIRST) -> wire.ModelSpend:
-        """Return the entry of a day."""
-        (entry,) = model_spend(self.store, day)
-        return entry
-
-    def _new_id(self, kind: str) -> str:
-        self.number += 1
-        return f"{kind}_{self.number}"
-
-
-@asynccontextmanager
-async def ledger(folder: Path) -> AsyncIterator[Ledger]:
-    """Yield a ledger in a new store."""
-    store = Store.open(folder / "store", redactor=Redactor())
-    worker = Worker(store, clock=lambda: f"{FIRST}T12:00:00.000Z", queue_length=1000)
-    worker.start()
-    try:
-        yield Ledger(store, worker)
-    finally:
-        worker.stop()
-        store.close()
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[Ledger]:
+    """A ledger in a new store."""
+    made = Ledger(tmp_path)
+    yield made
+    made.close()
 
 
 def failed(reason: FailureReason, **details: Any) -> ModelFailed:
     return ModelFailed("no", reason=reason, **details)
 
 
-def test_requests_at_once_stay_below_the_ceiling(tmp_path: Path) -> None:
+def at_once(book: Ledger, metered: Metered, number: int) -> list[ModelAnswer | BaseException]:
+    """Return what so many requests at once end with."""
+
+    async def all_of_them() -> list[ModelAnswer | BaseException]:
+        asked = (metered.answer(question(), 10) for _ in range(number))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    outcomes: list[ModelAnswer | BaseException] = book.run(all_of_them())
+    return outcomes
+
+
+def test_requests_at_once_stay_below_the_ceiling(book: Ledger) -> None:
     """With a ceiling of seven calls, 40 concurrent requests send seven; the others fail and are not counted."""
-
-    async def main() -> None:
-        async with ledger(tmp_path) as book:
-            provider = Provider()
-            metered = book.metered(provider, calls=7)
-            outcomes = await asyncio.gather(
-                *(metered.answer(question(), 10) for _ in range(40)), return_exceptions=True
-            )
-            refused = [outcome.reason for outcome in outcomes if isinstance(outcome, ModelFailed)]
-            assert (provider.seen, refused) == (7, ["over_ceiling"] * 33)
-            spent = book.spent()
-            assert (spent.calls, spent.failed, spent.open, spent.input_tokens) == (7, 0, 0, 7 * 30)
-
-    asyncio.run(main())
+    provider = Provider()
+    metered = book.metered(provider, calls=7)
+    outcomes = at_once(book, metered, 40)
+    refused = [outcome.reason for outcome in outcomes if isinstance(outcome, ModelFailed)]
+    assert (provider.seen, refused) == (7, ["over_ceiling"] * 33)
+    spent = book.spent()
+    assert (spent.calls, spent.failed, spent.open, spent.input_tokens) == (7, 0, 0, 7 * 30)
 
 
-def test_what_is_open_counts_against_the_ceiling(tmp_path: Path) -> None:
+def test_what_is_open_counts_against_the_ceiling(book: Ledger) -> None:
     """A request under way counts with its reservation, so a second one is refused; a finished one with its real use."""
-
-    async def main() -> None:
-        async with ledger(tmp_path) as book:
-            provider = Provider()
-            metered = book.metered(provider, tokens=1500)
-            one, other = await asyncio.gather(
-                metered.answer(question(), 10), metered.answer(question(), 10), return_exceptions=True
-            )
-            assert [type(one), type(other)] == [ModelAnswer, ModelFailed]
-            await metered.answer(question(), 10)
-            assert book.spent().calls == 2
-
-    asyncio.run(main())
+    provider = Provider()
+    metered = book.metered(provider, tokens=1500)
+    assert [type(outcome) for outcome in at_once(book, metered, 2)] == [ModelAnswer, ModelFailed]
+    book.run(metered.answer(question(), 10))
+    assert book.spent().calls == 2
 
 
-def test_each_try_counts_once(tmp_path: Path) -> None:
+def test_each_try_counts_once(book: Ledger) -> None:
     """Each try that was sent counts once: an error without tokens, a broken connection with its reservation."""
-
-    async def main() -> None:
-        async with ledger(tmp_path) as book:
-            provider = Provider()
-            metered = book.metered(provider, tries=5)
-            provider.failures = [failed("failed", status=500), failed("failed"), failed("failed", **{NOT_SENT: True})]
-            await metered.answer(question(), 10)
-            spent = book.spent()
-            assert (provider.seen, spent.calls, spent.failed, spent.open) == (4, 3, 2, 1)
-            assert (spent.input_tokens, spent.output_tokens) == (30, 7)
-            assert spent.reserved_tokens > question().max_output_tokens
-
-    asyncio.run(main())
+    provider = Provider()
+    metered = book.metered(provider, tries=5)
+    provider.failures = [failed("failed", status=500), failed("failed"), failed("failed", **{NOT_SENT: True})]
+    book.run(metered.answer(question(), 10))
+    spent = book.spent()
+    assert (provider.seen, spent.calls, spent.failed, spent.open) == (4, 3, 2, 1)
+    assert (spent.input_tokens, spent.output_tokens) == (30, 7)
+    assert spent.reserved_tokens > question().max_output_tokens
 
 
-def test_no_try_begins_that_cannot_end(tmp_path: Path) -> None:
+def test_no_try_begins_that_cannot_end(book: Ledger) -> None:
     """Where a pause leaves no time for a further request, none is sent or counted, and the last failure is raised."""
-
-    async def run() -> None:
-        async with ledger(tmp_path) as kept:
-            provider = Provider()
-            provider.failures = [failed("rate_limited", status=529), failed("rate_limited", status=529)]
-            with pytest.raises(ModelFailed) as caught:
-                await kept.metered(provider).answer(question(), 0.4)
-            assert caught.value.reason == "rate_limited"
-            assert provider.seen == kept.spent().calls == 1
-
-    asyncio.run(run())
+    provider = Provider()
+    provider.failures = [failed("rate_limited", status=529), failed("rate_limited", status=529)]
+    with pytest.raises(ModelFailed) as caught:
+        book.run(book.metered(provider).answer(question(), 0.4))
+    assert caught.value.reason == "rate_limited"
+    assert provider.seen == book.spent().calls == 1
 
 
-def test_a_ledger_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_ledger_that_cannot_be_written(book: Ledger) -> None:
     """If the ledger cannot be written, no request is sent; one already sent is settled by the next request."""
-
-    async def main() -> None:
-        async with ledger(tmp_path) as book:
-            provider = Provider()
-            metered = book.metered(provider)
-            provider.meanwhile = lambda: setattr(book, "full", True)
-            assert (await metered.answer(question(), 10)).text == "{}"
-            assert (book.spent().open, book.spent().input_tokens) == (1, 0)
-            with pytest.raises(DiskFull):
-                await metered.answer(question(), 10)
-            assert provider.seen == 1
-            book.full, provider.meanwhile = False, lambda: None
-            await metered.answer(question(), 10)
-            spent = book.spent()
-            assert (spent.calls, spent.open, spent.input_tokens) == (2, 0, 60)
-
-    asyncio.run(main())
+    provider = Provider()
+    metered = book.metered(provider)
+    provider.meanwhile = lambda: setattr(book, "full", True)
+    assert book.run(metered.answer(question(), 10)).text == "{}"
+    assert (book.spent().open, book.spent().input_tokens) == (1, 0)
+    with pytest.raises(DiskFull):
+        book.run(metered.answer(question(), 10))
+    assert provider.seen == 1
+    book.full, provider.meanwhile = False, lambda: None
+    book.run(metered.answer(question(), 10))
+    spent = book.spent()
+    assert (spent.calls, spent.open, spent.input_tokens) == (2, 0, 60)
 
 
-def test_a_day_ends_during_a_request(tmp_path: Path) -> None:
+def test_a_day_ends_during_a_request(book: Ledger) -> None:
     """A request counts for the day on which it was sent; the next day's count begins at zero."""
-
-    async def main() -> None:
-        async with ledger(tmp_path) as book:
-            provider = Provider()
-            metered = book.metered(provider, calls=1)
-            provider.meanwhile = lambda: setattr(book, "day", NEXT)
-            await metered.answer(question(), 10)
-            assert (book.spent().calls, book.spent().open) == (1, 0)
-            await metered.answer(question(), 10)
-            assert book.spent(NEXT).calls == 1
-
-    asyncio.run(main())
+    provider = Provider()
+    metered = book.metered(provider, calls=1)
+    provider.meanwhile = lambda: setattr(book, "at", NEXT_DAY)
+    book.run(metered.answer(question(), 10))
+    assert (book.spent(AT).calls, book.spent(AT).open) == (1, 0)
+    book.run(metered.answer(question(), 10))
+    assert book.spent(NEXT_DAY).calls == 1
 
 
 @given(

@@ -1,6 +1,4 @@
-"""Benchmark of threads: appending a turn, assembling a context, distilling a session, each as its input grows.
-
-    python tests/bench/bench_continuity.py [append|state|context|distill ...]
+"""Threads: appending a turn, assembling a context, distilling a session, each as its input grows.
 
 Goals: an append at most a durable commit + 3 ms; a context at most 5 ms, of a thread of 5,000 messages beside 100,000
 memories; 150,000 tokens distilled in at most 300 ms; all of it growing with what is new, not with the thread. Appends
@@ -11,9 +9,9 @@ from __future__ import annotations
 
 import random
 import statistics
-import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -21,11 +19,7 @@ from typing import Any
 
 import lmdb
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-
-from collections.abc import Callable, Iterator
-
+from bench.run import DATA, in_turns, ms_of, row, spread, table
 from reverie.client import Client
 from reverie.context.units import tail_start
 from reverie.distill.distiller import Extractive
@@ -44,68 +38,63 @@ from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file
 from support.transcripts import thread_entries
 
-APPEND_GOAL_MS = 3.0
-CONTEXT_GOAL_MS = 5.0
-DISTIL_GOAL_MS = 300.0
 DISTIL_TOKENS = 150_000
 MEMORIES = 100_000
 TURNS = 2_500
 SAMPLES = 60
-_SESSIONS = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "transcripts" / "claude-code"
 AT = "2026-11-21T09:30:00.000Z"
 ASKED = "please look at part {} of the exporter again, its retry comes late"
 SAID = "Part {} of the exporter retries once more now; the buffer is read twice when its request is late."
 VOCABULARY = 20_000  # made-up words; the n-th is about n times rarer than the first, as words are
 
 
-def main() -> None:
-    """Print the tables named on the command line, by default all."""
-    tables = {"append": appends, "state": states, "context": contexts, "distill": distillations}
-    for name in sys.argv[1:] or tables:
-        tables[name]()
-
-
 def appends() -> None:
     """Print the milliseconds to append a turn as a thread grows to 5,000 messages, beside bare commits."""
-    print("append one turn, p50 in ms          turn     commit     beyond")
+    sizes = [100, 500, 1_000, 1_500, 2_000, TURNS]
+    columns = []
     with tempfile.TemporaryDirectory() as scratch, running_daemon() as daemon, Client(daemon.socket) as client:
         client.create_thread(id="growing")
-        floor = _Floor(Path(scratch))
-        for begun, until in pairwise((0, 100, 500, 1_000, 1_500, 2_000, TURNS)):
-            for turn in range(begun, until - SAMPLES):
-                _append(client, turn)
-            ours, bare = [], []
-            for turn in range(until - SAMPLES, until):
-                ours.append(_timed(partial(_append, client, turn)))
-                bare.append(_timed(floor.commit))
-            p50, least = _p50(ours), _p50(bare)
-            print(f"  {2 * until:6,} messages               {p50:8.2f}   {least:8.2f}   {p50 - least:8.2f}")
-        print(f"  goal: at most {APPEND_GOAL_MS} beyond the commit, whatever the thread\n")
-        floor.close()
+        with lmdb.open(str(Path(scratch) / "floor"), **lmdb_options(1 << 30)) as env:  # type: ignore[arg-type]
+
+            def bare(number: int) -> None:
+                with env.begin(write=True) as txn:
+                    txn.put(f"{number:09}".encode(), SAID.encode())
+
+            for begun, until in pairwise((0, *sizes)):
+                for turn in range(begun, until - SAMPLES):
+                    _append(client, turn)
+                turns = range(until - SAMPLES, until)
+                pairs = [(ms_of(partial(_append, client, turn)), ms_of(partial(bare, turn))) for turn in turns]
+                ours, least = (statistics.median(side) for side in zip(*pairs, strict=True))
+                columns.append({"append, p50": ours, "a bare commit": least, "beyond the commit": ours - least})
+    goals = {"append, p50": ("ms", None), "a bare commit": ("ms", None), "beyond the commit": ("ms", 3.0)}
+    table("turns", sizes, columns, goals)
 
 
 def states() -> None:
     """Print processor milliseconds of the working state after a turn, as an undistilled thread grows.
 
-    Followed from turn to turn, and read again from the thread's beginning.
+    Followed from turn to turn, which stays level, and read again from the thread's beginning.
     """
-    print("working state after a turn       checkpoint, ms   read again, ms   carried, bytes")
+    sizes = [10, 100, 1_000]
+    columns = []
     rows: list[tuple[int, bytes]] = []
     plan: working_state.StatePlan | None = None
-    for begun, until in pairwise((0, 10, 100, 1_000)):
+    for begun, until in pairwise((0, *sizes)):
         times = []
         for turn in range(begun, until):
-            rows += ((len(rows) + number, data) for number, data in enumerate(_turn(turn), 1))
+            rows += list(enumerate(_turn(turn), len(rows) + 1))
             job = _state_job(rows, plan.checkpoint if plan is not None else None)
             started = time.process_time()
             plan = working_state.decide(job)
             times.append(1_000 * (time.process_time() - started))
-        again = min(_cpu(partial(working_state.decide, _state_job(rows, None))) for _ in range(3))
+        again = min(in_turns({"": partial(working_state.decide, _state_job(rows, None))}, 3)[""])
         assert plan is not None
         assert plan.checkpoint is not None
         size = len(plan.checkpoint.fold) + len(plan.checkpoint.calls)
-        print(f"  turn {until:5,}                    {_p50(times[-10:]):8.2f}         {again:8.2f}         {size:8,}")
-    print("  goal: the first column stays level\n")
+        columns.append({"from turn to turn": statistics.median(times[-10:]), "read again": again, "carried": size})
+    goals = {"from turn to turn": ("ms", None), "read again": ("ms", None), "carried": ("bytes", None)}
+    table("turns", sizes, columns, goals)
 
 
 def contexts() -> None:
@@ -116,34 +105,34 @@ def contexts() -> None:
             client.distill(thread)
         fill_memories(next(home.rglob("data.mdb")).parent)
         with running_daemon(home) as daemon, Client(daemon.socket) as client:
-            messages = client.thread(thread).message_count
-            print(f"context of {messages:,} messages beside {MEMORIES:,} memories, ms        p50      p99    tokens")
+            print(f"a context of {client.thread(thread).message_count:,} messages beside {MEMORIES:,} memories")
             for grown in (0, 10_000, 20_000, 40_000):
                 _grow(client, thread, grown)
                 for name, most in {"": None, ", at most 8,000": 8_000}.items():
                     ask = partial(client.context, thread, max_tokens=most)
-                    times = [_timed(ask) for _ in range(SAMPLES)]
-                    _line(f"GET /context, {grown:,} tokens later{name}", times, ask().tokens.total)
-            times = [_after_append(client, thread, number) for number in range(SAMPLES)]
-            _line("the same, each after an append", times, client.context(thread).tokens.total)
-            _line("GET /working-state", [_timed(partial(client.working_state, thread)) for _ in range(SAMPLES)])
-            _line("POST /recall", [_timed(partial(client.recall, ASKED.format(7))) for _ in range(SAMPLES)])
-            _line("GET /v1/health", [_timed(client.health) for _ in range(SAMPLES)])
-            print(f"  goal: right after a distillation at most {CONTEXT_GOAL_MS} ms\n")
+                    title = f"GET /context, {grown:,} tokens later{name} ({ask().tokens.total:,})"
+                    spread(title, _times(ask), most=None if grown else 5.0)
+            spread("the same, each after an append", [_after_append(client, thread, turn) for turn in range(SAMPLES)])
+            spread("GET /working-state", _times(partial(client.working_state, thread)))
+            spread("POST /recall", _times(partial(client.recall, ASKED.format(7))))
+            spread("GET /v1/health", _times(client.health))
+
+
+def _times(ask: Callable[[], object]) -> list[float]:
+    return [ms_of(ask) for _ in range(SAMPLES)]
 
 
 def distillations() -> None:
-    """Print processor milliseconds of distilling generated sessions of growing size, one after another."""
-    print("distill a session, extractive       tokens        ms   ms per 10,000")
+    """Print processor milliseconds of distilling generated sessions of growing size, and real ones where they are."""
+    sizes, columns = [], []
     for turns in (15, 30, 60, 120, 240):
-        messages = _messages(turns)
-        tokens = sum(message.tokens for message in messages)
-        ms = min(_cpu(partial(_distil, messages)) for _ in range(5))
-        print(f"  {len(messages):6,} messages               {tokens:8,}  {ms:8.1f}   {10_000 * ms / tokens:8.2f}")
-    if real := [min(_cpu(partial(_distil, messages)) for _ in range(3)) for messages in _real()]:
-        text = f"p50 {_p50(real):.1f}, most {max(real):.1f} ms"
-        print(f"  {len(real)} stretches of {DISTIL_TOKENS:,} tokens of real sessions: {text}")
-    print(f"  goal: 150,000 tokens in at most {DISTIL_GOAL_MS} ms; the last column stays level where cost is linear\n")
+        messages = main_line(thread_entries(generated_session(3, turns=turns, noise=600)))
+        sizes.append(sum(message.tokens for message in messages))
+        columns.append({"distill, extractive": min(in_turns({"": partial(_distil, messages)}, 5)[""])})
+    table("tokens", sizes, columns, {"distill, extractive": ("ms", None)})
+    if real := [min(in_turns({"": partial(_distil, messages)}, 3)[""]) for messages in _real()]:
+        title = f"{len(real)} stretches of {DISTIL_TOKENS:,} tokens of real sessions, p50"
+        row(title, statistics.median(real), "ms", most=300, note=f"most {max(real):.1f}")
 
 
 def fill_memories(store: Path) -> None:
@@ -171,22 +160,6 @@ def _put(chance: random.Random, start: int, number: int) -> Callable[[Writer], N
             writer.save(record_of(memory), (memory.id,))
 
     return body
-
-
-class _Floor:
-    """The lower bound: one small record per durable commit, by LMDB alone."""
-
-    def __init__(self, folder: Path) -> None:
-        self._env: Any = lmdb.open(str(folder / "floor"), **lmdb_options(1 << 30))  # type: ignore[arg-type]
-        self._number = 0
-
-    def commit(self) -> None:
-        self._number += 1
-        with self._env.begin(write=True) as txn:
-            txn.put(f"{self._number:09}".encode(), SAID.encode())
-
-    def close(self) -> None:
-        self._env.close()
 
 
 def _append(client: Client, turn: int) -> None:
@@ -232,15 +205,11 @@ def _state_job(rows: list[tuple[int, bytes]], checkpoint: working_state.Checkpoi
     )
 
 
-def _messages(turns: int) -> list[Message]:
-    return main_line(thread_entries(generated_session(3, turns=turns, noise=600)))
-
-
 def _real() -> Iterator[list[Message]]:
     """Return recorded sessions, where present, joined to threads of 150,000 tokens each."""
     thread: list[Message] = []
     size = 0
-    for path in sorted(_SESSIONS.glob("*.jsonl.gz")):
+    for path in sorted((DATA / "transcripts" / "claude-code").glob("*.jsonl.gz")):
         for message in one_thread([thread[-1:], main_line(read_entries(path))])[len(thread[-1:]) :]:
             thread.append(message)
             size += message.tokens
@@ -282,29 +251,7 @@ def _grow(client: Client, thread: str, tokens: int) -> None:
 def _after_append(client: Client, thread: str, number: int) -> float:
     """Time one context right after a message was appended."""
     client.append(thread, [{"role": "user", "content": ASKED.format(number)}])
-    return _timed(partial(client.context, thread))
+    return ms_of(partial(client.context, thread))
 
 
-def _line(name: str, times_ms: list[float], tokens: int | None = None) -> None:
-    column = f"{tokens:9,}" if tokens is not None else ""
-    print(f"  {name:52s} {_p50(times_ms):8.2f} {statistics.quantiles(times_ms, n=100)[98]:8.2f} {column}".rstrip())
-
-
-def _p50(times_ms: list[float]) -> float:
-    return statistics.median(times_ms)
-
-
-def _timed(act: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    act()
-    return 1_000 * (time.perf_counter() - began)
-
-
-def _cpu(act: Callable[[], object]) -> float:
-    began = time.process_time()
-    act()
-    return 1_000 * (time.process_time() - began)
-
-
-if __name__ == "__main__":
-    main()
+CASES = {"appends": appends, "states": states, "contexts": contexts, "distillations": distillations}

@@ -1,23 +1,17 @@
 """How many unrelated prompts recall answers, and how many related ones, in stores of several kinds.
 
-    python tests/bench/bench_silence.py [LEARNED.json]
-
 Stores: what readers wrote down about sessions (their statements as memories), observations of five conversations with
-their questions, each where `../shared` is present, and the memories of a JSON list of texts. Unrelated are the hundred
-prompts of `support.unrelated`; to a conversation also the other conversations' questions, without its own names.
-For each store: its size, the share answered of unrelated and of related prompts, and the shares with a threshold of 0.
+their questions, each where `../shared` is present, and the memories of each JSON list of texts that is named.
+Unrelated are the hundred prompts of `support.unrelated`. For each store: its size, the share answered of unrelated and
+of related prompts, and the shares with a threshold of 0.
 """
 
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from collections.abc import Iterator, Sequence
 
 from reverie.models import Memory, MemoryType
 from reverie.text_recall import SearchIndex
@@ -90,14 +84,13 @@ def stores(learned: Sequence[Path]) -> Iterator[tuple[str, list[str], list[str]]
         yield path.stem, json.loads(path.read_text("utf-8")), []
 
 
-def main() -> None:
+def silence(*learned: str) -> None:
     """Print one line for each store."""
     print(f"{'store':<14}{'memories':>9}{'unrelated':>10}{'related':>9}{'of all ranked':>20}")
-    for name, texts, related in stores([Path(word) for word in sys.argv[1:]]):
+    for name, texts, related in stores([Path(word) for word in learned]):
         shares = [answered(texts, UNRELATED), answered(texts, related)]
         ranked = [answered(texts, UNRELATED, 0.0), answered(texts, related, 0.0)]
         print(f"{name:<14}{len(texts):>9,}{shares[0]:>10.2f}{shares[1]:>9.3f}{ranked[0]:>13.2f}{ranked[1]:>7.3f}")
 
 
-if __name__ == "__main__":
-    main()
+CASES = {"silence": silence}

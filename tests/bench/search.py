@@ -1,16 +1,13 @@
-"""Benchmark of the search in what was said: how much of what was asked for it finds, through a real daemon.
-
-    python tests/bench/bench_search.py [locomo] [weights] [statements] [sessions]
+"""The search in what was said: how much of what was asked for it finds, through a real daemon.
 
 `locomo`: questions about long conversations, of which the evidence is known: the share of it among the best 5 and 10
 messages, each conversation in a daemon of its own, then all in one. `weights`: the same questions in this process, with
-the weights of `reverie.search.weights` chosen on all conversations but the one that is
-asked about.
+the weights of `reverie.search.weights` chosen on all conversations but the one that is asked about.
 `statements`: sentences that readers wrote down about recorded sessions: how often the best hits are of that session.
 `sessions`: questions about single messages of recorded sessions (`session_questions.jsonl`; of an error text only where
 it stands): how often that message, or one with the same text, is the first hit, among the first 5 and 10, for each
 folder, beside FTS5 over the same messages; and how many unrelated prompts find nothing.
-Without an argument all of them; what needs data that is not here is skipped. How fast it is: `bench_search_speed.py`.
+What needs data that is not here is skipped. How fast it is: `recall.searches`.
 """
 
 from __future__ import annotations
@@ -21,24 +18,23 @@ import re
 import sqlite3
 import statistics
 import subprocess
-import sys
-import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from collections.abc import Callable, Iterator
-
+from bench.run import program, say, skipped, spread, timed
 from reverie import search
 from reverie.client import Client
+from reverie.embedding import Embedder, Vectors, configured
+from reverie.embedding.table import numpy
+from reverie.errors import EmbedderFailed
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.search import weights
 from reverie.store import Kind, Store, ThreadRecord
-from reverie.text_index import Index
+from reverie.text_index import Filter, Index
 from reverie.usecases import search as use_search
 from reverie.usecases.entries import speech_entry
 from reverie.usecases.message_index import new_index
@@ -54,9 +50,13 @@ GRID = {
     "ANSWERS": (1.0, 2.0, 3.0),
     "SAME_DAY": (5.0, 9.0),
 }
+SIMILAR = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0)
+NEARS = (50, 100, 200)
+T = TypeVar("T")
 QUESTIONS = Path(__file__).with_name("session_questions.jsonl")
 SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 Said = tuple[str, str, str, str]  # thread, time, text, id of the turn
+Shares = tuple[float, float]  # of the evidence among the first 5 hits, and the first 10
 Asked = list[tuple[str, set[str]]]  # question and the turns with its evidence
 
 
@@ -105,18 +105,14 @@ def shares(found: list[str], evidence: set[str]) -> tuple[float, float]:
     return len(evidence & set(found[:5])) / len(evidence), len(evidence & set(found[:10])) / len(evidence)
 
 
-def line(title: str, value: str) -> None:
-    print(f"{title:<52} {value}", flush=True)
-
-
-def bench_locomo() -> None:
+def locomo() -> None:
     """Print the shares of evidence, each conversation alone, then all in one store."""
     data = conversations()
     if not data:
-        line("evidence of questions", "skipped: ../shared/data/locomo is not here")
+        skipped("evidence of questions", "../shared/data/locomo is not here")
         return
     for title, groups in (("one conversation", [[one] for one in data]), ("all in one store", [data])):
-        results: list[tuple[float, float]] = []
+        results: list[Shares] = []
         times: list[float] = []
         for group in groups:
             with running_daemon() as daemon, Client(daemon.socket) as client:
@@ -125,23 +121,23 @@ def bench_locomo() -> None:
                     places |= append(client, said)
                 client.search("ready?")
                 for text, evidence in (each for _, questions in group for each in questions):
-                    began = time.perf_counter()
-                    hits = client.search(text, limit=10).hits
-                    times.append(time.perf_counter() - began)
+                    ms, answer = timed(partial(client.search, text, limit=10))
+                    hits = answer.hits
+                    times.append(ms)
                     found = [places[hit.thread.id, hit.message.seq] for hit in hits if hit.thread and hit.message]
                     results.append(shares(found, evidence))
         five, ten = (statistics.mean(column) for column in zip(*results, strict=True))
-        line(f"evidence of {len(results)} questions, {title}: R@5, R@10", f"{five:.4f} {ten:.4f}")
-        line("  a search over the socket: p50, p99", percentiles(times))
+        say(f"evidence of {len(results)} questions, {title}: R@5, R@10", five, ten)
+        spread("  a search over the socket", times)
 
 
-def bench_weights() -> None:
+def tuned() -> None:
     """Print the shares of evidence found for each conversation with the weights that were best on the others."""
     data = conversations()
     if not data:
         return
     indexes = [index_of(said) for said, _ in data]
-    table: dict[tuple[float, ...], list[tuple[float, float]]] = {}
+    table: dict[tuple[float, ...], list[Shares]] = {}
     before = {name: getattr(weights, name) for name in GRID}
     for values in itertools.product(*GRID.values()):
         for name, value in zip(GRID, values, strict=True):
@@ -152,17 +148,73 @@ def bench_weights() -> None:
     for name, value in before.items():
         setattr(weights, name, value)
     sizes = [len(questions) for _, questions in data]
-    held_out: list[tuple[float, float]] = []
-    for left in range(len(data)):
-        rest = [number for number in range(len(data)) if number != left]
-        best = max(table, key=lambda values: sum(sum(table[values][number]) * sizes[number] for number in rest))
-        held_out.append(table[best][left])
-        chosen = ", ".join(f"{name} {value:g}" for name, value in zip(GRID, best, strict=True))
-        line(f"weights without conversation {left + 1}", chosen)
-    five, ten = (
-        sum(share[at] * size for share, size in zip(held_out, sizes, strict=True)) / sum(sizes) for at in (0, 1)
-    )
-    line("evidence, weights chosen on the others: R@5, R@10", f"{five:.4f} {ten:.4f}")
+    held_out(table, sizes, lambda best: ", ".join(f"{name} {value:g}" for name, value in zip(GRID, best, strict=True)))
+
+
+def held_out(table: Mapping[T, list[Shares]], sizes: Sequence[int], shown: Callable[[T], str]) -> None:
+    """Print the shares for each conversation with the setting that is best on the others, and their mean."""
+    chosen: list[Shares] = []
+    for left in range(len(sizes)):
+        rest = [number for number in range(len(sizes)) if number != left]
+        best = max(table, key=lambda setting: sum(sum(table[setting][number]) * sizes[number] for number in rest))
+        chosen.append(table[best][left])
+        say(f"chosen without conversation {left + 1}", shown(best))
+    say("evidence, chosen on the others: R@5, R@10", *overall(chosen, sizes))
+
+
+def overall(found: Sequence[Shares], sizes: Sequence[int]) -> Shares:
+    """Return the means over all questions of the shares of each conversation."""
+    five, ten = (sum(each[at] * size for each, size in zip(found, sizes, strict=True)) / sum(sizes) for at in (0, 1))
+    return five, ten
+
+
+def meaning(model: str = "") -> None:
+    """Print the shares with an embedder (what `memory.embedder` takes) for each weight of similarity, and its cost."""
+    data = conversations()
+    try:
+        embedder = configured(model, home=Path.home())
+    except EmbedderFailed as error:
+        skipped(f"search with {model}", f"{error.message}; {error.hint}")
+        return
+    if not data or embedder is None:
+        skipped("evidence of questions", "../shared/data/locomo is not here, or no model is named")
+        return
+    table: dict[tuple[int, float], list[Shares]] = {one: [] for one in itertools.product(NEARS, SIMILAR)}
+    for conversation in data:
+        for setting, share in by_meaning(embedder, *conversation).items():
+            table[setting].append(share)
+    sizes = [len(questions) for _, questions in data]
+    for (near, weight), found in table.items():
+        say(f"nearest {near}, weight {weight:g}: R@5, R@10", *overall(found, sizes))
+    held_out(table, sizes, lambda best: f"nearest {best[0]}, weight {best[1]:g}")
+
+
+def by_meaning(embedder: Embedder, said: list[Said], questions: Asked) -> dict[tuple[int, float], tuple[float, float]]:
+    """Return, for each setting, the mean shares of the expected messages among the best five and ten hits."""
+    index, names = index_of(said)
+    vectors = Vectors(numpy(), embedder.name, embedder.dimensions)
+    ms, made = timed(lambda: embedder.embed([text for _, _, text, _ in said]))
+    say(f"{len(said)} messages embedded, ms each", ms / len(said))
+    for at, unit in enumerate(names):
+        thread, _, number = unit.rpartition("/")
+        vectors.add(thread, [(int(number), None)], made[at : at + 1])
+    results: dict[tuple[int, float], list[Shares]] = {}
+    for text, evidence in questions:
+        how = search.surroundings_for(text)
+        by_words = index.search_around(text, 10, how)
+        nearest = vectors.near(embedder.embed([text])[0], max(NEARS))
+        known = {hit.id for hit in by_words}
+        others = Filter(ids=[unit for unit, _ in nearest if unit not in known])
+        by_words += index.search_around(text, len(nearest), how, others)
+        for near, weight in itertools.product(NEARS, SIMILAR):
+            search.SIMILAR = weight  # type: ignore[misc]
+            hits = search.fused(by_words, nearest[:near], 10)
+            best = [names[hit.id] for hit in hits]
+            results.setdefault((near, weight), []).append(shares(best, evidence))
+    return {
+        setting: (statistics.mean(five for five, _ in found), statistics.mean(ten for _, ten in found))
+        for setting, found in results.items()
+    }
 
 
 def index_of(said: list[Said]) -> tuple[Index, dict[str, str]]:
@@ -189,11 +241,11 @@ def asked_of(index: Index, names: dict[str, str], questions: Asked) -> tuple[flo
     return five, ten
 
 
-def bench_statements() -> None:
+def written() -> None:
     """Print how often the session that a statement is about is the first hit, among the first 5 and the first 10."""
     path = SHARED / "data" / "gold" / "session_summaries.json"
     if not path.exists():
-        line("statements about sessions", "skipped: ../shared/data/gold is not here")
+        skipped("statements about sessions", "../shared/data/gold is not here")
         return
     files = {name[0]: file for file in real_sessions() if (name := SESSION.search(file.name))}
     summaries = [(name[0], row["summary"]) for row in json.loads(path.read_bytes()) if (name := session_in(row))]
@@ -203,22 +255,22 @@ def bench_statements() -> None:
     for chosen in (described + others[:8], described + others):
         ranks = asked_of_sessions({name: files[name] for name in chosen}, [text for _, text in asked_for])
         pairs = list(zip((name for name, _ in asked_for), ranks, strict=True))
-        shown = " ".join(f"{statistics.mean(name in found[:n] for name, found in pairs):.3f}" for n in (1, 5, 10))
-        line(f"{len(pairs)} statements, {len(chosen)} sessions: top 1, 5, 10", shown)
+        shares_of = [statistics.mean(name in found[:top] for name, found in pairs) for top in (1, 5, 10)]
+        say(f"{len(pairs)} statements, {len(chosen)} sessions: top 1, 5, 10", *shares_of)
 
 
-def bench_sessions() -> None:
+def sessions() -> None:
     """Print how often the message that is asked for is found by us and by FTS5, and how often silence is kept."""
     questions = [json.loads(row) for row in QUESTIONS.read_text("utf-8").splitlines()]
     files = [path for path in (SHARED / "data" / "transcripts").rglob("*.jsonl.gz") if path.parent.name != "codex"]
     rollouts = list((SHARED / "data" / "transcripts" / "codex").glob("*.jsonl.gz"))
     if not files or not rollouts:
-        line("questions about sessions", "skipped: ../shared/data/transcripts is not here")
+        skipped("questions about sessions", "../shared/data/transcripts is not here")
         return
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         for client, paths in (("claude-code", files), ("codex", rollouts)):
-            command = [sys.executable, "-m", "reveried.cli", "import", client, *map(str, paths)]
+            command = program("import", client, *map(str, paths))
             subprocess.run(command, env=daemon.env, check=True, capture_output=True)
         daemon.stop()
         with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
@@ -262,8 +314,8 @@ def print_ranks(store: Store, questions: list[dict[str, Any]]) -> None:
         for project in ("claude-code", "other", "codex", None):
             chosen = [rank for of, rank in of_side if project in (None, of)]
             shown = " / ".join(str(sum(rank < top for rank in chosen)) for top in (1, 5, 10))
-            line(f"{name}, {project or 'all'}: of {len(chosen)} in top 1 / 5 / 10", shown)
-    line(f"ours: silent on unrelated prompts, of {len(UNRELATED)}", str(sum(not found(text) for text in UNRELATED)))
+            say(f"{name}, {project or 'all'}: of {len(chosen)} in top 1 / 5 / 10", shown)
+    say(f"ours: silent on unrelated prompts, of {len(UNRELATED)}", sum(not found(text) for text in UNRELATED))
 
 
 def whole_text(content: Any) -> str:
@@ -313,7 +365,7 @@ def session_in(row: dict[str, Any]) -> re.Match[str] | None:
 def asked_of_sessions(files: dict[str, Path], texts: list[str]) -> list[list[str | None]]:
     """Return, for each text, the sessions of its ten best hits, from a daemon that has imported these sessions."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
-        command = [sys.executable, "-m", "reveried.cli", "import", "claude-code", *map(str, files.values())]
+        command = program("import", "claude-code", *map(str, files.values()))
         subprocess.run(command, env=daemon.env, check=True, capture_output=True)
         of = {
             thread.id: session_of(thread.source or thread.id, set(files)) for thread in client.threads(limit=1000).items
@@ -339,19 +391,4 @@ def statements(summary: dict[str, Any]) -> Iterator[str]:
     yield from summary.get("open_items") or []
 
 
-def percentiles(times: list[float]) -> str:
-    """Return median and 99th percentile of some seconds, in milliseconds."""
-    ordered = sorted(times)
-    return f"{1e3 * statistics.median(ordered):.2f} ms  {1e3 * ordered[len(ordered) * 99 // 100]:.2f} ms"
-
-
-PARTS = {
-    "locomo": bench_locomo,
-    "weights": bench_weights,
-    "statements": bench_statements,
-    "sessions": bench_sessions,
-}
-
-if __name__ == "__main__":
-    for part in sys.argv[1:] or PARTS:
-        PARTS[part]()
+CASES = {"locomo": locomo, "weights": tuned, "statements": written, "sessions": sessions, "meaning": meaning}

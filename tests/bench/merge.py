@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import os
 import random
 import shutil
-import statistics
 import subprocess
 import sys
-import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import merge3 as oracle
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from collections.abc import Callable, Sequence
-
+from bench.run import in_turns, ratio, row
 from reverie import _native
 
-ROUNDS = 15
 ROOT = Path(__file__).resolve().parents[2]
 PROSE = (
     "the daemon keeps a memory of every session and writes it to one file while agents read what was decided about "
@@ -94,14 +88,6 @@ def shuffled(lines: Sequence[str], pick: random.Random) -> str:
     return "".join("".join(section) for section in [head, *rest])
 
 
-def timed(work: Callable[[], object], repeat: int) -> float:
-    """Return the processor seconds of one call."""
-    started = time.process_time()
-    for _ in range(repeat):
-        work()
-    return max(time.process_time() - started, 1e-9) / repeat
-
-
 def merged_by_oracle(base: list[str], ours: list[str], theirs: list[str]) -> str:
     """Return the merge of PyPI merge3."""
     return "".join(oracle.Merge3(base, ours, theirs).merge_lines())
@@ -127,32 +113,29 @@ def cases() -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def main() -> None:
+def merge() -> None:
     """Print our time, and how many times longer the others take."""
     other = diffy()
     ordered = 1e-9
     for title, base, ours, theirs in cases():
         lines = [text.splitlines(keepends=True) for text in (base, ours, theirs)]
-        sides: list[Callable[[], object]] = [
-            partial(_native.merge3, base, ours, theirs),
-            partial(merged_by_oracle, *lines),
-        ]
+        sides: dict[str, Callable[[], object]] = {
+            "ours": partial(_native.merge3, base, ours, theirs),
+            "merge3": partial(merged_by_oracle, *lines),
+        }
         if other is not None:
-            sides.append(partial(other.diffy_merge, base, ours, theirs))
-        repeat = max(1, 200_000 // len(base))
-        gc.collect()
-        gc.disable()
-        rounds = [[timed(side, repeat) for side in sides] for _ in range(ROUNDS)]
-        gc.enable()
-        best = min(times[0] for times in rounds)
-        ratios = [statistics.median(times[at] / times[0] for times in rounds) for at in range(1, len(sides))]
+            sides["diffy"] = partial(other.diffy_merge, base, ours, theirs)
+        times = in_turns(sides, 15, passes=max(1, 200_000 // len(base)))
+        ours_ms = times.pop("ours")
+        best = min(ours_ms)
+        conflicts = len(_native.merge3(base, ours, theirs)[1])
+        row(f"merge {title}", best, "ms", note=f"{conflicts} conflicts")
+        for name, taken in times.items():
+            row(f"  {name}, to ours", min(taken), "ms", times=ratio(ours_ms, taken))
         if title.endswith("disjoint"):
             ordered = best
-        conflicts = len(_native.merge3(base, ours, theirs)[1])
-        row = f"merge {title:<16} {best * 1e6:9.0f} us  {conflicts:3} conflicts  to merge3 {ratios[0]:6.1f}x"
-        row += f"  to diffy {ratios[1]:6.1f}x" if other is not None else "  diffy: no cargo"
-        print(row + (f"  {best / ordered:4.1f}x ordered" if title.endswith("shuffled") else ""))
+        if title.endswith("shuffled"):
+            row("  shuffled, to ordered", best, "ms", times=best / ordered)
 
 
-if __name__ == "__main__":
-    main()
+CASES = {"merge": merge}

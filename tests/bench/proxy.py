@@ -1,6 +1,4 @@
-"""Benchmark of the proxy: what it adds to the first byte of an answer, and how long a compaction takes.
-
-    python tests/bench/bench_proxy.py
+"""The proxy: what it adds to the first byte of an answer, and how long a compaction takes.
 
 A request of 200 KB goes to the same provider without the proxy, through it, and through one that caps: the three take
 turns. Then a conversation of 90,000 tokens is compacted, the first time while the daemon has no compute process.
@@ -13,16 +11,11 @@ import random
 import socket
 import statistics
 import subprocess
-import sys
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from collections.abc import Sequence
-
+from bench.run import program, row
 from reverie import tokenizer
 from support.daemon import Daemon, environment, running_daemon
 from support.prose import paragraph
@@ -60,7 +53,7 @@ def conversation(size: int, count: Any, seed: int = 5) -> list[dict[str, Any]]:
 
 def started(stack: ExitStack, daemon: Daemon, url: str, *words: str) -> str:
     """Start a proxy as a process of its own; return its URL."""
-    command = [sys.executable, "-m", "reveried.cli", "proxy", "claude", "--upstream", url, *words]
+    command = program("proxy", "claude", "--upstream", url, *words)
     pipe: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "env": environment(daemon.home)}
     process = stack.enter_context(subprocess.Popen(command, **pipe))
     stack.callback(process.terminate)
@@ -90,20 +83,11 @@ class Side:
         return read_message(self.peer) or b""
 
 
-def shown(name: str, times: Sequence[float], base: Sequence[float]) -> None:
-    """Print the times of one side, and what they are above those of the same turns without the proxy."""
-    more = sorted(after - before for after, before in zip(times, base, strict=True))
-    print(
-        f"{name:<22} first byte p50 {statistics.median(times):6.2f} ms  min {min(times):6.2f} ms"
-        f"  added p50 {statistics.median(more):+6.2f} ms  min to min {min(times) - min(base):+6.2f} ms"
-    )
-
-
-def first_bytes(daemon: Daemon) -> None:
+def first_bytes() -> None:
     """Print the first byte without the proxy, through it, and with a cap."""
     whole = chunked(b"event: message_start\ndata: {}\n\n") + b"0\r\n\r\n"
     messages = conversation(BODY_BYTES, len)
-    with provider(lambda peer, _: peer.sendall(whole)) as models, ExitStack() as stack:
+    with running_daemon() as daemon, provider(lambda peer, _: peer.sendall(whole)) as models, ExitStack() as stack:
         sides = {
             "without": Side(models.url),
             "proxy": Side(started(stack, daemon, models.url)),
@@ -118,16 +102,19 @@ def first_bytes(daemon: Daemon) -> None:
         for side in sides.values():
             del side.times[:5]
         for name, side in sides.items():
-            shown(name, side.times, sides["without"].times)
+            base = sides["without"].times
+            more = statistics.median(after - before for after, before in zip(side.times, base, strict=True))
+            least = f"min {min(side.times):.2f}, added {min(side.times) - min(base):+.2f}"
+            row(f"{name}: first byte, p50", statistics.median(side.times), "ms", note=f"added {more:+.2f}; {least}")
             side.peer.close()
     print(f"request of {len(body):,} bytes, {TURNS} turns")
 
 
-def compactions(daemon: Daemon) -> None:
+def compactions() -> None:
     """Print how long the proxy takes to compact a large conversation, which asks the provider for nothing."""
     messages = conversation(TOKENS, tokenizer.count)
     body = json.dumps({"model": "m", "messages": [*messages, {"role": "user", "content": ASKED}]}).encode()
-    with provider(lambda *_: None) as models, ExitStack() as stack:
+    with running_daemon() as daemon, provider(lambda *_: None) as models, ExitStack() as stack:
         side = Side(started(stack, daemon, models.url))
         texts = {body_of(side.ask(body)) for _ in range(COMPACTIONS)}
         side.peer.close()
@@ -135,14 +122,13 @@ def compactions(daemon: Daemon) -> None:
     made = tokenizer.count(json.loads(texts.pop())["content"][0]["text"])
     first, *later = side.times
     tokens = sum(tokenizer.count(json.dumps(message)) for message in messages)
-    print(
-        f"{tokens:,} tokens compacted to {made:,}: first "
-        f"{first / 1000:.2f} s, then p50 {statistics.median(later) / 1000:.2f} s, min {min(later) / 1000:.2f} s; "
-        f"no request to the provider"
+    row(f"{tokens:,} tokens compacted to {made:,}, the first time", first / 1000, "s")
+    row(
+        "  then, p50; no request to the provider",
+        statistics.median(later) / 1000,
+        "s",
+        note=f"min {min(later) / 1000:.2f}",
     )
 
 
-if __name__ == "__main__":
-    with running_daemon() as served:
-        first_bytes(served)
-        compactions(served)
+CASES = {"first_bytes": first_bytes, "compactions": compactions}
