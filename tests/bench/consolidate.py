@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.run import Work, in_turns, row, table, timed
+from reverie.context.inputs import Limits
 from reverie.models import Candidate, MemoryType, Tier, WorkingState
 from reverie.redact import Redactor
 from reverie.store import DigestRecord, ForgottenRecord, Reader, Store, ThreadRecord, Write, Writer
@@ -34,7 +35,7 @@ from support.stores import AT, SPACE, opened, write
 FEW, ROUNDS, SINGLE = 50, 5, 60  # candidates of one consolidation, rounds of a median, changes committed one by one
 SMALL = 10_000  # memories, up to which all are read in each round
 LINES, WORDS = 40, 3_000  # of the digest, and of the vocabulary
-ROOM = contexts.Room(window=200_000, preserve_messages=4, preserve_tokens=400, clear_at=0.75)
+LIMITS = Limits(preserve_messages=4, preserve_tokens=400, trigger=0.75)
 
 
 def candidates(size: str = "100000") -> None:
@@ -193,8 +194,7 @@ def decided_context(reader: Reader) -> None:
             state=WorkingState(),
             recall=[],
             bootstrap=[],
-            room=ROOM,
-            max_tokens=None,
+            limits=LIMITS,
             placement=None,
         )
     )
