@@ -20,7 +20,7 @@ from support.file_texts import bytes_below
 from support.soak import count
 from support.tcp import TcpCaller, free_port
 
-CALLS = count(500, 10_000)
+CALLS = count(1_000, 10_000)
 CALLERS = 2  # of each space at the same time
 NAMES = {"blue": "amberwick", "red": "violetmoor"}
 """A word for each space, which is in all that its callers write."""
