@@ -17,9 +17,10 @@ from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
 from reverie.text_caches import clear_text_caches
-from reverie.usecases import consolidation, documents, follow, memories, purge_steps, purge_targets, restored, threads
+from reverie.usecases import consolidation, documents, memories, purge_steps, purge_targets, restored, threads
 from reverie.usecases.by import By
 from reverie.usecases.conflicts import open_conflicts
+from reverie.usecases.follow import Kept
 from reveried.actions.compact import compact
 from reveried.drive import write
 from reveried.execute import read
@@ -167,7 +168,7 @@ async def _rewrite(services: Services, by: By, found: Sources) -> Findings:
 
 async def forget_all(space: str) -> None:
     """Have all that this process keeps of a space forget it: indexes and their files, listings, cached texts."""
-    for kept in follow.every():
+    for kept in Kept.every():
         if kept.writes_files:
             await asyncio.to_thread(kept.forget, space)
         else:

@@ -1,11 +1,12 @@
 """What a process keeps of the store beside it: caches, indexes and listings, which follow the operations of a space.
 
-A purge asks each of them to forget the space (`every`), so a new one needs no line in the purge.
+A purge asks each of them to forget the space (`Kept.every`), so a new one needs no line in the purge.
 """
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
 from weakref import WeakSet
 
@@ -23,28 +24,31 @@ UNKNOWN: Final = -1  # the operation of values that are to be made anew
 BEHIND_MAX: Final = 2_000  # operations; further behind, reading all records again is faster
 
 
-class Kept:
+class Kept(ABC):
     """Something that a process keeps of the records of spaces, in memory or in files of its own."""
 
     writes_files: ClassVar[bool] = False
     """Whether `forget` waits for a disk, so that it is called in a thread."""
 
     _every: ClassVar[WeakSet[Kept]] = WeakSet()
+    _registering: ClassVar[threading.Lock] = threading.Lock()
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Register each object, whatever its class does when it is made."""
         made = super().__new__(cls)
-        Kept._every.add(made)
+        with Kept._registering:
+            Kept._every.add(made)
         return made
 
+    @abstractmethod
     def forget(self, space: str) -> None:
         """Drop what is kept of a space and may have words of it."""
-        raise NotImplementedError
 
-
-def every() -> list[Kept]:
-    """Return all that this process keeps of spaces."""
-    return list(Kept._every)  # noqa: SLF001 - of this module
+    @staticmethod
+    def every() -> list[Kept]:
+        """Return all that this process keeps of spaces."""
+        with Kept._registering:
+            return list(Kept._every)
 
 
 class Follow(Kept, Generic[R, V]):

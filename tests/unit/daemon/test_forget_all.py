@@ -106,7 +106,8 @@ def test_a_purge_asks_each_to_forget(tmp_path: Path, monkeypatch: pytest.MonkeyP
         worker = Worker(store, clock=lambda: AT, queue_length=100)
         worker.start()
         kept = _made(store, tmp_path / "search")
-        for kind in {*_every_class(), follow.Follow}:
+        kinds: list[type[Kept]] = [*_every_class(), follow.Follow]
+        for kind in kinds:
             if "forget" in vars(kind):
                 monkeypatch.setattr(kind, "forget", noted(kind))
         monkeypatch.setattr(purge, "compact", compact)
