@@ -6,6 +6,7 @@ A purge asks each of them to forget the space (`every`), so a new one needs no l
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar
 from weakref import WeakSet
 
@@ -23,7 +24,7 @@ UNKNOWN: Final = -1  # the operation of values that are to be made anew
 BEHIND_MAX: Final = 2_000  # operations; further behind, reading all records again is faster
 
 
-class Kept:
+class Kept(ABC):
     """Something that a process keeps of the records of spaces, in memory or in files of its own."""
 
     writes_files: ClassVar[bool] = False
@@ -37,9 +38,9 @@ class Kept:
         Kept._every.add(made)
         return made
 
+    @abstractmethod
     def forget(self, space: str) -> None:
         """Drop what is kept of a space and may have words of it."""
-        raise NotImplementedError
 
 
 def every() -> list[Kept]:
