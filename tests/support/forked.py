@@ -50,6 +50,7 @@ while True:
         if "PYTHONFAULTHANDLER" in os.environ:
             faulthandler.enable()
         sys.argv = ["reveried"]
+        del sys.modules["reveried.__main__"]  # runpy warns of a module that it is to run
         runpy.run_module("reveried", run_name="__main__")
     os.close(log)
     os.close(told)
