@@ -170,7 +170,7 @@ def _check_daemon() -> Finding:
 def _check_sync() -> Finding:
     """Return the finding on whether the folder is synced, and every file of it was taken."""
     try:
-        with daemon_client.client() as client:
+        with daemon_client.client(timeout_s=daemon_client.HEALTH_S) as client:
             status = client.sync_status()
     except DaemonNotRunning as error:
         return Finding("sync", "note", "not running, so no file is read or written", error.hint)

@@ -266,6 +266,7 @@ def test_a_daemon_that_hangs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
             assert done.code == 1
             assert f"the daemon (process {pid}) has not answered" in done.out + done.err
             assert f"kill -CONT {pid}" in done.out + done.err
+            assert "60 s" not in done.out + done.err
     finally:
         os.kill(pid, signal.SIGCONT)
     check(cli("status"), "ok")
