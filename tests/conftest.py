@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,11 +12,9 @@ from support.outside import INTEGRATION, is_outside
 from support.shared import has_shared
 from support.soak import count
 
-# The tests start some thousand processes. Without compiled modules each of them takes twice as long to start, so where
-# none may be written beside the sources (`PYTHONDONTWRITEBYTECODE`), they are kept in a folder of the tests.
+# The tests start some thousand processes, and without compiled modules each takes twice as long to start. In another
+# folder (`PYTHONPYCACHEPREFIX`) those of all installed packages would have to be compiled once more.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode"))
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"]
     sys.dont_write_bytecode = False
 
 # Hypothesis limits the real time of an example (200 ms) and of drawing one, which a busy machine exceeds at random.
