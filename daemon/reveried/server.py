@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import private_folder
 from reverie.errors import Conflict, Starting, ValidationError
 from reverie.places import SOCKET_PATH_BYTES_MAX
-from reveried.http.connection import Connection
+from reveried.http.connection import Connection, OpenConnections
 from reveried.http.message import send_error
 from reveried.log import logger
 
@@ -110,14 +110,6 @@ def _remove_stale(path: Path) -> None:
             path.unlink()
             return
     raise Conflict(f"Somebody answers at {path}.", hint="reverie status; reverie down")
-
-
-@dataclass(slots=True)
-class OpenConnections:
-    """The connections of one server, and the tasks that answer their requests."""
-
-    connections: set[Connection] = field(default_factory=set)
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ import asyncio
 import socket
 import urllib.parse
 from collections import deque
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from reveried.http.limits import Admission
     from reveried.http.message import Handler
-    from reveried.server import OpenConnections
 
 GRACE_S = 0.02  # after a deadline; long enough for one pass of the event loop, which reads what has arrived
 READ_AHEAD = 16  # requests without a body that are queued before reading is paused
@@ -39,6 +39,14 @@ class Phase(Enum):
     BETWEEN = "between"
     HEAD = "head"
     BODY = "body"
+
+
+@dataclass(slots=True)
+class OpenConnections:
+    """The connections of one server, and the tasks that answer their requests."""
+
+    connections: set[Connection] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
 
 class Connection(asyncio.Protocol):
