@@ -281,7 +281,7 @@ class Memory(msgspec.Struct, frozen=True):
     provenance: Provenance = msgspec.field(default_factory=dict)
     title: Text | None = None
     fields: Annotated[tuple[tuple[str, str], ...], Words()] = ()
-    order: int = 0  # position inside its document
+    order: int = 0  # position inside its document when it was last written
     project: str | None = None
 
 

@@ -76,8 +76,8 @@ def _candidate(memory: MemoryRecord) -> Candidate:
 
 def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None:
     """Raise HeldForPerson if `who` is an agent and its memory says what a person forgot, in these or other words."""
-    if is_agent(who) and _ForgottenByPersons(writer).has(memory):
-        raise HeldForPerson(memory)
+    if is_agent(who):
+        _ForgottenByPersons(writer).hold(writer, memory)
 
 
 class _ForgottenByPersons:
@@ -87,6 +87,17 @@ class _ForgottenByPersons:
         records = (record for _, record in reader.records(ForgottenRecord)) if reader.count(Kind.FORGOTTEN) else ()
         self._statements = [forgotten_statement(record) for record in records if _is_by_person(record)]
         self._index = Forgotten(self._statements)
+
+    def hold(self, writer: Writer, memory: MemoryRecord) -> None:
+        """Raise HeldForPerson if a memory says one of the statements.
+
+        One that had the words of a statement before this write was left when another one with them was forgotten.
+        """
+        if self.has(memory):
+            before, keys = _before(writer, memory), {one.key for one in self._statements}
+            left = keys if before is None else keys - {statement_key(statement_of(before))}
+            if left == keys or statement_key(statement_of(memory)) in left:
+                raise HeldForPerson(memory)
 
     def has(self, memory: MemoryRecord) -> bool:
         """Return True if a memory is the same as, or near to, one of the statements.
@@ -177,8 +188,7 @@ def hold_forgotten(writer: Writer, after: DocumentRecord | None, *, who: str) ->
         updated_at=writer.at,
     )
     for memory in written:
-        if forgotten.has(memory):
-            raise HeldForPerson(memory)
+        forgotten.hold(writer, memory)
     texts = [after.summary, label.title or "", *_new_prose(writer, after)]
     if forgotten.says(label, texts):
         said = next(text for text in texts if forgotten.says(label, [text]))
@@ -209,9 +219,14 @@ def _has_new_words(writer: Writer, memory: MemoryRecord) -> bool:
     """Return True if this write gives a memory words that it had not right before: it is new, changed or restored."""
     if writer.latest(Kind.MEMORY, (memory.id,)) != writer.number:
         return False
-    past = (version for version in writer.record_versions(MemoryRecord, (memory.id,)))
-    before = next((version.value for version in past if version.operation < writer.number), None)
+    before = _before(writer, memory)
     return before is None or any(getattr(before, name) != getattr(memory, name) for name in _WORDS)
+
+
+def _before(writer: Writer, memory: MemoryRecord) -> MemoryRecord | None:
+    """Return a memory as it was before this write, None if there was none."""
+    past = writer.record_versions(MemoryRecord, (memory.id,))
+    return next((version.value for version in past if version.operation < writer.number), None)
 
 
 def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> None:

@@ -324,6 +324,7 @@ class _MemoryWriter:
         memory = None if self._forgotten_by is None else self._writer.load(MemoryRecord, (name,))
         if memory is not None and self._forgotten_by is not None:
             forget(self._writer, memory, self._forgotten_by, thread=str(self._provenance.get("thread") or ""))
+            self._anything_forgotten = True
         if self._writer.delete(Kind.MEMORY, (name,)):
             self.changed = True
         key = (sha256(text.strip()),)

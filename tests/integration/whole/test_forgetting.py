@@ -151,6 +151,20 @@ def test_a_refused_change_of_a_memory_waits_as_its_change(daemon: Daemon, owner:
         agent.remember(wire.CreateMemory(f"{gone}.", type="procedure"))
 
 
+def test_an_agent_changes_the_line_that_a_person_left_of_two(daemon: Daemon, owner: Client, space: str) -> None:
+    """Of two lines alike a person forgets one: an agent may change the other, and the forgotten one waits."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    line = "The harbour office answers on channel twelve"
+    with person, agent:
+        left = agent.remember(wire.CreateMemory(line, type="fact"))
+        person.forget(person.remember(wire.CreateMemory(line, document="facts/harbour.md")).id)
+        agent.change_memory(left.id, wire.ChangeMemory(content=f"{line}, day and night"))
+        assert contents(person) == {f"{line}, day and night"}
+        with pytest.raises(Conflict, match="waits in review"):
+            agent.remember(wire.CreateMemory(line, document="facts/harbour.md"))
+
+
 def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Client, space: str) -> None:
     """It is refused as a fact and as a line of a file too; what the person wants of another thing is learnt."""
     person = Client(daemon.socket, token=owner.create_token(space).token)
