@@ -26,6 +26,7 @@ from reverie.client import Client
 from reverie.errors import DaemonNotRunning, NotFound, ReverieError
 from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
+from reveried.sync.loop import RECORD_S
 from support.daemon import Daemon, running_daemon
 from support.file_texts import bytes_below
 from support.purged import texts_below
@@ -166,7 +167,7 @@ def check(daemon: Daemon, ledger: Ledger, wanted: set[str], possible: set[str]) 
     No byte of what was purged is anywhere. What was not acknowledged is settled.
     """
     with Client(daemon.socket) as client:
-        client.sync_now()
+        wait_until(lambda: client.sync_now().status.pending == 0, "files that may be a tool's work")
         found = words_of(client)
     assert wanted <= found.keys(), f"lost: {sorted(wanted - found.keys())}"
     assert found.keys() <= possible, f"back: {sorted(found.keys() - possible)}"
@@ -233,6 +234,27 @@ class Campaign:
         self.ledger.purged = purged  # the backup has what was purged after it
         self.daemon.start()
         check(self.daemon, self.ledger, kept, kept | self.ledger.there.keys() | self.ledger.maybe)
+
+
+def test_a_cut_off_write_over_a_text_that_the_file_had_before_waits_and_is_made() -> None:
+    """After a kill the file may be a tool's that put the older text back, so sync looks again after two seconds."""
+    with running_daemon(REVERIE_SYNC_GRACE_SECONDS=GRACE_S) as daemon:
+        ledger = Ledger()
+        path, lines = daemon.home / "root/default/facts/k.md", [ledger.line()[2] for _ in range(3)]
+        with Client(daemon.socket) as client:
+            client.remember(wire.CreateMemory(content=lines[0], document="facts/k.md"))
+            before = path.read_bytes()
+            removed = client.remember(wire.CreateMemory(content=lines[1], document="facts/k.md")).id
+            time.sleep(RECORD_S + 1)  # the baseline of this text is saved
+            client.forget(removed)
+            client.remember(wire.CreateMemory(content=lines[2], document="facts/k.md"))
+        daemon.kill()
+        path.write_bytes(before)  # as if the kill had been before the last write
+        daemon.start()
+        with Client(daemon.socket) as client:
+            wait_until(lambda: client.sync_now().status.pending == 0, "the write")
+            assert [memory.content for memory in client.memories().items] == [lines[0], lines[2]]
+        assert BULLET.findall(path.read_bytes()) == [line[:8].encode() for line in (lines[0], lines[2])]
 
 
 @pytest.mark.timeout(count(600, 7_200))
