@@ -33,6 +33,7 @@ from support.daemon import Daemon, cpu_seconds
 from support.shared import SHARED
 from support.waiting import wait_until
 
+Daemon.forks = False
 DATA = SHARED / "data"
 HERE = Path(__file__).parent
 ROUNDS = 3  # of both sides, with --beside

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from support.forked import Forked, forked, may_be_forked
 
@@ -114,6 +114,7 @@ class Daemon:
     prefix: Sequence[str] = ()
     arguments: Sequence[str] = MODULE
     log: Path = field(init=False)
+    forks: ClassVar[bool] = True  # benchmarks start daemons as people do
 
     def __post_init__(self) -> None:
         self.log = self.home / "log"
@@ -137,7 +138,7 @@ class Daemon:
 
     def launch(self) -> None:
         """Start the process without waiting; it is forked unless something of its start is special."""
-        if not self.prefix and self.arguments == MODULE and may_be_forked(self.env):
+        if self.forks and not self.prefix and self.arguments == MODULE and may_be_forked(self.env):
             self.process = forked(self.env, self.log)
             return
         with self.log.open("ab") as log:
