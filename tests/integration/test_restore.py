@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from reverie.client import Client
 from reverie.store.backup import restore
 from reverie.wire import CreateMemory
 from reveried.cli.send_sessions import import_file
+from reveried.sync.loop import RECORD_S
 from support.daemon import Daemon, environment, scratch_home
 from support.file_texts import bytes_below
 from support.session import session_file
@@ -112,4 +114,26 @@ def test_what_agents_wrote_after_a_backup_does_not_come_back(killed: str) -> Non
             contents = {memory.content for memory in client.memories().items}
             assert contents == {"The harbour gate opens with the tide", "The pilot's app needs the VPN"}
             assert client.conflicts().items == []
+        assert daemon.stop() == 0
+
+
+def test_a_file_that_a_killed_daemon_had_removed_comes_back_with_the_backup() -> None:
+    """That it is gone was not recorded before the kill: it does not count as removed by a person."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        file, copy = home / "root" / "default" / "guides" / "old.md", str(home / "data" / "backups" / "copy")
+        with Client(daemon.socket) as client:
+            client.put_document("guides/old.md", "# Old guide\n")
+            time.sleep(RECORD_S + 1)  # that the file is there is recorded
+            client.backup(copy)
+            client.delete_document("guides/old.md")
+            assert not file.exists()
+        daemon.kill()
+        command = [sys.executable, "-m", "reveried.cli", "restore", copy]
+        subprocess.run(command, env=environment(home), capture_output=True, check=True)
+
+        daemon.start()
+        with Client(daemon.socket) as client:
+            assert client.sync_now().status.missing == []
+            assert client.document("guides/old.md").content == file.read_text() == "# Old guide\n"
         assert daemon.stop() == 0

@@ -51,11 +51,17 @@ def baselines(reader: Reader) -> dict[str, Baseline]:
 
 
 def unrecorded_baselines(reader: Reader) -> dict[str, Baseline]:
-    """Return the baseline of every path, with what a killed daemon may have written to the file since."""
+    """Return the baseline of every path, with what a killed daemon may have done to the file since.
+
+    One whose document is deleted has no file, as far as the store knows: it may have been removed.
+    """
     recorded = baselines(reader)
-    paths = {*recorded, *(record.path for _, record in reader.records(DocumentRecord))}
-    paths = {path for path in paths if not is_projected(PurePosixPath(path))}
-    return {path: with_unrecorded_texts(reader, path, recorded.get(path)) for path in paths}
+    documents = {record.path for _, record in reader.records(DocumentRecord)}
+    paths = {path for path in {*recorded, *documents} if not is_projected(PurePosixPath(path))}
+    known = {path: with_unrecorded_texts(reader, path, recorded.get(path)) for path in paths}
+    for path in paths - documents:
+        known[path] = replace(known[path], sha256="", intended=known[path].intended | {known[path].sha256})
+    return known
 
 
 def path_state(
