@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from reverie.distill import cues
@@ -9,6 +10,7 @@ from reverie.distill.facts import CHECKS, asking
 from reverie.distill.questions import open_question
 from reverie.distill.sentences import clip, sentences, words_of
 from reverie.distill.todo import OPEN
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +33,8 @@ _ANSWER = "answer the user: "
 _GO_ON = "go on: "
 OF_NOW = (ASKS, _ORDERED, _AGREED, _ANSWER, _GO_ON)
 """How next steps begin that are computed anew after each message."""
+
+_LABEL = lazy_regex(r"^(?:next(?: steps?)?|remaining|to-?do): *", re.IGNORECASE)  # the list has one of its own
 
 _TASK_WORDS = 8  # of a message that sets a task; a shorter one steers the one in hand: "and the tests, too" (4)
 _WHOLE_TASK_WORDS = 12  # of one that is told without the task before it; "can you do it again, I broke it" (8) is not
@@ -112,7 +116,7 @@ def steps_ahead(facts: Facts) -> list[StateItem]:
         if question:
             return [(f"{ASKS}{clip(question, 2 * ITEM_CHARS)}", words.seq), *planned]
         left = [mark for mark in facts.said if mark.kind == "next" and mark.seq == words.seq]
-        return planned or [(clip(mark.text, 2 * ITEM_CHARS), mark.seq) for mark in left[-2:]]
+        return planned or [(clip(_LABEL.sub("", mark.text), 2 * ITEM_CHARS), mark.seq) for mark in left[-2:]]
     if facts.is_speech and (order := _unanswered(words)):
         return [(order, words.seq), *planned]
     asked = asking(facts.requests)[-1:]

@@ -352,7 +352,7 @@ def test_an_automatic_compaction_of_codex_is_followed_by_the_memory(
         assert "They spoke about a gate." in after
         assert "And now the fence." in after
         assert after.count(PART.format(1)) == 1  # the hooks run as `resume` and as `compact`
-        assert "Next: go on: paint the south gate" in after
+        assert "Next: paint the south gate" in after
         assert "the south gate stays red" in after
         assert "The north gate is green now" in after
         assert PART.format(3) in after
@@ -401,7 +401,7 @@ def test_claude_code_behind_the_proxy_compacts_without_a_model(
         (after,) = models.conversations()
         assert "being continued from a previous conversation" in after
         assert "the south gate stays red" in after
-        assert "Next: go on: paint the south gate" in after
+        assert "Next: paint the south gate" in after
         assert "I have painted the north gate green" in after
         assert "keep the colours" in after
         assert PART.format(1) in after

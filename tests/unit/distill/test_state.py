@@ -162,6 +162,12 @@ def test_the_task_is_the_last_request_that_opens_work() -> None:
     assert state(talk).current_task.startswith("could we not keep the answers of it in a file")
 
 
+def test_a_step_that_the_agent_named_last_is_told_without_its_label() -> None:
+    """The list of next steps says that it is one."""
+    thread = Thread().user(TASK).agent("The cache is there. Next: add a test of its limit.")
+    assert state(thread).next_steps == ("add a test of its limit.",)
+
+
 def test_a_step_that_is_done_is_not_told() -> None:
     """What was answered, committed, or changed and checked since it was asked is no next step."""
     asked = Thread().user(TASK).edit("resolver.py")
