@@ -80,16 +80,21 @@ class OpenCalls:
         return every
 
 
-async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
-    """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust."""
-    hints = {orjson.dumps(name)[1:-1] for name in _names(_root(services, space))}
-    if not services.open_calls.has(space, who) and not any(hint in data for hint in hints):
+async def attribute_lines(services: Services, space: str, data: bytes, *, who: str, folder: str | None) -> None:
+    """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust.
+
+    `folder` is where the client was before them.
+    """
+    root = _root(services, space)
+    hints = {orjson.dumps(name)[1:-1] for name in _names(root)}
+    if not (
+        services.open_calls.has(space, who) or _is_inside(folder or "", root) or any(hint in data for hint in hints)
+    ):
         return
     messages = []
-    folder = ""
     for entry in plan_chunk(data, first_line=1, final=True, tokens=False).entries:
         folder = folder_of(entry.extra) or folder
-        messages.append((entry.content, entry.at, folder))
+        messages.append((entry.content, entry.at, folder or ""))
     await _attribute(services, space, messages, who=who)
 
 

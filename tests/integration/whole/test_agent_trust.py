@@ -178,6 +178,17 @@ def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Cl
     assert memory(client, later).trust == ("agent" if program == "claude-code" else "person")
 
 
+@pytest.mark.parametrize("program", ["codex", "codex-shell", "pi"])
+def test_a_call_in_the_folder_that_an_earlier_line_names(daemon: Daemon, client: Client, program: str) -> None:
+    """A client names its folder once; a call in a later chunk has a path from there, and its line an agent's trust."""
+    name, line = f"facts/tug-{program}.md", f"The tug {program} is moored at the pier"
+    cwd = {"cwd": str(root(daemon))}
+    begun = {"type": "session", "version": 3, **cwd} if program == "pi" else {"type": "turn_context", "payload": cwd}
+    lines = [begun, *call_and_result(program, name, line)]
+    send_beside(client, program, lines, lambda: save(client, root(daemon) / name, f"- {line}\n", line))
+    assert memory(client, line).trust == "agent"
+
+
 @pytest.mark.parametrize(
     "again", ["Never paint the lighthouse of Lindau green", "Green is no paint for Lindau's lighthouse"]
 )
