@@ -178,7 +178,7 @@ def remember(to: Writer, by: By, candidate: Candidate, document: str | None = No
     record = get(to, memory_id)
     hold_if_forgotten(to, record, who=by.who)
     recall_to_mind(to, record, who=by.who)
-    return mapped(record, RememberedMemory)
+    return mapped(record, RememberedMemory, existed=False)
 
 
 def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:
