@@ -68,11 +68,11 @@ def convert(value: Any, kind: Any, *, from_attributes: bool = False) -> Any:
 def mapped(source: object, kind: type[S], /, **fields: Any) -> S:
     """Return a struct of type `kind`: `fields`, and of its other fields the attributes of `source` with their names.
 
-    Values are taken as they are, and what `source` has no attribute for has its default:
-    `mapped(record, wire.Note, thread=None)` is `wire.Note(id=record.id, content=record.content, …, thread=None)`.
+    Values are taken as they are: `mapped(record, wire.Note, thread=None)` is
+    `wire.Note(id=record.id, content=record.content, …, thread=None)`. A field that is nowhere is an AttributeError,
+    also where it has a default: a misspelt name would have it for ever.
     """
-    shared = (name for name in kind.__struct_fields__ if name not in fields and hasattr(source, name))
-    return kind(**{name: getattr(source, name) for name in shared}, **fields)
+    return kind(**{name: getattr(source, name) for name in kind.__struct_fields__ if name not in fields}, **fields)
 
 
 def json_decoder(kind: type[T]) -> msgspec.json.Decoder[T]:

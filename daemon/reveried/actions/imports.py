@@ -57,6 +57,7 @@ async def take_chunk(
         Conflict: the chunk would leave bytes out, or the thread was deleted.
     """
     here = await read(services, space, partial(imports.position, import_id=import_id))
+    folder = None if offset < here.offset else here.folder
     # Where lines may be duplicates, each piece would read the identities of the whole thread again.
     whole = offset < here.offset or here.mixed
     total: wire.ChunkAnswer | None = None
@@ -71,7 +72,7 @@ async def take_chunk(
         offset, first_line = answer.offset, answer.lines + 1
         total = answer if total is None else _sum(total, answer)
     with failures_logged("attribution", thread=here.thread):  # the lines are committed
-        await trust.attribute_lines(services, space, data, who=f"thread:{here.thread}")
+        await trust.attribute_lines(services, space, data, who=f"thread:{here.thread}", folder=folder)
         if final:
             await briefs.refresh_ended(services, space, here.thread)
             services.texts.make_start_soon(services, space, here.thread)

@@ -21,6 +21,9 @@ from typing import Any, NamedTuple
 import orjson
 from msgspec.structs import replace
 
+from reverie.distill.tools import COMMAND_KEYS, FOLDER_KEYS, NEW_TEXT_KEYS, PATCH_KEYS, PATH_KEYS, SEVERAL_KEYS
+from reverie.importers.chunks import plan_chunk
+from reverie.importers.detect import folder_of
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Writer
 from reverie.usecases.by import By, writes
 from reverie.usecases.forgotten import forgotten_again
@@ -34,12 +37,9 @@ from reveried.services import Services
 UNDATED = timedelta(minutes=10)  # before now: when a call without a time may have been made
 CLOCKS = timedelta(seconds=2)  # by which the client's clock may be ahead of ours
 COARSE = timedelta(milliseconds=10)  # by which the time that the kernel gives a file may be too early: one tick
-# Arguments of a tool that can write: a command, a script, or the new words of a file. Other tools (reading, searching,
-# asking the person, starting another agent) have none of them.
-_WRITTEN = ("command", "cmd", "code", "script", "chars", "content", "new_string", "new_str", "insert_text")
-_WRITTEN_MORE = ("file_text", "new_source", "edits")
-_PATHS = ("file_path", "path", "notebook_path")
-_WORKING_FOLDERS = ("workdir", "cwd")  # of a call, as Codex names it
+# Arguments of a tool that can write: a command, a script, a patch, or the new words of a file. Other tools (reading,
+# searching, asking the person, starting another agent) have none of them.
+_WRITTEN = (*COMMAND_KEYS, *NEW_TEXT_KEYS, *SEVERAL_KEYS, *PATCH_KEYS, "script", "chars", "insert_text", "new_source")
 _OPEN_MAX = 20  # calls of a thread without a result: a client runs a few at a time
 _THREADS_MAX = 64  # with such calls; those of the thread that wrote first are left out
 _OPERATIONS_MAX = 5_000  # that are looked at for saves
@@ -80,43 +80,22 @@ class OpenCalls:
         return every
 
 
-async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
-    """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust."""
-    hints = {orjson.dumps(name)[1:-1] for name in _names(_root(services, space))}
-    if not services.open_calls.has(space, who) and not any(hint in data for hint in hints):
+async def attribute_lines(services: Services, space: str, data: bytes, *, who: str, folder: str | None) -> None:
+    """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust.
+
+    `folder` is where the client was before them.
+    """
+    root = _root(services, space)
+    hints = {orjson.dumps(name)[1:-1] for name in _names(root)}
+    if not (
+        services.open_calls.has(space, who) or _is_inside(folder or "", root) or any(hint in data for hint in hints)
+    ):
         return
     messages = []
-    folder: Any = ""
-    for line in data.splitlines():
-        try:
-            entry = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(entry, dict):
-            message = entry.get("message")
-            content = message.get("content") if isinstance(message, dict) else _codex_content(entry.get("payload"))
-            payload = entry.get("payload")
-            folder = entry.get("cwd") or (payload.get("cwd") if isinstance(payload, dict) else None) or folder
-            messages.append((content, entry.get("timestamp"), folder if isinstance(folder, str) else ""))
+    for entry in plan_chunk(data, first_line=1, final=True, tokens=False).entries:
+        folder = folder_of(entry.extra) or folder
+        messages.append((entry.content, entry.at, folder or ""))
     await _attribute(services, space, messages, who=who)
-
-
-def _codex_content(payload: Any) -> list[dict[str, Any]] | None:
-    """Return a call of Codex, or its output, as a block of a message; None for any other payload."""
-    kind = payload.get("type") if isinstance(payload, dict) else None
-    if kind in {"function_call_output", "custom_tool_call_output"}:
-        return [{"type": "tool_result", "tool_use_id": payload.get("call_id")}]
-    if kind == "custom_tool_call":  # a patch
-        return [{"type": "tool_use", "id": payload.get("call_id"), "input": {"command": payload.get("input")}}]
-    if kind != "function_call":
-        return None
-    try:
-        given = orjson.loads(payload.get("arguments") or "null")
-    except (orjson.JSONDecodeError, TypeError):
-        return None
-    if isinstance(given, dict) and "cmd" in given:
-        given["command"] = given["cmd"]
-    return [{"type": "tool_use", "id": payload.get("call_id"), "input": given}]
 
 
 async def attribute_messages(
@@ -143,12 +122,16 @@ def _names(root: str) -> set[str]:
     return names
 
 
+def _is_inside(folder: str, root: str) -> bool:
+    return any(f"{folder}/".startswith(f"{path}/") for path in (root, os.path.realpath(root)))
+
+
 def _calls(messages: Iterable[tuple[Any, Any, str]], root: str) -> tuple[list[_Call], dict[str, Any]]:
     """Return the calls that may have written into the folder, and the time of each result by the id of its call.
 
     A message is its content, its time, and the folder in which the client runs its tools.
     """
-    names, roots = _names(root), {root, os.path.realpath(root)}
+    names = _names(root)
     calls, results = [], {}
     for content, at, cwd in messages:
         for block in content if isinstance(content, list) else ():
@@ -159,10 +142,12 @@ def _calls(messages: Iterable[tuple[Any, Any, str]], root: str) -> tuple[list[_C
             given = block.get("input") if block.get("type") == "tool_use" else None
             if not isinstance(given, dict):
                 continue
-            words = "\n".join(text for name in (*_WRITTEN, *_WRITTEN_MORE) for text in _texts(given.get(name)))
-            folder = next((given[name] for name in _WORKING_FOLDERS if isinstance(given.get(name), str)), cwd)
-            path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
-            is_inside = any(folder == root or folder.startswith(f"{root}/") for root in roots)
+            words = "\n".join(text for name in _WRITTEN for text in _texts(given.get(name)))
+            folder, path = (
+                next((given[name] for name in keys if isinstance(given.get(name), str)), "")
+                for keys in (FOLDER_KEYS, (*PATH_KEYS, "notebook_path"))
+            )
+            is_inside = _is_inside(os.path.join(cwd, folder), root)  # noqa: PTH118 - a string in and out
             if words and (is_inside or any(name in text for name in names for text in (words, path))):
                 moment = at if isinstance(at, str) else None
                 calls.append(_Call(str(block.get("id") or ""), casefolded(words), moment))

@@ -115,11 +115,15 @@ def _import_sessions(
     if every_s is None:
         yield from _import_found(client, program, files, again=again)
         return
+    stamps = {path: _stamp(path) for path in files}
     for answer in _import_found(client, program, files, again=again):
+        for report in answer.answer.files:
+            if report.retry:
+                del stamps[Path(report.path)]
         if AS_JSON.get():
             print_json(answer.answer)
             break
-    _follow(client, program, paths, every_s)
+    _follow(client, program, paths, every_s, stamps)
 
 
 def _import_found(
@@ -321,9 +325,11 @@ def _import_report(reports: list[FileReport]) -> ImportReport:
     )
 
 
-def _follow(client: Client, program: ImportClient, paths: list[Path], interval_s: float) -> None:
-    """Poll the files and import those that are new or have changed, until interrupted."""
-    stamps = {path: _stamp(path) for path in find.find_transcripts(paths)}
+def _follow(
+    client: Client, program: ImportClient, paths: list[Path], interval_s: float, stamps: dict[Path, tuple[int, int]]
+) -> None:
+    """Poll the files and import those whose stamp is not this one, until interrupted; an error is printed once."""
+    errors: dict[Path, str | None] = {}
     if not AS_JSON.get():
         say("Following; Ctrl-C stops.")
     while True:
@@ -333,24 +339,28 @@ def _follow(client: Client, program: ImportClient, paths: list[Path], interval_s
             stamp = _stamp(path)
             if stamps.get(path) == stamp:
                 continue
-            stamps[path] = stamp
-            for report in import_files(client, [path], program=program, quiet=True):
-                _print_failures(learn_from(client, [report], quiet=True).failures)
-                if AS_JSON.get():
-                    print_json(_import_report([report]))
-                elif report.error is not None:
-                    sys.stderr.write(f"{report.path}: {report.error}\n")
-                elif report.added:
-                    say(f"{path.name}: {counted(report.added, 'new line')}")
+            [report] = import_files(client, [path], program=program, quiet=True)
+            if not report.retry:
+                stamps[path] = stamp
+            _print_failures(learn_from(client, [report], quiet=True).failures)
+            before, errors[path] = errors.get(path), report.error
+            if report.error is not None and report.error == before:
+                continue
+            if AS_JSON.get():
+                print_json(_import_report([report]))
+            elif report.error is not None:
+                sys.stderr.write(f"{report.path}: {report.error}\n")
+            elif report.added:
+                say(f"{path.name}: {counted(report.added, 'new line')}")
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Return size and mtime (ns) of a file; zeros if it is gone."""
+    """Return a file's size and the time of its last change, of its permissions too (ns); zeros if it is gone."""
     try:
         status = path.stat()
     except FileNotFoundError:
         return (0, 0)
-    return (status.st_size, status.st_mtime_ns)
+    return (status.st_size, status.st_ctime_ns)
 
 
 TEXT_BYTES_MAX = 1024 * 1024  # of one file; the daemon takes no larger document

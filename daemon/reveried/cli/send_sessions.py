@@ -33,6 +33,7 @@ _PIECE_BYTES = find.CHUNK_BYTES
 class FileReport(msgspec.Struct, rename="camel"):
     """Result of importing one file. `error` says why it stopped early, if it did; lines added before that stay.
 
+    `retry`: the same file may be taken later.
     `forgotten`: a person deleted the thread of this session, so the file was left out.
     """
 
@@ -47,6 +48,7 @@ class FileReport(msgspec.Struct, rename="camel"):
     kinds: dict[str, int] = msgspec.field(default_factory=dict)
     problems: list[Problem] = msgspec.field(default_factory=list)
     error: str | None = None
+    retry: bool = False
     forgotten: bool = False
 
     def add(self, answer: ChunkAnswer) -> None:
@@ -95,7 +97,7 @@ def import_files(
                     reports.append(FileReport(source or str(path), forgotten=True))
                     continue
                 hint = f" ({error.hint})" if error.hint else ""
-                reports.append(FileReport(str(path), error=error.message + hint))
+                reports.append(FileReport(str(path), error=error.message + hint, retry=error.retry))
     return reports
 
 

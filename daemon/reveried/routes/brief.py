@@ -37,10 +37,14 @@ async def change_line(call: Call) -> wire.BriefLineChanged:
     """Drop a line of a brief, keep it as a memory, or correct its words; undo reverts each."""
     request = call.into(wire.ChangeBriefLine)
     project = await briefs.project_name(call.services, call.space, call.params["project"])
-    return await briefs.change_line(
+    answer = await briefs.change_line(
         call.services,
         dataclasses.replace(call.by, author="agent" if call.agent is not None else "person"),
         project,
         call.params["id"],
         request,
     )
+    if answer.memory is None:
+        return answer
+    with call.services.store.reader(call.space) as reader:
+        return replace(answer, memory=call.services.accesses.with_access(reader, answer.memory))

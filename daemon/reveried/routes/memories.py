@@ -82,7 +82,8 @@ async def create(call: Call) -> Reply:
     )
     record = await write(call.services, use_memories.remember, _by(call, body), candidate, body.document)
     # From the write and not from the store: another caller, or a person's save, may have deleted it again meanwhile.
-    answer = mapped(use_memories.memory_answer(record), wire.RememberedMemory, existed=record.existed)
+    with call.services.store.reader(call.space) as reader:
+        answer = mapped(_answer(call, reader, record), wire.RememberedMemory, existed=record.existed)
     return Reply(
         answer, status=200 if record.existed else 201, headers={"location": f"/v1/memories/{quote(record.id)}"}
     )
@@ -123,7 +124,10 @@ async def forget(call: Call) -> wire.MemoryDeleted:
     return wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged)
 
 
-reads(Memories.memory_history)(lambda reader, call: use_memories.history(reader, call.params["id"]))
+@reads(Memories.memory_history)
+def memory_history(reader: Reader, call: Call) -> wire.Page[wire.MemoryVersion]:
+    """Return every version of a memory, oldest first; all have the accesses of the memory."""
+    return use_memories.history(reader, call.params["id"], partial(_answer, call, reader))
 
 
 @serves(Memories.recall, once=True)

@@ -101,6 +101,9 @@ def _added(candidate: Candidate, identity: str, at: str, orders: dict[str, int])
         updated_at=at,
         provenance=_provenance(candidate),
         order=order,
+        access_count=0,
+        last_accessed_at=None,
+        trust="engine",
     )
 
 

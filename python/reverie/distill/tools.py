@@ -52,18 +52,20 @@ _CANONICAL: Final = EDITS | READS | {"Bash", "Grep", "Glob", "TodoWrite"}
 # Unless its input is another client's: Amp's `Bash {"cmd": "make"}`, Droid's `Edit {"old_str": "a"}`.
 _OWN_INPUTS: Final = {"Bash": "command", "Edit": "old_string", "Read": "file_path", "Write": "file_path"}
 
-_COMMAND_KEYS = ("command", "cmd", "CommandLine")
-_PATH_KEYS = (
+COMMAND_KEYS = ("command", "cmd", "CommandLine")
+PATH_KEYS = (
     *("file_path", "path", "target_file", "filePath", "absolute_path", "filename"),
     *("filepath", "TargetFile", "AbsolutePath"),
 )
-_NEW_TEXT_KEYS = (
+NEW_TEXT_KEYS = (
     *("new_string", "new_str", "newString", "content", "code_edit", "file_text", "diff"),
     *("CodeContent", "ReplacementContent", "code", "contents", "changes", "text", "newStr", "newText", "file_content"),
 )
 _OLD_TEXT_KEYS = ("old_string", "old_str", "oldString", "TargetContent", "oldStr", "oldText")
+PATCH_KEYS = ("input", "patch", "patchText")
+FOLDER_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")  # in which a command runs
 _PATHS_KEYS = ("paths", "include", "files", "operations")  # of a call that reads several files
-_SEVERAL_KEYS = ("edits", "replacements", "ReplacementChunks")
+SEVERAL_KEYS = ("edits", "replacements", "ReplacementChunks")
 _PLAN_KEYS = ("plan", "todos", "todoList")
 _STEP_KEYS = ("step", "content", "title", "description")
 # As Claude Code calls the states of a step.
@@ -108,7 +110,7 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
         case "Bash":
             yield kind, _without_empty(command=_command(given), description=_text(given, "description"))
         case "patch":
-            yield from _patched(_text(given, "input", "patch", "patchText"), name, given)
+            yield from _patched(_text(given, *PATCH_KEYS), name, given)
         case "TodoWrite":
             yield kind, {"todos": [*_todos(given)]}
         case "Read" if paths := _several_paths(given):
@@ -131,22 +133,22 @@ def _several_paths(given: Mapping[str, Any]) -> list[str]:
 
 
 def _of_file(kind: str, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    path = _text(given, *_PATH_KEYS)
+    path = _text(given, *PATH_KEYS)
     if kind == "Read":
         return kind, _without_empty(file_path=path)
     if kind == "Write":
-        return kind, _without_empty(file_path=path, content=_text(given, *_NEW_TEXT_KEYS))
-    several = _list(given, *_SEVERAL_KEYS)
+        return kind, _without_empty(file_path=path, content=_text(given, *NEW_TEXT_KEYS))
+    several = _list(given, *SEVERAL_KEYS)
     if several is None:
         return kind, _without_empty(file_path=path, **_replacement(given))
     edits = [one for one in several if isinstance(one, dict)]
-    path = path or next((edited_path for one in edits if (edited_path := _text(one, *_PATH_KEYS))), "")
-    of_file = [one for one in edits if _text(one, *_PATH_KEYS) in {"", path}]
+    path = path or next((edited_path for one in edits if (edited_path := _text(one, *PATH_KEYS))), "")
+    of_file = [one for one in edits if _text(one, *PATH_KEYS) in {"", path}]
     return "MultiEdit", {**_without_empty(file_path=path), "edits": [_replacement(one) for one in of_file]}
 
 
 def _replacement(given: Mapping[str, Any]) -> dict[str, str]:
-    return _without_empty(old_string=_text(given, *_OLD_TEXT_KEYS), new_string=_text(given, *_NEW_TEXT_KEYS))
+    return _without_empty(old_string=_text(given, *_OLD_TEXT_KEYS), new_string=_text(given, *NEW_TEXT_KEYS))
 
 
 def canonical_result(name: str, text: str) -> tuple[str, int | None]:
@@ -184,7 +186,7 @@ def _from_json(text: str) -> tuple[int | None, str]:
 def _command(given: Mapping[str, Any]) -> str:
     """Return the command line of a call: a string, or a list of words whose shell is left out."""
     action = given.get("action")
-    command = next((given[key] for key in _COMMAND_KEYS if key in given), None)
+    command = next((given[key] for key in COMMAND_KEYS if key in given), None)
     if command is None and isinstance(action, dict):
         command = action.get("command")
     several = given.get("commands")

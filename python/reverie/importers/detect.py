@@ -1,7 +1,8 @@
 """Transcript lines of every client: a line of JSON to an entry, by the format that the line itself shows, and back.
 
 Nothing is thrown away: a line that cannot be read becomes a `bad` entry with its text in `raw` and the reason in
-`extra["problem"]`. No format needs what stood on other lines, so a file can be read from any line on.
+`extra["problem"]`. A line is read without the others, so a file can be read from any line on; what a client says once,
+as the folder, stands on an earlier one.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def read_chunks(
     """Yield the entries and problems of a transcript, chunk by chunk, from `offset` (in uncompressed bytes) on.
 
     The last plan is the one at the end of what is there now; a file that ends early (a cut stream) says so in its
-    problems, with line 0. Raises what `source` and `plan_chunk` raise.
+    problems, with line 0. Raises what `open_transcript` and `plan_chunk` raise.
     """
     with open_transcript(path, offset=offset) as opened:
         data, final = b"", False

@@ -16,9 +16,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from reverie import wire
 from reverie.store import AccessCursor, AccessRecord, Kind, MemoryRecord, Reader, RecordCache, Write, Writer
 
 R = TypeVar("R")
+M = TypeVar("M", MemoryRecord, wire.Memory)
 
 BATCH_MEMORIES: Final = 256  # memories in one write: a few milliseconds of the writer
 BATCHES_MAX: Final = 64  # of a space; while the store takes no writes, further accesses are not counted
@@ -80,7 +82,7 @@ class AccessCounts:
                 added = [batch for batch in added if batch.number > written]
             return [self._total(reader, space, added, memory_id) for memory_id in ids]
 
-    def with_accesses(self, reader: Reader, records: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    def with_accesses(self, reader: Reader, records: Sequence[M]) -> list[M]:
         """Return memories with their accesses, which are stored apart because reading is no operation."""
         counts = self.counted(reader, [record.id for record in records])
         return [
@@ -88,7 +90,7 @@ class AccessCounts:
             for record, access in zip(records, counts, strict=True)
         ]
 
-    def with_access(self, reader: Reader, record: MemoryRecord) -> MemoryRecord:
+    def with_access(self, reader: Reader, record: M) -> M:
         """Return a memory with its accesses, as `with_accesses`."""
         return self.with_accesses(reader, [record])[0]
 

@@ -30,6 +30,7 @@ from reverie.store import (
     WorkingStateRecord,
     Writer,
 )
+from reverie.tokenizer import TOKENIZER
 from reverie.usecases import consolidation, learn, threads, working_state
 from reverie.usecases.by import By, Decided, writes
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot, Terms
@@ -214,6 +215,7 @@ def commit(to: Writer, _: By, plan: DistillPlan) -> wire.DistillAnswer:
         memories=changes,
         operation=str(to.number),
         fallback=plan.fallback or None,
+        tokenizer=TOKENIZER,
     )
 
 

@@ -71,7 +71,8 @@ def _as_words(name: str) -> str:
 
 
 def _candidate(memory: MemoryRecord) -> Candidate:
-    return mapped(memory, Candidate, at=memory.updated_at, project=memory_project(memory))
+    subject = "user" if memory.document == "facts/user.md" else "project"
+    return mapped(memory, Candidate, subject=subject, at=memory.updated_at, project=memory_project(memory))
 
 
 def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None:

@@ -437,9 +437,6 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
 # looks into other clones, and what it fetches there says nothing about where it works.
 
 
-_FOLDER_INPUTS: Final = ("workdir", "cwd", "working_directory", "directory", "dir_path")
-"""Names that the clients give to the input of a call that says in which folder its command runs."""
-
 _TALKS_TO_REMOTE: Final = lazy_regex(r"(?<![\w./-])git\b[^;&|\n]*?\s(?:push|pull|fetch|remote\s+update)\b")
 # `git fetch https://example.org/other.git`, `ssh server git pull`, `git submodule update`: of another repository.
 _ELSEWHERE: Final = lazy_regex(
@@ -478,7 +475,7 @@ def _outputs_in(entries: Sequence[Entry], folder: str) -> Iterator[str]:
 
 def _is_in_folder(call: dict[str, Any], here: str, folder: str) -> bool:
     """Return True for a call whose command makes git talk to a remote, all of it in `folder`; it begins in `here`."""
-    from reverie.distill.tools import canonical_calls
+    from reverie.distill.tools import FOLDER_KEYS, canonical_calls
 
     given = call.get("input")
     if not isinstance(given, dict):
@@ -489,7 +486,7 @@ def _is_in_folder(call: dict[str, Any], here: str, folder: str) -> bool:
     command = commands[0] if commands else None
     if not isinstance(command, str) or not _TALKS_TO_REMOTE.search(command) or _ELSEWHERE.search(command):
         return False
-    said = next((given[name] for name in _FOLDER_INPUTS if isinstance(given.get(name), str)), "")
+    said = next((given[name] for name in FOLDER_KEYS if isinstance(given.get(name), str)), "")
     start = os.path.join(here, said)  # noqa: PTH118 - a folder of another machine: nothing of it is read
     changed = [match["folder"].strip("\"'") for match in _CHANGED_FOLDER.finditer(command)]
     return all(_repository(os.path.join(start, path)) == _repository(folder) for path in ("", *changed))  # noqa: PTH118

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,9 @@ def get(reader: Reader, memory_id: str) -> MemoryRecord:
     return record
 
 
-def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:
+def history(
+    reader: Reader, memory_id: str, answer: Callable[[MemoryRecord], wire.Memory]
+) -> wire.Page[wire.MemoryVersion]:
     """Return every version of a memory, oldest first, each with the operation that wrote it.
 
     Raises:
@@ -121,7 +123,7 @@ def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:
                 at=version.at,
                 who="" if operation is None else operation.who,
                 why="" if operation is None else operation.why,
-                memory=None if version.value is None else memory_answer(version.value),
+                memory=None if version.value is None else answer(version.value),
             )
         )
     return wire.Page(items)
@@ -176,7 +178,7 @@ def remember(to: Writer, by: By, candidate: Candidate, document: str | None = No
     record = get(to, memory_id)
     hold_if_forgotten(to, record, who=by.who)
     recall_to_mind(to, record, who=by.who)
-    return mapped(record, RememberedMemory)
+    return mapped(record, RememberedMemory, existed=False)
 
 
 def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:

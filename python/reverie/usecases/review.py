@@ -91,7 +91,7 @@ def screen(
 
 def quarantined(candidate: Candidate, why: str, *, at: str, reason: Any = "quarantined") -> CandidateRecord:
     """Return the waiting record of a candidate whose words come from outside; `why` names where from."""
-    return _record(reason, why, [mapped(candidate, PendingChange, action="ADD")], at=at)
+    return _record(reason, why, [mapped(candidate, PendingChange, action="ADD", memory=None, before=None)], at=at)
 
 
 def refused(reader: Reader, held: HeldForPerson, *, at: str) -> CandidateRecord:

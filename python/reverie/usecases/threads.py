@@ -21,6 +21,7 @@ from reverie.redact import Redactor
 from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
 from reverie.store.versions import purge_thread
 from reverie.text_types import Text
+from reverie.tokenizer import TOKENIZER
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
 from reverie.usecases import usage as use_usage
 from reverie.usecases.by import By, Place, writes
@@ -94,6 +95,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         context=use_usage.context_use(thread, window),
         cleared=None if thread.cleared is None else mapped(thread.cleared, wire.Cleared),
         project=projects.of_thread(thread),
+        tokenizer=TOKENIZER,
     )
 
 

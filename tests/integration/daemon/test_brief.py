@@ -112,6 +112,15 @@ def test_a_line_that_is_kept_or_corrected_is_a_memory_of_the_person(own: tuple[D
     assert _texts(client) == before
 
 
+def test_a_corrected_memory_has_its_accesses(own: tuple[Daemon, Client]) -> None:
+    _, client = own
+    client.change_brief_line("harbour", _texts(client)[CAUSE], "keep")
+    client.recall(CAUSE, project="harbour")
+    edited = client.change_brief_line("harbour", _texts(client)[CAUSE], "edit", f"{CAUSE} Since May.").memory
+    assert edited is not None
+    assert edited.access_count == 1
+
+
 def test_a_repeated_change_is_made_once(own: tuple[Daemon, Client]) -> None:
     """A change repeated with its key gets the first answer and makes no second memory; another body is a conflict."""
     daemon, client = own

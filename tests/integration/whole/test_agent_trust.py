@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -16,6 +18,8 @@ from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon
 from support.recorded_shell_call import import_shell_call
 from support.waiting import wait_until
+
+LONG_AGO = "2026-03-05T10:00:00.000Z"  # before what the tests save
 
 
 def root(daemon: Daemon) -> Path:
@@ -112,51 +116,77 @@ def test_a_forgotten_line_that_a_shell_copied(daemon: Daemon, client: Client, tm
     assert any(item.changes[0].content == gone.content for item in client.candidates(limit=1000).items)
 
 
-def use_and_result(root: Path, name: str, line: str, *, codex: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def call_and_result(program: str, path: Path | str, line: str) -> list[dict[str, Any]]:
     """Return the record of a call that writes a line to a file of the folder, and the record of its result."""
-    if codex:
-        patch = f"*** Begin Patch\n*** Update File: {root / name}\n+- {line}\n*** End Patch"
-        calls: list[dict[str, Any]] = [
-            {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": patch},
-            {"type": "custom_tool_call_output", "call_id": "c1", "output": "ok"},
-        ]
-        both = [{"type": "response_item", "timestamp": "2026-03-05T10:00:00.000Z", "payload": call} for call in calls]
-    else:
-        use = {
-            "type": "tool_use",
-            "id": "t1",
-            "name": "Write",
-            "input": {"file_path": str(root / name), "content": line},
-        }
-        result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-        both = [
-            {"type": "assistant", "uuid": "u2", "sessionId": "s", "message": {"role": "assistant", "content": [use]}},
-            {"type": "user", "uuid": "u3", "sessionId": "s", "message": {"role": "user", "content": [result]}},
-        ]
-    return both[0], both[1]
+    at = {"timestamp": LONG_AGO}
+    call: dict[str, Any]
+    use: dict[str, Any]
+    result: dict[str, Any]
+    match program:
+        case "codex" | "codex-shell":
+            patch = f"*** Begin Patch\n*** Update File: {path}\n+- {line}\n*** End Patch"
+            call = {"type": "custom_tool_call", "name": "apply_patch", "input": patch}
+            if program == "codex-shell":
+                command = ["bash", "-lc", f"echo '- {line}' >> {path}"]
+                call = {"type": "local_shell_call", "action": {"type": "exec", "command": command}}
+            output = {"type": "custom_tool_call_output", "output": "ok"}
+            return [
+                {"type": "response_item", **at, "payload": payload | {"call_id": "c1"}} for payload in (call, output)
+            ]
+        case "pi":
+            given = {"path": str(path), "edits": [{"oldText": "", "newText": f"- {line}"}]}
+            call = {"type": "toolCall", "id": "t1", "name": "edit", "arguments": given}
+            use = {"role": "assistant", "content": [call]}
+            result = {"role": "toolResult", "toolCallId": "t1", "content": "ok"}
+            return [{"type": "message", **at, "message": message} for message in (use, result)]
+        case _:
+            call = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": str(path), "content": line}}
+            use = {"role": "assistant", "content": [call]}
+            result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]}
+            return [
+                {"type": message["role"], "uuid": uuid4().hex, "sessionId": "s", "message": message}
+                for message in (use, result)
+            ]
 
 
-@pytest.mark.parametrize("codex", [False, True])
-def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Client, *, codex: bool) -> None:
+def send_beside(client: Client, program: str, lines: list[dict[str, Any]], save_file: Callable[[], None]) -> None:
+    """Send a session line by line; the file is saved before the last one, the result."""
+    place = client.start_import(
+        "pi" if program == "pi" else "codex" if program.startswith("codex") else "claude-code", f"{program}-{uuid4()}"
+    )
+    offset = 0
+    for number, line in enumerate(lines, 1):
+        if number == len(lines):
+            save_file()
+        data = f"{json.dumps(line)}\n".encode()
+        client.send_chunk(place.id, data, offset=offset, first_line=number, final=number == len(lines))
+        offset += len(data)
+
+
+@pytest.mark.parametrize("program", ["claude-code", "codex", "codex-shell", "pi"])
+def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Client, program: str) -> None:
     """A transcript shows a call, the file is written then, and the result follows: the line has an agent's trust.
 
     So has all else that was saved meanwhile, by the times of the transcript; without them by those at which it came.
     """
-    name, line = f"facts/ferry-{codex}.md", f"The ferry {codex} leaves at noon"
-    later = f"The ferry {codex} is mine"
-    calls = use_and_result(root(daemon), name, line, codex=codex)
-    place = client.start_import("codex" if codex else "claude-code", f"live-{codex}", source=f"/home/ann/{codex}.jsonl")
-    offset = 0
-    calls[0].setdefault("timestamp", ["no time"])
-    for number, call in enumerate(calls, 1):
-        data = f"{json.dumps(call)}\n".encode()
-        client.send_chunk(place.id, data, offset=offset, first_line=number, final=number == len(calls))
-        offset += len(data)
-        if number == 1:
-            save(client, root(daemon) / name, f"- {line}\n- {later}\n", line)
-            assert memory(client, line).trust == "person"
+    file, line = root(daemon) / f"facts/ferry-{program}.md", f"The ferry {program} leaves at noon"
+    later = f"The ferry {program} is mine"
+    lines = call_and_result(program, file, line)
+    lines[0].setdefault("timestamp", ["no time"])
+    send_beside(client, program, lines, lambda: save(client, file, f"- {line}\n- {later}\n", line))
     assert memory(client, line).trust == "agent"
-    assert memory(client, later).trust == ("person" if codex else "agent")
+    assert memory(client, later).trust == ("agent" if program == "claude-code" else "person")
+
+
+@pytest.mark.parametrize("program", ["codex", "codex-shell", "pi"])
+def test_a_call_in_the_folder_that_an_earlier_line_names(daemon: Daemon, client: Client, program: str) -> None:
+    """A client names its folder once; a call in a later chunk has a path from there, and its line an agent's trust."""
+    name, line = f"facts/tug-{program}.md", f"The tug {program} is moored at the pier"
+    cwd = {"cwd": str(root(daemon))}
+    begun = {"type": "session", "version": 3, **cwd} if program == "pi" else {"type": "turn_context", "payload": cwd}
+    lines = [begun, *call_and_result(program, name, line)]
+    send_beside(client, program, lines, lambda: save(client, root(daemon) / name, f"- {line}\n", line))
+    assert memory(client, line).trust == "agent"
 
 
 @pytest.mark.parametrize(

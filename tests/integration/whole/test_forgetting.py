@@ -165,6 +165,18 @@ def test_an_agent_changes_the_line_that_a_person_left_of_two(daemon: Daemon, own
             agent.remember(wire.CreateMemory(line, document="facts/harbour.md"))
 
 
+def test_an_accepted_fact_about_the_person_is_in_their_file(daemon: Daemon, owner: Client, space: str) -> None:
+    """A forgotten line of `facts/user.md` that an agent wrote there again comes back to that file."""
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    new = wire.CreateMemory("Sails a ketch on Sundays", type="fact", document="facts/user.md")
+    with Client(daemon.socket, token=owner.create_token(space).token) as person, agent:
+        person.forget(person.remember(new).id)
+        with pytest.raises(Conflict, match="waits in review"):
+            agent.remember(new)
+        [memory] = person.accept_candidate(person.candidates().items[0].id).memories
+        assert person.memory(memory).document == new.document
+
+
 def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Client, space: str) -> None:
     """It is refused as a fact and as a line of a file too; what the person wants of another thing is learnt."""
     person = Client(daemon.socket, token=owner.create_token(space).token)

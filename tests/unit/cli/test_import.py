@@ -342,6 +342,18 @@ def test_a_daemon_that_stops(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_p
     assert sum(request.method == "POST" for request in daemon.requests) == 1
 
 
+def taking(turns: Iterator[Callable[[], object]]) -> Callable[[float], None]:
+    """Return a `sleep` that takes the next turn instead, and interrupts behind the last one."""
+
+    def sleep(_: float) -> None:
+        try:
+            next(turns)()
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    return sleep
+
+
 @pytest.mark.parametrize("flags", [(), ("--json",)])
 @pytest.mark.usefixtures("daemon")
 def test_follow(
@@ -357,14 +369,7 @@ def test_follow(
             lambda: session(tmp_path, b"PK\x03\x04", "c.jsonl"),
         ]
     )
-
-    def sleep(_: float) -> None:
-        try:
-            next(turns)()
-        except StopIteration:
-            raise KeyboardInterrupt from None
-
-    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(time, "sleep", taking(turns))
     done = cli("import", "claude-code", str(tmp_path), "--follow", *flags)
     assert done.code == 130
     assert importer.stored["a"] == LINE * 2
@@ -372,6 +377,33 @@ def test_follow(
     if not flags:
         assert "a.jsonl: 1 new line" in done.out
         assert "archive of files" in done.err
+
+
+@pytest.mark.usefixtures("daemon")
+def test_what_grows_or_fails_while_it_is_imported_is_followed(
+    cli: Cli, importer: FakeImporter, routes: Routes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--follow imports what came during the first import, and again what the daemon did not take, naming that once."""
+    paths = [session(tmp_path, LINE, f"{name}.jsonl") for name in "ab"]
+
+    def answer(request: Request) -> Answer:
+        if request.path.endswith("/learn") and "b" in importer.stored:
+            paths[1].write_bytes(LINE * 2)
+            session(tmp_path, LINE, "c.jsonl")
+        return importer(request)
+
+    routes.table = _Everything(answer)
+    importer.busy = 1
+    monkeypatch.setattr(send_sessions, "BUSY_TRIES_MAX", 0)
+
+    def fail() -> None:
+        importer.busy = 2
+        paths[0].write_bytes(LINE * 2)
+
+    monkeypatch.setattr(time, "sleep", taking(iter([lambda: None, fail, lambda: None, lambda: None])))
+    done = cli("import", "claude-code", str(tmp_path), "--follow")
+    assert importer.stored == {"a": LINE * 2, "b": LINE * 2, "c": LINE}
+    assert done.err.count("full") == 2
 
 
 def test_a_file_that_vanishes_while_followed(tmp_path: Path) -> None:

@@ -1,4 +1,9 @@
-"""The OpenAPI document is the one that was published: the golden has a digest of each operation and schema."""
+"""The OpenAPI document is the one that was published: the golden has a digest of each operation and schema.
+
+    python tests/unit/daemon/test_openapi.py
+
+writes it anew.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,7 @@ def digests() -> dict[str, str]:
 
 
 def test_the_description_is_the_published_one() -> None:
-    """Nothing of the description changes by accident; what is changed on purpose is written anew by this module."""
+    """Nothing of the description changes by accident; what is changed on purpose is written anew."""
     assert digests() == json.loads(GOLDEN.read_text())
 
 

@@ -17,6 +17,8 @@ ROOT = "/srv/ann/Reverie/default"
         ({"command": f"cp a.md {ROOT}/facts"}, "", f"cp a.md {ROOT}/facts"),
         ({"command": ["bash", "-c", f"date >> {ROOT}/a.md"]}, "", f"bash -c date >> {ROOT}/a.md"),
         ({"cmd": "make", "workdir": ROOT}, "/srv", "make"),
+        ({"cmd": "make", "workdir": "facts"}, ROOT, "make"),
+        ({"cmd": "make", "workdir": "/srv"}, ROOT, None),
         ({"file_path": f"{ROOT}/a.md", "old_string": "- old", "new_string": "- new"}, "", "- new"),
         ({"path": f"{ROOT}/a.md", "edits": [{"old_str": "- b", "new_str": "- c"}]}, "", "- c"),
         ({"command": "make"}, f"{ROOT}/facts", "make"),

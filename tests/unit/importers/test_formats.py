@@ -1,4 +1,4 @@
-"""The table of formats: one row of it is all that the reading of transcripts needs to know of a program."""
+"""The table of formats: what a row of it does for a program, and that the API takes each."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_the_api_takes_every_format() -> None:
     assert set(get_args(wire.ImportClient)) == {*detect.FORMATS, "chatgpt"}
 
 
-def test_a_format_is_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines of a format that is added to the table are known, read and written back, and its sessions have a folder."""
+def test_a_format_that_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of an added format are known, read and written back; without a folder its session's project is unknown."""
 
     def entry_of(value: dict[str, Any], number: int) -> tuple[Entry, None]:
         entry, _ = new_entry(EntryKind.SPEECH, value, number, role="user", content=value.pop("words"))
