@@ -83,7 +83,7 @@ class OpenCalls:
 async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
     """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust."""
     hints = {orjson.dumps(name)[1:-1] for name in _names(_root(services, space))}
-    if not services.open_calls.has(space, who) and not any(hint in data for hint in hints):
+    if not services.made(OpenCalls).has(space, who) and not any(hint in data for hint in hints):
         return
     messages = []
     folder: Any = ""
@@ -191,7 +191,7 @@ async def _attribute(services: Services, space: str, messages: Iterable[tuple[An
     """
     root = _root(services, space)
     new, results = _calls(messages, root)
-    calls = services.open_calls.join(space, who, new, results, now=services.clock())
+    calls = services.made(OpenCalls).join(space, who, new, results, now=services.clock())
     if not calls:
         return
     await services.sync_service.read_saves(space, None)
