@@ -139,11 +139,11 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         services = await _assemble(
             layout, config, store, closing, stop, admission=server.admission, clock=clock, began=began, env=env
         )
-        closing.push_async_callback(services.close, "follower")
+        closing.push_async_callback(services.close, "Follower")
         closing.callback(stop.say, "what sessions wrote last")
         await services.scheduler.start()
-        closing.push_async_callback(services.close, "texts")
-        closing.push_async_callback(services.close, "hooks")
+        closing.push_async_callback(services.close, "SessionTexts")
+        closing.push_async_callback(services.close, "SessionMemory")
         closing.push_async_callback(asyncio.to_thread, save_indexes, services)
         closing.push_async_callback(asyncio.to_thread, save_messages, services)
         closing.push_async_callback(write_accesses, services)
@@ -189,6 +189,8 @@ async def _assemble(
     env: Mapping[str, str],
 ) -> Services:
     """Create the components between the store and the server, and push the closing of each."""
+    from reveried.sync.service import SyncService  # noqa: PLC0415 - the command line imports this module
+
     daemon = config.daemon
     at, now_ms = _times(clock)
 
@@ -211,11 +213,21 @@ async def _assemble(
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
     closing.push_async_callback(scheduler.stop)
     recall = Recall(store, layout.data_dir / "search")
+    own_id = await store_id(store, worker.submit, secrets.token_bytes)
+    sync_service = SyncService(
+        store,
+        worker.submit,
+        keeper.redactor,
+        config,
+        store_id=own_id,
+        now_ms=now_ms,
+        random=secrets.token_bytes,
+    )
     services = Services(
         config=config,
         layout=layout,
         store=store,
-        store_id=await store_id(store, worker.submit, secrets.token_bytes),
+        store_id=own_id,
         keeper=keeper,
         callers=StoredCallers(store),
         submit=worker.submit,
@@ -224,6 +236,7 @@ async def _assemble(
         events=events,
         jobs=jobs,
         scheduler=scheduler,
+        sync_service=sync_service,
         admission=admission,
         metrics=Metrics(),
         description=lambda: openapi(endpoints()),
@@ -239,9 +252,9 @@ async def _assemble(
             config, layout, closing, redactor=keeper.redactor, worker=worker, at=at, id_of=id_of, env=env
         ),
     )
-    closing.push_async_callback(services.close, "sync_service")
+    closing.push_async_callback(sync_service.close)
     closing.callback(stop.say, "the folder of memories")
-    closing.push_async_callback(services.close, "background_state")
+    closing.push_async_callback(services.close, "BackgroundState")
     register_scheduled_jobs(services)
     return services
 

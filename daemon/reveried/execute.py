@@ -11,6 +11,7 @@ import msgspec
 
 from reverie.decode import from_msgpack
 from reverie.errors import Conflict, ReverieError
+from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.store import Reader, Write, Writer
 from reverie.usecases.by import By, Decided
 from reveried.actions.memories import write_accesses
@@ -19,14 +20,16 @@ from reveried.models.settle import settlements
 from reveried.services import Services
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
+    from reveried.models.ask import Models
 
 T = TypeVar("T")
 S = TypeVar("S")  # a snapshot
 P = TypeVar("P")  # a plan
 A = TypeVar("A")  # an answer
 
+ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation, and one more of each at a retry
 TRIES = 5  # while holding the lock, after a first one without it
+_TOO_MANY = "It was not done within the rounds of questions that one job may ask."
 
 
 async def execute(
@@ -76,7 +79,7 @@ async def execute(
         if models is None:
             plan = await decide(services, do.job, state, do.plan, bulk=do.bulk)
         else:
-            plan = await models.decided(services, do.job, state, do.plan, outcomes, bulk=do.bulk)
+            plan = await _decided(services, models, do, state, outcomes)
         if (answer := unwritten(plan)) is not None:
             return await _keep(services, by.space, by.key, answer, answers), False
         found = {} if prepare is None else await prepare(plan)
@@ -112,6 +115,31 @@ async def decide(services: Services, job: str, snapshot: Any, plan: type[T], *, 
     """
     answer = await services.compute.run(job, msgspec.msgpack.encode(snapshot), bulk=bulk)
     return from_msgpack(answer, plan)
+
+
+async def _decided(
+    services: Services, models: Models, do: Decided[P, A], snapshot: Any, outcomes: dict[str, Outcome]
+) -> P:
+    """Return the plan of a compute job, after the model was asked what the job needs to know for it.
+
+    This is the way of every job that a model takes part in: summaries, learning, runs, dreams, reflection.
+    `outcomes` keeps the answers over several snapshots: a plan that was stale is made again from the same answers
+    as far as the questions are the same. What still has no answer after all rounds has failed.
+    """
+    loop = asyncio.get_running_loop()
+    reflection = services.config.reflection
+    until = loop.time() + reflection.max_seconds
+    rounds = ROUNDS_MAX + reflection.max_steps
+    while True:
+        snapshot.outcomes = outcomes
+        result = await decide(services, do.job, snapshot, do.plan | list[ModelRequest], bulk=do.bulk)  # type: ignore[arg-type]
+        if not isinstance(result, list):
+            return result
+        if rounds > 0:
+            outcomes |= await models.ask_in_time(result, until - loop.time(), reflection.max_seconds)
+        else:
+            outcomes |= dict.fromkeys((one.id for one in result), Outcome(reason="timeout", message=_TOO_MANY))
+        rounds -= 1
 
 
 async def retry_while_stale(attempt: Callable[[], Awaitable[T]], lock: asyncio.Lock) -> T:

@@ -25,6 +25,7 @@ from reveried.actions.learn import learn
 from reveried.drive import write
 from reveried.log import logger
 from reveried.supervise import start_supervised
+from reveried.working_states import BackgroundState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -209,7 +210,7 @@ class Follower:
                     continue
             followed.earlier.pop(other.path, None)
         if added:
-            services.background_state.schedule(services, space, followed.record.thread)
+            services.made(BackgroundState).schedule(services, space, followed.record.thread)
             self.on_growth(services, space, followed.record)
         return added > 0
 

@@ -187,4 +187,4 @@ async def warm(services: Services, spaces: list[str]) -> None:
 
     for space in spaces:
         for thread in reversed(await read(services, space, newest)):
-            await asyncio.wait(services.texts.make_all(services, space, thread.id))
+            await asyncio.wait(services.made(SessionTexts).make_all(services, space, thread.id))

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from reverie.distill import state_text
 from reverie.errors import Conflict, ModelFailed, failure_of
 from reverie.usecases import threads, working_state
 from reverie.usecases.by import By
 from reverie.usecases.entries import sealed_after, spoken_messages
-from reverie.usecases.follow import Kept
 from reveried.actions.contexts import state as current_state
 from reveried.actions.threads import extend_outline
 from reveried.drive import write
@@ -28,6 +23,7 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan
+    from reveried.actions.contexts import ThreadKey
     from reveried.models.ask import Models
     from reveried.services import Services
 
@@ -35,69 +31,6 @@ DEBOUNCE_S = 0.2  # turns of a thread within it are served together
 THREADS_MAX = 256  # served at one time; the state of further threads is computed when it is requested
 CALLS_MAX = 4  # of the model at one time
 ENTRIES_MAX = 60  # shown to a model: the newest since the state that was stored last
-CACHED_MAX = 500  # states
-CACHED_BYTES_MAX = 8_000_000  # of all of them; most have some kilobytes, that of a thread with long messages many
-
-ThreadKey: TypeAlias = tuple[str, str]
-"""Space and thread id."""
-
-Versions: TypeAlias = tuple[Any, ...]
-"""The operations that last wrote what a state is made from: `reverie.usecases.working_state.versions`."""
-
-
-class StateCache(Kept):
-    """LRU cache of the newest working state of each thread, bounded by bytes; thread-safe."""
-
-    def __init__(self) -> None:
-        self._plans: OrderedDict[ThreadKey, tuple[Versions, StatePlan]] = OrderedDict()
-        self._sizes: dict[ThreadKey, int] = {}  # in MessagePack
-        self._bytes = 0
-        self._deleted: OrderedDict[ThreadKey, int] = OrderedDict()  # by thread the operation that deleted it
-        self._lock = threading.Lock()
-
-    def get(self, key: ThreadKey) -> tuple[Versions, StatePlan] | None:
-        """Return the cached working state of a thread with the versions that it was made from, or None."""
-        with self._lock:
-            cached = self._plans.get(key)
-            if cached is not None:
-                self._plans.move_to_end(key)
-            return cached
-
-    def put(self, key: ThreadKey, versions: Versions, plan: StatePlan) -> None:
-        """Cache a state in place of the thread's previous one; those that were used least recently are dropped.
-
-        One of a thread that was deleted meanwhile is not cached; one that alone is larger than all may be, is.
-        """
-        size = len(msgspec.msgpack.encode(plan))
-        with self._lock:
-            if (versions[0] or 0) <= self._deleted.get(key, -1):
-                return
-            self._drop(key)
-            self._plans[key] = (versions, plan)
-            self._sizes[key] = size
-            self._bytes += size
-            while len(self._plans) > CACHED_MAX or (self._bytes > CACHED_BYTES_MAX and len(self._plans) > 1):
-                self._drop(next(iter(self._plans)))
-
-    def remove(self, key: ThreadKey, operation: int) -> None:
-        """Drop the state of a thread that `operation` deleted; no state from before the deletion is cached later."""
-        with self._lock:
-            self._drop(key)
-            self._deleted[key] = operation
-            self._deleted.move_to_end(key)
-            if len(self._deleted) > CACHED_MAX:
-                self._deleted.popitem(last=False)
-
-    def forget(self, space: str) -> None:
-        """Drop the states of a space's threads."""
-        with self._lock:
-            for key in [key for key in self._plans if key[0] == space]:
-                self._drop(key)
-
-    def _drop(self, key: ThreadKey) -> None:
-        """Drop the cached state of a thread, if there is one."""
-        self._plans.pop(key, None)
-        self._bytes -= self._sizes.pop(key, 0)
 
 
 class BackgroundState:

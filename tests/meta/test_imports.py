@@ -1,4 +1,4 @@
-"""No import cycle in the product, imports inside of functions included."""
+"""No import cycle in the product, imports inside of functions and for types alone included."""
 
 from __future__ import annotations
 
@@ -19,14 +19,9 @@ def modules() -> dict[str, Path]:
 
 
 def imported(tree: ast.AST, names: set[str]) -> set[str]:
-    """Return those of `names` that a module imports when it runs, at its top or in a function; none for types alone."""
-    for_types: set[ast.AST] = set()
+    """Return those of `names` that a module imports: at its top, in a function, or for types alone."""
     found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            for_types.update(node.body)
-        if node in for_types:
-            continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

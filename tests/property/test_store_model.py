@@ -15,7 +15,7 @@ from reverie.errors import Conflict, NotFound
 from reverie.store import Done, Failed, Kind, Store, Write, Writer
 from reverie.store.check import check
 from reverie.store.checksums import walk_collection
-from reverie.store.versions import undo_operation
+from reverie.usecases.undo import undo_operation
 from support.soak import count
 from support.stores import AT, opened
 

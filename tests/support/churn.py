@@ -17,7 +17,7 @@ from typing import Any
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, Writer, seal
-from reverie.store.versions import Rules, prune
+from reverie.store.versions import Rules
 from reveried.http.auth import token_hash
 from support.daemon import Answer, Daemon, request
 from support.http_checks import bearer
@@ -80,7 +80,7 @@ def plant(home: Path) -> None:
 
         old = [Write(SYSTEM_SPACE, "test", "token", tokens), Write("damaged", "test", "memory", memory)]
         old.append(Write("pruned", "test", "events", events))
-        new = [Write("pruned", "test", "prune", lambda writer: prune(writer, Rules()).removed)]
+        new = [Write("pruned", "test", "prune", lambda writer: writer.prune(Rules()).removed)]
         for writes, at in ((old, "2020-01-01T00:00:00.000Z"), (new, "2026-11-21T09:30:00.000Z")):
             assert all(isinstance(done, Done) for done in store.commit(writes, at=at))
     data, packed = folder / "data.mdb", seal(value, Redactor()).data

@@ -13,6 +13,7 @@ from reverie.errors import NotFound, ReverieError
 from reverie.store import BriefRecord
 from reverie.tokenizer import count
 from reverie.usecases import briefs
+from reverie.usecases.briefs import BriefCache
 from reverie.usecases.by import By
 from reverie.usecases.usage import session_cost
 from reveried.actions.projects import known_project
@@ -34,7 +35,9 @@ async def brief(
     """
     await _refresh(services, space, project)
     size = services.config.brief.max_tokens if max_tokens is None else max_tokens
-    return await read(services, space, lambda reader: services.briefs.brief(reader, project, size, with_last=with_last))
+    return await read(
+        services, space, lambda reader: services.made(BriefCache).brief(reader, project, size, with_last=with_last)
+    )
 
 
 async def brief_text(
@@ -86,7 +89,7 @@ async def _line(services: Services, space: str, project: str, line: str) -> brie
 
 async def _refresh(services: Services, space: str, project: str) -> None:
     """Make the lines of the threads of a project that have grown since theirs were made, the newest first."""
-    for thread in await read(services, space, partial(services.briefs.stale, project=project)):
+    for thread in await read(services, space, partial(services.made(BriefCache).stale, project=project)):
         try:
             await _make(services, space, thread)
         except NotFound:  # deleted meanwhile

@@ -1,11 +1,13 @@
-"""Assemble contexts, read and set working states."""
+"""Assemble contexts, read and set working states; the newest states are cached."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +19,7 @@ from reverie.models import WorkingState
 from reverie.store import Reader
 from reverie.usecases import contexts, working_state
 from reverie.usecases.by import By
+from reverie.usecases.follow import Kept
 from reverie.usecases.working_state import StateJob, StatePlan
 from reveried.actions import projects
 from reveried.drive import write
@@ -25,6 +28,69 @@ from reveried.locks import keyed_lock
 from reveried.services import Services
 
 RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
+CACHED_MAX = 500  # states
+CACHED_BYTES_MAX = 8_000_000  # of all of them; most have some kilobytes, that of a thread with long messages many
+
+ThreadKey: TypeAlias = tuple[str, str]
+"""Space and thread id."""
+
+Versions: TypeAlias = tuple[Any, ...]
+"""The operations that last wrote what a state is made from: `reverie.usecases.working_state.versions`."""
+
+
+class StateCache(Kept):
+    """LRU cache of the newest working state of each thread, bounded by bytes; thread-safe."""
+
+    def __init__(self) -> None:
+        self._plans: OrderedDict[ThreadKey, tuple[Versions, StatePlan]] = OrderedDict()
+        self._sizes: dict[ThreadKey, int] = {}  # in MessagePack
+        self._bytes = 0
+        self._deleted: OrderedDict[ThreadKey, int] = OrderedDict()  # by thread the operation that deleted it
+        self._lock = threading.Lock()
+
+    def get(self, key: ThreadKey) -> tuple[Versions, StatePlan] | None:
+        """Return the cached working state of a thread with the versions that it was made from, or None."""
+        with self._lock:
+            cached = self._plans.get(key)
+            if cached is not None:
+                self._plans.move_to_end(key)
+            return cached
+
+    def put(self, key: ThreadKey, versions: Versions, plan: StatePlan) -> None:
+        """Cache a state in place of the thread's previous one; those that were used least recently are dropped.
+
+        One of a thread that was deleted meanwhile is not cached; one that alone is larger than all may be, is.
+        """
+        size = len(msgspec.msgpack.encode(plan))
+        with self._lock:
+            if (versions[0] or 0) <= self._deleted.get(key, -1):
+                return
+            self._drop(key)
+            self._plans[key] = (versions, plan)
+            self._sizes[key] = size
+            self._bytes += size
+            while len(self._plans) > CACHED_MAX or (self._bytes > CACHED_BYTES_MAX and len(self._plans) > 1):
+                self._drop(next(iter(self._plans)))
+
+    def remove(self, key: ThreadKey, operation: int) -> None:
+        """Drop the state of a thread that `operation` deleted; no state from before the deletion is cached later."""
+        with self._lock:
+            self._drop(key)
+            self._deleted[key] = operation
+            self._deleted.move_to_end(key)
+            if len(self._deleted) > CACHED_MAX:
+                self._deleted.popitem(last=False)
+
+    def forget(self, space: str) -> None:
+        """Drop the states of a space's threads."""
+        with self._lock:
+            for key in [key for key in self._plans if key[0] == space]:
+                self._drop(key)
+
+    def _drop(self, key: ThreadKey) -> None:
+        """Drop the cached state of a thread, if there is one."""
+        self._plans.pop(key, None)
+        self._bytes -= self._sizes.pop(key, 0)
 
 
 async def state(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> StatePlan:
@@ -35,9 +101,9 @@ async def state(services: Services, space: str, thread_id: str, *, bulk: bool = 
     """
     key = (space, thread_id)
 
-    def cached_or_job(reader: Reader) -> tuple[tuple[Any, ...], StatePlan | None, StateJob | None]:
+    def cached_or_job(reader: Reader) -> tuple[Versions, StatePlan | None, StateJob | None]:
         versions = working_state.versions(reader, thread_id)
-        cached = services.states.get(key)
+        cached = services.made(StateCache).get(key)
         if cached is not None and cached[0] == versions:
             return versions, cached[1], None
         checkpoint = cached[1].checkpoint if cached is not None else None
@@ -54,7 +120,7 @@ async def state(services: Services, space: str, thread_id: str, *, bulk: bool = 
             raise
         job = await read(services, space, partial(working_state.snapshot, thread_id=thread_id))
         plan = await decide(services, "state", job, working_state.StatePlan, bulk=bulk)
-    services.states.put(key, versions, plan)
+    services.made(StateCache).put(key, versions, plan)
     return plan
 
 

@@ -32,10 +32,10 @@ from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
 from reveried.compaction_hint import COMPACTION_HINT
 from reveried.execute import read
-from reveried.follower import is_own_file
+from reveried.follower import Follower, is_own_file
 from reveried.log import logger
 from reveried.services import Services
-from reveried.session_texts import CHARS_MAX, PARTS, fitted, size
+from reveried.session_texts import CHARS_MAX, PARTS, SessionTexts, fitted, size
 from reveried.start_texts import EMPTY, TOOLS, Start
 from reveried.supervise import failures_logged
 
@@ -148,7 +148,15 @@ class _Hook:
 
     @property
     def shown(self) -> _Shown:
-        return self.services.hooks.of(self.space, self.thread)
+        return self.memory.of(self.space, self.thread)
+
+    @property
+    def memory(self) -> SessionMemory:
+        return self.services.made(SessionMemory)
+
+    @property
+    def texts(self) -> SessionTexts:
+        return self.services.made(SessionTexts)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -186,7 +194,7 @@ async def run(
     until = asyncio.get_running_loop().time() + wait_s
     hook = _Hook(services, space, client, event, query, until=until, agent=agent)
     text = ""
-    clearings = services.hooks.clearings
+    clearings = hook.memory.clearings
     with failures_logged("hooks", event_name=event.hook_event_name):
         try:
             text = "" if await _is_kept_out(hook) else await handler(hook)
@@ -194,7 +202,7 @@ async def run(
             logger("reveried.hooks").warning(
                 "a hook has nothing to show", event_name=event.hook_event_name, code=error.code
             )
-    if clearings != services.hooks.clearings:  # made before a purge, as what is still to be shown
+    if clearings != hook.memory.clearings:  # made before a purge, as what is still to be shown
         text = ""
         for step in hook.if_late:
             step()
@@ -217,7 +225,7 @@ def _sent(hook: _Hook) -> None:
     for step in hook.if_late if is_late else hook.if_read:
         step()
     if is_late:
-        late = hook.services.hooks.late_of(hook.space)
+        late = hook.memory.late_of(hook.space)
         late.count, late.last_at = late.count + 1, hook.services.clock()
         logger("reveried.hooks").warning("a hook was answered too late", event_name=hook.event.hook_event_name)
 
@@ -259,7 +267,7 @@ async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str | None]) -
     def missed() -> None:
         shown.missed[part] = task
         if is_compacted and _late_compaction(hook) is None:
-            compactions = hook.services.hooks.late_of(hook.space).compactions
+            compactions = hook.memory.late_of(hook.space).compactions
             compactions.pop(hook.thread, None)
             compactions[hook.thread] = wire.LateCompaction(hook.client, hook.event.session_id, hook.services.clock())
             if len(compactions) > COMPACTIONS_MAX:
@@ -281,7 +289,7 @@ async def _now_or_next(hook: _Hook, part: str, task: asyncio.Task[str | None]) -
 
 def _late_compaction(hook: _Hook) -> wire.LateCompaction | None:
     """Return the session's compaction of which something was late, until it is named."""
-    compaction = hook.services.hooks.late_of(hook.space).compactions.get(hook.thread)
+    compaction = hook.memory.late_of(hook.space).compactions.get(hook.thread)
     return None if compaction is None or compaction.named_at is not None else compaction
 
 
@@ -289,12 +297,12 @@ def _name(hook: _Hook) -> None:
     """Note that what was late of a compaction was shown, or the compaction named."""
     if (compaction := _late_compaction(hook)) is not None:
         named = msgspec.structs.replace(compaction, named_at=hook.services.clock())
-        hook.services.hooks.late_of(hook.space).compactions[hook.thread] = named
+        hook.memory.late_of(hook.space).compactions[hook.thread] = named
 
 
 async def _start(hook: _Hook) -> asyncio.Task[Start]:
     """Return the task that makes the start text of the hook's project, at once where it is current."""
-    starts, project = hook.services.texts.starts, await _project(hook)
+    starts, project = hook.texts.starts, await _project(hook)
 
     async def made() -> Start:
         if project is None:
@@ -309,7 +317,7 @@ async def _opening(hook: _Hook, task: asyncio.Task[Start]) -> str:
     """Return the text for a new session: as it is now, or where that takes too long, as it was made last."""
     await _in_time(hook, task)
     project = None if task.done() else await _project(hook)
-    last = None if project is None else hook.services.texts.starts.ready(hook.space, project)
+    last = None if project is None else hook.texts.starts.ready(hook.space, project)
 
     async def text() -> str:
         return fitted((last or await task).text, in_bytes=hook.client == "codex")
@@ -325,8 +333,8 @@ async def _part(hook: _Hook, part: str) -> str | None:
     services, space, making = hook.services, hook.space, hook.shown.making
     if making is not None:
         await making
-    ready = services.texts.ready(space, hook.thread)
-    text = (ready or await services.texts.make(services, space, hook.thread)).get(part)
+    ready = hook.texts.ready(space, hook.thread)
+    text = (ready or await hook.texts.make(services, space, hook.thread)).get(part)
     if not text:
         return text
     lines = [f"# Reverie, part {PARTS.index(part) + 1} of {len(PARTS)}: {_TITLES[part]}"]
@@ -341,7 +349,7 @@ async def _look_for_parents(hook: _Hook) -> None:
     shown.is_fork = bool(ids)
     for session in ids or ():
         thread = imported.thread_id(hook.client, session)
-        shown.start = shown.start or hook.services.hooks.of(hook.space, thread).start
+        shown.start = shown.start or hook.memory.of(hook.space, thread).start
 
 
 def _parents(hook: _Hook) -> tuple[str, ...]:
@@ -427,9 +435,8 @@ async def _last_state(hook: _Hook, prompt: str) -> str:
     if start is None or start.last is None or not sessions.goes_on(prompt, start.last, start.brief):
         return ""
     services, space, last = hook.services, hook.space, start.last
-    parts = services.texts.ready(space, last.thread) or await _in_time(
-        hook, services.texts.make(services, space, last.thread)
-    )
+    made = hook.texts.ready(space, last.thread)
+    parts = made or await _in_time(hook, hook.texts.make(services, space, last.thread))
     state = "" if parts is None else parts.get("state", "")
     head = f"# Reverie: where the last session of this project stopped ({last.agent}, {last.at[:16]}Z)"
     return f"{head}\n\n{state}" if state else ""
@@ -441,7 +448,7 @@ async def _told(hook: _Hook) -> Start | None:
         start: Start | None = await _in_time(hook, task)
         return start
     project = await _project(hook)
-    return None if project is None else hook.services.texts.starts.ready(hook.space, project)
+    return None if project is None else hook.texts.starts.ready(hook.space, project)
 
 
 async def _project(hook: _Hook) -> str | None:
@@ -452,7 +459,7 @@ async def _stop(hook: _Hook) -> str:
     """Import the ended turn, and make the thread's texts later unless another turn follows; return an empty text."""
     hook.shown.making = None
     await _ensure_begun(hook)
-    hook.services.texts.make_later(hook.services, hook.space, hook.thread)
+    hook.texts.make_later(hook.services, hook.space, hook.thread)
     return ""
 
 
@@ -472,8 +479,8 @@ async def _prepare(hook: _Hook) -> None:
 
 async def _make_now(hook: _Hook) -> None:
     """Import the new lines of the transcript, and make the texts of the thread; those of its project are begun."""
-    await hook.services.follower.catch_up(hook.services, hook.key)
-    await asyncio.wait(hook.services.texts.make_all(hook.services, hook.space, hook.thread)[:1])
+    await hook.services.made(Follower).catch_up(hook.services, hook.key)
+    await asyncio.wait(hook.texts.make_all(hook.services, hook.space, hook.thread)[:1])
 
 
 async def _post_compact(hook: _Hook) -> str:
@@ -498,18 +505,18 @@ async def _end(hook: _Hook) -> None:
         await _begin(hook)
     await end(hook.services, hook.space, hook.client, hook.event.session_id)
     await _make_now(hook)
-    hook.services.texts.make_later(hook.services, hook.space, hook.thread)  # with what was learnt from its end
+    hook.texts.make_later(hook.services, hook.space, hook.thread)  # with what was learnt from its end
 
 
 async def _ensure_begun(hook: _Hook) -> None:
     """Begin a session that is not known or has ended, and have its transcript read."""
     await _in_time(hook, _background(hook, _begin_unknown(hook)))
-    hook.services.follower.poll(hook.key)
+    hook.services.made(Follower).poll(hook.key)
 
 
 async def _begin_unknown(hook: _Hook) -> None:
     session = await _known(hook)
-    is_followed = hook.event.transcript_path is None or hook.services.follower.follows(hook.key)
+    is_followed = hook.event.transcript_path is None or hook.services.made(Follower).follows(hook.key)
     if session is None or session.ended_at is not None or not is_followed:
         await _begin(hook)
 
@@ -530,7 +537,7 @@ def _background(hook: _Hook, work: Awaitable[Any]) -> asyncio.Task[Any]:
             return None
 
     task = asyncio.get_running_loop().create_task(run())
-    tasks = hook.services.hooks.tasks
+    tasks = hook.memory.tasks
     tasks.add(task)
     task.add_done_callback(tasks.discard)
     return task

@@ -19,6 +19,7 @@ from reveried.actions.threads import opened_with
 from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.services import Services
+from reveried.session_texts import SessionTexts
 from reveried.supervise import failures_logged
 
 WHO = "import:import"
@@ -75,7 +76,7 @@ async def take_chunk(
         await trust.attribute_lines(services, space, data, who=f"thread:{here.thread}", folder=folder)
         if final:
             await briefs.refresh_ended(services, space, here.thread)
-            services.texts.make_start_soon(services, space, here.thread)
+            services.made(SessionTexts).make_start_soon(services, space, here.thread)
     return total
 
 

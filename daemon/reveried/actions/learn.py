@@ -12,7 +12,7 @@ from contextlib import suppress
 from reverie import wire
 from reverie.context.inputs import Limits
 from reverie.errors import Busy, Conflict, ValidationError
-from reverie.language_model.requests import ModelRequest
+from reverie.language_model.requests import ModelRequest, ReflectionBounds
 from reverie.store import Reader
 from reverie.usecases import consolidation, projects
 from reverie.usecases import distill as use_distill
@@ -21,7 +21,7 @@ from reverie.usecases.by import By
 from reverie.usecases.consolidation import Terms, changes_answer
 from reveried.execute import decide, execute, read
 from reveried.locks import keyed_lock
-from reveried.models.ask import asked, prepared, reflection_bounds
+from reveried.models.ask import prepared
 from reveried.services import Services
 
 RANDOM_BYTES = 16
@@ -115,12 +115,13 @@ def learn_snapshot(
 def terms(services: Services, *, reflect: bool = False) -> Terms:
     """Return by what memories are decided now; with `reflect`, or that setting, a model changes them by tools."""
     reflects = reflect or services.config.distiller.learning == "reflection"
+    bounds = services.config.reflection
     return Terms(
         window=services.config.consolidation.window,
         at=services.clock(),
         redact=services.redact_rules,
         random=services.random(RANDOM_BYTES),
-        reflection=reflection_bounds(services) if reflects else None,
+        reflection=ReflectionBounds(bounds.max_steps, bounds.max_tokens, bounds.max_seconds) if reflects else None,
     )
 
 
@@ -175,11 +176,19 @@ async def model_requests(services: Services, space: str, thread: str, *, reflect
     if not reflect:
         with suppress(Conflict):  # nothing is old enough to distill
             job = await read(services, space, distilling)
-            requests = await asked(services, "distill", job, use_distill.DistillPlan)
+            requests = await _asked(services, "distill", job, use_distill.DistillPlan)
     if requests is None:
         unread = await read(services, space, learning)
-        requests = await asked(services, "learn", unread, use_learn.LearnPlan) if unread.entries else []
+        requests = await _asked(services, "learn", unread, use_learn.LearnPlan) if unread.entries else []
     return [await prepared(request, services.redactor) for request in requests]
+
+
+async def _asked(
+    services: Services, job: str, snapshot: use_distill.DistillJob | use_learn.LearnJob, plan: type[object]
+) -> list[ModelRequest]:
+    """Return the requests that a compute job needs answers to; none where it can be decided without one."""
+    result = await decide(services, job, snapshot, plan | list[ModelRequest])  # type: ignore[arg-type]
+    return result if isinstance(result, list) else []
 
 
 def _distill_snapshot(

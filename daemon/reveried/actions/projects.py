@@ -15,6 +15,7 @@ from reverie.git import Checkout, locate
 from reverie.store import ProjectRecord, Reader, ThreadRecord
 from reverie.usecases import project_joins, projects
 from reverie.usecases.by import By
+from reverie.usecases.projections import ProjectListings
 from reveried.drive import write
 from reveried.execute import execute, read
 from reveried.log import logger
@@ -145,7 +146,7 @@ def thread_project(services: Services, space: str, thread_id: str) -> str | None
 async def index_entries(services: Services, space: str, project: str | None) -> list[DocumentEntry]:
     """Return the documents that agents get in the index: those of a project and of the person, or all for None."""
     entries = await services.sync_service.index_entries(space)
-    return await read(services, space, lambda reader: services.project_listings.entries(reader, entries, project))
+    return await read(services, space, lambda reader: services.made(ProjectListings).entries(reader, entries, project))
 
 
 async def sort(services: Services, by: By) -> wire.ProjectsSorted:

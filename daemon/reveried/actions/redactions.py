@@ -36,6 +36,7 @@ from reverie.usecases.projects import of_thread
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import purge
 from reveried.actions.compact import compact
+from reveried.actions.contexts import StateCache
 from reveried.config import read_file
 from reveried.config_lines import with_value
 from reveried.drive import write
@@ -43,7 +44,9 @@ from reveried.execute import decide, read
 from reveried.follower import is_own_file
 from reveried.locks import keyed_lock
 from reveried.log import logger
+from reveried.session_texts import SessionTexts
 from reveried.stored import spaces_of
+from reveried.working_states import BackgroundState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -287,8 +290,9 @@ class _Change:
     async def _end(self, entries: int, *, allowed: bool) -> None:
         """Announce the change and how many entries of threads it changed, without its content."""
         if entries:
-            self.services.texts.forget(self.space)
-            self.services.texts.starts.forget(self.space)
+            texts = self.services.made(SessionTexts)
+            texts.forget(self.space)
+            texts.starts.forget(self.space)
         await write(self.services, redactions.announce, self.by, entries, allowed=allowed)
 
     async def _restore_thread(self, thread: ThreadRecord, found: _Concerned) -> _Done:
@@ -345,8 +349,8 @@ class _Change:
 
     def _state_again(self, thread: ThreadRecord) -> None:
         """Make the working state of a thread anew."""
-        self.services.states.remove((self.space, thread.id), 0)
-        self.services.background_state.schedule(self.services, self.space, thread.id)
+        self.services.made(StateCache).remove((self.space, thread.id), 0)
+        self.services.made(BackgroundState).schedule(self.services, self.space, thread.id)
 
     async def _read_again(self, thread_id: str, path: Path, marked: Sequence[tuple[int, bytes]], done: _Done) -> None:
         """Read one transcript from its beginning, chunk by chunk, and restore the entries that it has."""

@@ -18,7 +18,7 @@ from reveried.actions import imports
 from reveried.actions.projects import registered
 from reveried.drive import write
 from reveried.execute import read
-from reveried.follower import is_own_file
+from reveried.follower import Follower, is_own_file
 from reveried.services import Services
 
 _FOLLOWED_CLIENTS: Final = frozenset({"claude-code", "codex"})  # whose transcripts the import reads
@@ -75,9 +75,9 @@ async def begin(
     if await read(services, space, lacks_project):
         await write(services, projects.set_first_project, by, stored.thread, stored.project)
     if stored.before is not None:
-        services.follower.end((space, stored.client, stored.before))
+        services.made(Follower).end((space, stored.client, stored.before))
     if stored.client in _FOLLOWED_CLIENTS:
-        services.follower.follow(services, space, stored)
+        services.made(Follower).follow(services, space, stored)
     return mapped(stored, wire.Session)
 
 
@@ -118,9 +118,9 @@ async def end(services: Services, space: str, client: str, session: str) -> wire
     stored = await write(services, sessions.end, By(space, f"session:{client}"), client, session)
     if stored is None:
         raise NotFound(f"{client} has no session {session[:100]!r} here", hint="begin one with POST /v1/sessions")
-    if client in _FOLLOWED_CLIENTS and not services.follower.follows((space, client, session)):
-        services.follower.follow(services, space, stored)  # its last lines were not read yet
-    services.follower.end((space, client, session))
+    if client in _FOLLOWED_CLIENTS and not services.made(Follower).follows((space, client, session)):
+        services.made(Follower).follow(services, space, stored)  # its last lines were not read yet
+    services.made(Follower).end((space, client, session))
     return mapped(stored, wire.Session)
 
 
@@ -142,7 +142,7 @@ async def resume_following(services: Services, spaces: list[str]) -> None:
     for space in spaces:
         for session in await read(services, space, sessions.known):
             if session.ended_at is None and session.client in _FOLLOWED_CLIENTS:
-                services.follower.follow(services, space, session)
+                services.made(Follower).follow(services, space, session)
 
 
 async def change_privacy(services: Services, by: By, request: wire.ChangePrivacy) -> wire.Privacy:
@@ -152,7 +152,7 @@ async def change_privacy(services: Services, by: By, request: wire.ChangePrivacy
     was written, and one without a time by that at which it is read.
     """
     if request.paused is not None:
-        await services.follower.catch_up_all(services, by.space)
+        await services.made(Follower).catch_up_all(services, by.space)
         await write(services, sessions.pause if request.paused else sessions.resume, by)
     for path, remove in ((request.ignore, False), (request.unignore, True)):
         if path is not None:

@@ -114,7 +114,6 @@ async def append(
         return answer
     # The messages are committed: an error from here on would have the caller send them again.
     with failures_logged("append", thread=thread_id):
-        services.background_state.schedule(services, by.space, thread_id)
         answer = await _distilled_if_full(services, dataclasses.replace(by, key=None), thread_id, answer)
     return answer  # noqa: RET504 - after an error, which `with` logs, it is the first answer
 

@@ -25,7 +25,7 @@ from reverie.tools import Tool
 from reverie.tools.structs import RecalledMemory, RecallOutput
 from reverie.usecases import agent_search, agent_writes, documents, threads, working_state
 from reverie.usecases import memories as usecase_memories
-from reverie.usecases.agent_writes import ReadVersion
+from reverie.usecases.agent_writes import ReadVersion, ReadVersions
 from reverie.usecases.by import ANY_AGENT, By, agent_author
 from reverie.usecases.documents import writable_path
 from reverie.usecases.projects import known as known_projects
@@ -237,7 +237,7 @@ async def _read(call: ToolCall, params: tools.MemoryReadInput) -> Json:
             f"{params.path} has {part.lines:,} lines, and none at {params.offset:,}", hint="give a smaller offset"
         )
     version = ReadVersion(document.version, document.content)
-    call.services.read_versions.put_part(_key(call, document.path), version, part)
+    call.services.made(ReadVersions).put_part(_key(call, document.path), version, part)
     return part.text
 
 
@@ -253,7 +253,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
         stored = await write(call.services, documents.put, by, path, text)
         # After a merge the agent knows no stored version: it has not read what was merged in.
         version = stored.version if text == content else 0
-        call.services.read_versions.put(_key(call, path), ReadVersion(version, content))
+        call.services.made(ReadVersions).put(_key(call, path), ReadVersion(version, content))
         return stored
 
     stored = await stored_answer(call.services, call.space, call.idempotency, DocumentRecord)
@@ -323,7 +323,7 @@ async def current(call: ToolCall, path: str) -> DocumentRecord | None:
 def _text_to_write(call: ToolCall, path: str, params: str, document: DocumentRecord | None) -> str:
     with call.services.store.reader(call.space) as reader:
         by_person = document is not None and agent_writes.has_words_of_person(reader, document)
-    read_version = call.services.read_versions.get(_key(call, path))
+    read_version = call.services.made(ReadVersions).get(_key(call, path))
     return agent_writes.text_to_write(params, document, read_version, has_words_of_person=by_person)
 
 
@@ -333,9 +333,9 @@ def _key(call: ToolCall, path: str) -> tuple[str, str, str, str]:
 
 def _remember_own_change(call: ToolCall, stored: DocumentRecord) -> None:
     """Remember the version after an agent's own change as read, if the agent had read the version before it."""
-    read_version = call.services.read_versions.get(_key(call, stored.path))
+    read_version = call.services.made(ReadVersions).get(_key(call, stored.path))
     if read_version is not None and stored.version == read_version.version + 1:
-        call.services.read_versions.put(_key(call, stored.path), ReadVersion(stored.version, stored.content))
+        call.services.made(ReadVersions).put(_key(call, stored.path), ReadVersion(stored.version, stored.content))
 
 
 async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:

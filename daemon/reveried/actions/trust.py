@@ -88,7 +88,9 @@ async def attribute_lines(services: Services, space: str, data: bytes, *, who: s
     root = _root(services, space)
     hints = {orjson.dumps(name)[1:-1] for name in _names(root)}
     if not (
-        services.open_calls.has(space, who) or _is_inside(folder or "", root) or any(hint in data for hint in hints)
+        services.made(OpenCalls).has(space, who)
+        or _is_inside(folder or "", root)
+        or any(hint in data for hint in hints)
     ):
         return
     messages = []
@@ -176,7 +178,7 @@ async def _attribute(services: Services, space: str, messages: Iterable[tuple[An
     """
     root = _root(services, space)
     new, results = _calls(messages, root)
-    calls = services.open_calls.join(space, who, new, results, now=services.clock())
+    calls = services.made(OpenCalls).join(space, who, new, results, now=services.clock())
     if not calls:
         return
     await services.sync_service.read_saves(space, None)

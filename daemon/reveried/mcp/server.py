@@ -18,7 +18,7 @@ from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
 from reveried.actions import projects
 from reveried.actions.tools import ToolCall, run
-from reveried.mcp import messages, prompts, resources
+from reveried.mcp import client_identity, messages, prompts, resources
 from reveried.mcp.client_identity import URIS_MAX, author_of, create_thread, project_of, thread_id_of, thread_of
 from reveried.mcp.messages import RpcError
 
@@ -223,7 +223,7 @@ async def _subscribe(call: Call, client: Client, request: Request) -> Result:
     """Subscribe the client to a resource that exists, so that the session's stream announces its changes."""
     uri, thread = _text(request, "uri"), await thread_of(call, client, request)
     await resources.contents(call, client, uri, thread)
-    uris = call.services.mcp.uris_of(client.session)
+    uris = call.services.made(client_identity.McpState).uris_of(client.session)
     if len(uris) >= URIS_MAX:
         raise RpcError(messages.INVALID_PARAMS, f"a session subscribes to {URIS_MAX:,} resources at most")
     uris.add(uri)
@@ -231,7 +231,7 @@ async def _subscribe(call: Call, client: Client, request: Request) -> Result:
 
 
 async def _unsubscribe(call: Call, client: Client, request: Request) -> Result:
-    call.services.mcp.uris_of(client.session).discard(_text(request, "uri"))
+    call.services.made(client_identity.McpState).uris_of(client.session).discard(_text(request, "uri"))
     return {}
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reverie.decode import convert
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
-from reveried.execute import decide
+from reverie.language_model.requests import ModelRequest, Outcome
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -20,21 +19,8 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reveried.config import Distiller
     from reveried.models.transport import ModelTransport
-    from reveried.services import Services
 
 AT_ONCE = 2  # requests of the daemon; more would only meet a provider's limits sooner
-ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation, and one more of each at a retry
-
-
-class _Job(Protocol):
-    """A snapshot with the outcomes of the requests to a model that deciding it needs."""
-
-    outcomes: dict[str, Outcome] | None
-
-
-P = TypeVar("P")
-
-_TOO_MANY: Final = "It was not done within the rounds of questions that one job may ask."
 
 
 @dataclass(slots=True)
@@ -77,33 +63,7 @@ class Models:
                 logger("reveried.models").warning("a model failed", purpose=request.purpose, reason=error.reason)
                 return Outcome(reason=error.reason, message=error.message)
 
-    async def decided(
-        self, services: Services, job: str, snapshot: Any, plan: type[P], outcomes: dict[str, Outcome], *, bulk: bool
-    ) -> P:
-        """Return the plan of a compute job, after the model was asked what the job needs to know for it.
-
-        This is the way of every job that a model takes part in: summaries, learning, runs, dreams, reflection.
-        `outcomes` keeps the answers over several snapshots: a plan that was stale is made again from the same answers
-        as far as the questions are the same. What still has no answer after all rounds has failed.
-        """
-        loop = asyncio.get_running_loop()
-        bounds = reflection_bounds(services)
-        until = loop.time() + bounds.seconds
-        rounds = ROUNDS_MAX + bounds.steps
-        while True:
-            snapshot.outcomes = outcomes
-            result = await decide(services, job, snapshot, plan | list[ModelRequest], bulk=bulk)  # type: ignore[arg-type]
-            if not isinstance(result, list):
-                return result
-            if rounds > 0:
-                outcomes |= await self._asked_in_time(result, until - loop.time(), bounds.seconds)
-            else:
-                outcomes |= dict.fromkeys((one.id for one in result), Outcome(reason="timeout", message=_TOO_MANY))
-            rounds -= 1
-
-    async def _asked_in_time(
-        self, requests: Sequence[ModelRequest], left_s: float, whole_s: float
-    ) -> dict[str, Outcome]:
+    async def ask_in_time(self, requests: Sequence[ModelRequest], left_s: float, whole_s: float) -> dict[str, Outcome]:
         """Return the outcome of each request; turns of a reflection share a deadline, `left_s` seconds from now."""
         turns = [request for request in requests if request.tools]
         others = [request for request in requests if not request.tools]
@@ -119,22 +79,8 @@ class Models:
         await self.transport.close()
 
 
-async def asked(
-    services: Services, job: str, snapshot: _Job, plan: type[P], *, bulk: bool = False
-) -> list[ModelRequest]:
-    """Return the requests that a compute job needs answers to; none where it can be decided without one."""
-    result = await decide(services, job, snapshot, plan | list[ModelRequest], bulk=bulk)  # type: ignore[arg-type]
-    return result if isinstance(result, list) else []
-
-
 async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
     """Return a request with its texts redacted once more, right before it is sent."""
     fields = msgspec.to_builtins(request)
     clean, _ = await asyncio.to_thread(redactor.value, [fields["system"], fields["messages"]])
     return convert({**fields, "system": clean[0], "messages": clean[1]}, ModelRequest)
-
-
-def reflection_bounds(services: Services) -> ReflectionBounds:
-    """Return the bounds of a reflection that the settings name."""
-    settings = services.config.reflection
-    return ReflectionBounds(settings.max_steps, settings.max_tokens, settings.max_seconds)

@@ -18,8 +18,10 @@ from reverie.store.backup import backup
 from reverie.usecases import dream, restored, usage
 from reverie.usecases import sessions as use_sessions
 from reverie.usecases.by import By
+from reverie.usecases.waiting import WaitingCandidates
 from reveried import __version__
 from reveried.actions.compact import compact
+from reveried.actions.hooks import SessionMemory
 from reveried.drive import write
 from reveried.http.metrics import family
 from reveried.http.route import serves
@@ -76,9 +78,9 @@ def _status(call: Call) -> wire.Status:
             open_conflicts=reader.count(Kind.CONFLICT),
             sync=services.sync_service.status(call.space),
             operation=str(reader.operation()) if reader.operation() else None,
-            candidates=services.waiting.count(reader),
+            candidates=services.made(WaitingCandidates).count(reader),
             paused_since=paused[-1][0] if use_sessions.is_paused(paused) else None,
-            late_hooks=services.hooks.late(call.space),
+            late_hooks=services.made(SessionMemory).late(call.space),
         )
 
 

@@ -69,7 +69,7 @@ def _known_client(call: Call) -> Client | None:
     if session is None:
         return None
     client = client_identity.session_client(session)
-    if client is None or session in call.services.mcp.ended:
+    if client is None or session in call.services.made(client_identity.McpState).ended:
         raise _NoSession(messages.INVALID_REQUEST, "there is no such session; open another one with `initialize`")
     return client
 
@@ -232,7 +232,7 @@ async def get(call: Call) -> Reply | Stream:
         return _failure(None, error, stateless=False)
     if client is None or "text/event-stream" not in call.headers.get("accept", ""):
         return Reply(status=405, headers={"allow": "POST"}, body=b"")
-    uris = call.services.mcp.uris_of(client.session)
+    uris = call.services.made(client_identity.McpState).uris_of(client.session)
     request = messages.Request(None, "", {}, is_notification=True)
     bridged = client_identity.client_of(call, client, request)
     watch = Watch(uris, lambda: client_identity.thread_of(call, bridged, request), lists=True)
@@ -257,7 +257,7 @@ def _stream_of(call: Call, watch: Watch, *, first: Change | None = None, meta: d
 
 def _ask(call: Call, client: Client, request: Request, question: Question) -> Stream:
     """Return the stream of a call that waits for its user: the question, and after its answer the result."""
-    state = call.services.mcp
+    state = call.services.made(client_identity.McpState)
     # No number: the answer to a question of a daemon that ended would be one to another question of the next daemon.
     name = f"question-{call.services.random(KEY_BYTES).hex()}"
     future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
@@ -285,7 +285,7 @@ def _answer_question(call: Call, client: Client | None, value: dict[str, Any]) -
     name = value.get("id")
     if client is None or not isinstance(name, str):
         return
-    future = call.services.mcp.questions.get((client.session, name))
+    future = call.services.made(client_identity.McpState).questions.get((client.session, name))
     if future is not None and not future.done():
         answer = value.get("result")
         future.set_result(answer if isinstance(answer, dict) else {})
@@ -301,5 +301,5 @@ async def delete(call: Call) -> Reply:
         return _failure(None, error, stateless=False)
     if client is None:
         return Reply(status=405, headers={"allow": "POST"}, body=b"")
-    call.services.mcp.end(client.session)
+    call.services.made(client_identity.McpState).end(client.session)
     return Reply(status=204)

@@ -15,7 +15,9 @@ from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, Validati
 from reverie.usecases import imported, resume_text
 from reverie.usecases import sessions as use_sessions
 from reveried.actions import contexts, hooks, sessions
+from reveried.actions.hooks import SessionMemory
 from reveried.execute import decide
+from reveried.follower import Follower
 from reveried.http.route import reads, serves
 from reveried.http.types import Reply
 from reveried.log import logger
@@ -45,7 +47,7 @@ async def _compact_conversation(services: Services, space: str, request: wire.Co
     if request.session is not None and answer.source == "thread":
         key = imported.thread_id(request.client, request.session)
         now = asyncio.get_running_loop().time()
-        services.hooks.of(space, key).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
+        services.made(SessionMemory).of(space, key).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
     return answer
 
 
@@ -53,7 +55,7 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
     """Return the snapshot of the session's thread after all that its transcript has; None without one."""
     if request.session is None:
         return None
-    await services.follower.catch_up(services, (space, request.client, request.session))
+    await services.made(Follower).catch_up(services, (space, request.client, request.session))
     try:
         thread = imported.thread_id(request.client, request.session)
         return await contexts.context_job(services, space, thread, wire.ContextQuery(placement="late"), sized=True)

@@ -12,11 +12,15 @@ from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import message_pages
 from reverie.usecases import threads as use_threads
 from reveried.actions import imports, projects, threads, trust
+from reveried.actions.contexts import StateCache
 from reveried.drive import commit, write
 from reveried.execute import read
+from reveried.follower import Follower
 from reveried.http.route import reads, serves
 from reveried.routes.purge import run_purge
+from reveried.session_texts import SessionTexts
 from reveried.supervise import failures_logged
+from reveried.working_states import BackgroundState
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -87,9 +91,9 @@ async def delete_thread(call: Call) -> wire.ThreadDeleted:
 
 def _forget(call: Call, thread_id: str, operation: int) -> None:
     """Stop following a deleted thread's transcript, and drop its cached working state and hook texts."""
-    call.services.follower.leave(call.space, thread_id)
-    call.services.states.remove((call.space, thread_id), operation)
-    call.services.texts.remove(call.space, thread_id)
+    call.services.made(Follower).leave(call.space, thread_id)
+    call.services.made(StateCache).remove((call.space, thread_id), operation)
+    call.services.made(SessionTexts).remove(call.space, thread_id)
 
 
 async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
@@ -108,6 +112,7 @@ async def append(call: Call) -> wire.Appended:
     answer = await threads.append(call.services, call.by, thread, request, size=len(call.body))
     said = ((message.content, message.at) for message in request.messages)
     with failures_logged("attribution", thread=thread):  # the messages are committed
+        call.services.made(BackgroundState).schedule(call.services, call.space, thread)
         await trust.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
     return answer
 
@@ -147,7 +152,7 @@ async def rewind(call: Call) -> wire.Rewound:
         window=services.config.context.window,
         expected_seq=request.expected_seq,
     )
-    services.background_state.schedule(services, call.space, thread)
+    services.made(BackgroundState).schedule(services, call.space, thread)
     return answer
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from reverie.errors import ReverieError, failure_of
 from reveried.locks import finish_before_cancel
@@ -18,9 +18,11 @@ from reveried.sync.state import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from reveried.config import Sync
-    from reveried.sync.service import SyncService
+    from reveried.sync.folder import Folder
+    from reveried.sync.state import SyncOutcome
     from reveried.watcher import Watcher
 
 # The loop; all times in seconds.
@@ -100,10 +102,20 @@ class UpkeepTimers:
         return True
 
 
+class _Service(Protocol):
+    """The folders of all spaces, and the work that loops have done."""
+
+    def folder(self, space: str) -> Folder: ...
+    def root_of(self, space: str) -> Path: ...
+    async def sync(self, space: str, paths: set[str] | None, *, whole: bool = False) -> SyncOutcome: ...
+    async def save_baselines(self, space: str) -> None: ...
+    async def update_projections(self, space: str) -> ReverieError | None: ...
+
+
 class SyncLoop:
     """Sync loop of one space: events, deadlines, periodic rescan. `post_event` may be called from any thread."""
 
-    def __init__(self, service: SyncService, space: str, config: Sync, *, now_ms: Callable[[], int]) -> None:
+    def __init__(self, service: _Service, space: str, config: Sync, *, now_ms: Callable[[], int]) -> None:
         self._service = service
         self._space = space
         self._config = config

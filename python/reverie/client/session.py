@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from reverie import wire
-    from reverie.api.endpoint import Call
-    from reverie.client.aio import AsyncClient
-    from reverie.client.blocking import Client
+    from reverie.api.endpoint import Awaiting, Blocking, Call
     from reverie.client.session_tools import RunnableTool, Tool
 
 T = TypeVar("T")
@@ -258,7 +256,7 @@ class Session:
     """
 
     def __init__(
-        self, client: Client, thread_id: str, models: Any = None, *, model: str, **options: Unpack[SessionOptions]
+        self, client: Blocking, thread_id: str, models: Any = None, *, model: str, **options: Unpack[SessionOptions]
     ) -> None:
         self._loop = _loop(_Blocking(client, models), thread_id, model, options, awaits=False)
 
@@ -292,7 +290,7 @@ class AsyncSession:
     """A session of an asyncio client; `models` is an `anthropic.AsyncAnthropic`. Tools may be asynchronous."""
 
     def __init__(
-        self, client: AsyncClient, thread_id: str, models: Any = None, *, model: str, **options: Unpack[SessionOptions]
+        self, client: Awaiting, thread_id: str, models: Any = None, *, model: str, **options: Unpack[SessionOptions]
     ) -> None:
         self._loop = _loop(_Awaited(client, models), thread_id, model, options, awaits=True)
 
@@ -317,7 +315,7 @@ class AsyncSession:
 class _Blocking:
     """Implementation of Face that blocks."""
 
-    def __init__(self, client: Client, models: Any) -> None:
+    def __init__(self, client: Blocking, models: Any) -> None:
         self._client = client
         self._models = models
 
@@ -336,7 +334,7 @@ class _Blocking:
 class _Awaited:
     """Implementation of Face with asyncio."""
 
-    def __init__(self, client: AsyncClient, models: Any) -> None:
+    def __init__(self, client: Awaiting, models: Any) -> None:
         self._client = client
         self._models = models
 

@@ -11,14 +11,13 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from reverie.distill.answers import answered_questions
 from reverie.distill.commands import Purpose, changes_something, command_runs, here_documents, split_command
 from reverie.distill.cues import EXPLAINS, GUESSES
 from reverie.distill.facts import gather_facts
 from reverie.distill.next_step import current_request, steps_ahead
 from reverie.distill.own_words import own_words
 from reverie.distill.sentences import clip, one_line, sentences, specific_names
-from reverie.distill.steps import ELSEWHERE, Interrupted, ToolCall, Utterance
+from reverie.distill.steps import ELSEWHERE, Interrupted, ToolCall, Utterance, answered_questions
 from reverie.distill.tools import EDITS
 from reverie.lazy_regex import lazy_regex
 from reverie.models import BriefLine, ThreadBrief

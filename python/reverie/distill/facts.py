@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reverie.distill import cues
-from reverie.distill.answers import AnsweredQuestion, answered_questions
 from reverie.distill.commands import (
     Commit,
     Purpose,
@@ -26,10 +25,12 @@ from reverie.distill.sentences import clip, one_line, paragraphs, sentences
 from reverie.distill.steps import (
     REPORTS,
     RUNNING,
+    AnsweredQuestion,
     Interrupted,
     ToolCall,
     Trace,
     Utterance,
+    answered_questions,
     folder_counts,
     project_root,
 )

@@ -23,9 +23,9 @@ from reverie.words import analyze
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.answers import AnsweredQuestion
     from reverie.distill.facts import Facts
     from reverie.distill.state_text import StateItem
+    from reverie.distill.steps import AnsweredQuestion
 
 _LONG = 4_000  # characters of a request; of a longer one, such as a pasted log, the beginning and the end are read
 _END = 400  # characters of its end, where people often put the question

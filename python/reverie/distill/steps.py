@@ -1,4 +1,4 @@
-"""The messages of a thread as steps: utterances, tool calls with results, and interruptions."""
+"""The messages of a thread as steps (utterances, tool calls with results, interruptions), and answered questions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reverie.distill.answers import answered_questions
+from reverie.distill.cues import NO_CHOICE, OF_STEP
+from reverie.distill.sentences import clip, one_line
 from reverie.distill.tools import canonical_calls, canonical_result
 from reverie.lazy_regex import lazy_regex
 from reverie.models import NO_RESULT, ORPHAN_RESULT
-from reverie.replies import refusal
+from reverie.replies import answers, refusal
 from reverie.tagged_spans import without_tagged
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ REPORTS = frozenset({"Task", "Agent", "TaskOutput"})
 """Tools that run another agent, or wait for one."""
 RUNNING = "(still running)\n"
 """The beginning of the result of a call that waited for another agent in vain."""
+_QUESTIONS = frozenset({"AskUserQuestion"})  # tools whose results are the person's answers
 _OF_CLIENT_BELOW = lazy_regex(r"^agentId: (?P<id>\w+)", re.MULTILINE)
 # Files outside of any project: the client's own notes and temporary files.
 ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
@@ -111,6 +113,34 @@ class ToolCall:
     def path(self) -> str:
         """Return the path of the file the call is about, or the empty string."""
         return self.word("file_path") or self.word("notebook_path")
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A question that the agent asked through a tool, and the person's choice or answer.
+
+    `option` is the chosen option's description, empty where it has none. `own_words` is True where options were offered
+    and the answer is none of them.
+    """
+
+    question: str
+    answer: str
+    seq: int
+    at: str | None
+    own_words: bool = False
+    option: str = ""
+
+    @property
+    def decides(self) -> bool:
+        """True if it chooses something about the work: no step at hand, no counter-question, no "you decide"."""
+        is_step = OF_STEP.search(self.question) is not None
+        return not (is_step or "?" in self.answer or NO_CHOICE.match(self.answer))
+
+    @property
+    def text(self) -> str:
+        """Return question, answer and the chosen option's description: "Which store? → LMDB: one file, no server"."""
+        described = f": {clip(self.option, 200)}" if self.option else ""
+        return f"{clip(self.question, 160)} → {self.answer}{described}"
 
 
 Step: TypeAlias = Utterance | ToolCall | Interrupted
@@ -296,6 +326,17 @@ def _said_in_result(call: ToolCall) -> Iterable[Utterance]:
             yield Utterance("user", reply.text, call.result_seq, call.at, via="answer" if reply.question else "refusal")
     for one in answered_questions([call]):
         yield Utterance("user", one.text, one.seq, one.at, via="answer")
+
+
+def answered_questions(calls: Iterable[ToolCall]) -> Iterator[AnsweredQuestion]:
+    """Yield the questions that the agent asked through a tool and the person answered, oldest first."""
+    for call in calls:
+        if call.tool not in _QUESTIONS or not call.answered or call.failed:
+            continue
+        for one in answers(call.input, call.result):
+            yield AnsweredQuestion(
+                one_line(one.question), one.words, call.result_seq, call.at, one.is_own, one_line(one.option)
+            )
 
 
 def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:

@@ -14,6 +14,7 @@ from reverie.store.guard import needs_check as needs_check
 from reverie.store.guard import truncated_at as truncated_at
 from reverie.store.kinds import RULES as RULES
 from reverie.store.kinds import SYSTEM_SPACE as SYSTEM_SPACE
+from reverie.store.kinds import THREAD_KINDS as THREAD_KINDS
 from reverie.store.kinds import Key as Key
 from reverie.store.kinds import Kind as Kind
 from reverie.store.memory_records import *

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import lmdb
 import orjson
@@ -28,8 +28,6 @@ from reverie.store.kinds import RULES, SYSTEM_SPACE, Kind, rule_by_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from reverie.store.transactions import ReadTransaction
 
 PARTS_MAX = 4096  # collections of single threads that are known to be whole: half a megabyte
 _KIND_BYTES = 2  # of a collection's prefix behind the space: its kind and, of versions, the kind that they are of
@@ -138,6 +136,16 @@ def stored_checksum(txn: lmdb.Transaction[bytes], key: bytes) -> CollectionCheck
     return CollectionChecksum.from_json(value)
 
 
+class _View(Protocol):
+    """A transaction of one space, with the checksums as it sees them."""
+
+    txn: lmdb.Transaction[bytes]
+    space: bytes
+
+    def checksum(self, prefix: bytes) -> CollectionChecksum | None: ...
+    def collections(self, prefix: bytes) -> list[bytes]: ...
+
+
 class VerifiedCollections:
     """The collections of an open store that were verified, and the result of each, until the store is closed.
 
@@ -154,7 +162,7 @@ class VerifiedCollections:
         self._parts_lock = threading.Lock()
         self._damaged: dict[bytes, str] = {}
 
-    def require(self, view: ReadTransaction, prefix: bytes) -> None:
+    def require(self, view: _View, prefix: bytes) -> None:
         """Verify the collection with this prefix. Raises Damaged naming it where records are missing from it."""
         if prefix in self._whole or prefix in self._parts:
             return
@@ -181,7 +189,7 @@ class VerifiedCollections:
             if len(self._parts) > PARTS_MAX:
                 del self._parts[next(iter(self._parts))]
 
-    def require_kind(self, view: ReadTransaction, kind: Kind) -> None:
+    def require_kind(self, view: _View, kind: Kind) -> None:
         """Verify every collection of a kind, and that no record of it is outside of them. Raises Damaged."""
         prefix = kind_prefix(view.space, kind)
         if prefix in self._whole:
@@ -197,7 +205,7 @@ class VerifiedCollections:
         self._compare(prefix, total, view.txn)
         self._whole.add(prefix)
 
-    def require_space(self, view: ReadTransaction) -> None:
+    def require_space(self, view: _View) -> None:
         """Compare the collection checksums of a space with its root. Raises Damaged.
 
         A space without a root must be one that was never written to, which the header shows.

@@ -143,6 +143,12 @@ RULES: dict[Kind, Rule] = {
     Kind.REDACTION: _bookkeeping(40, "redaction"),
 }
 
+# The thread's own record is last, so that a purge that was interrupted is found and finished.
+THREAD_KINDS = (
+    *(kind for kind, rule in RULES.items() if rule.parts[:1] == ("thread",) and kind is not Kind.THREAD),
+    Kind.THREAD,
+)
+
 _BY_CODE = {rule.code: kind for kind, rule in RULES.items()}
 
 

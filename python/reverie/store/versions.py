@@ -6,7 +6,7 @@ wrote: 8 is the current record, 5 is an edit of 8, 3 an edit of 5. A version is 
 deletion, where `EDITS_MAX` older edits are based on each other before it, or where these have more bytes than it has:
 so a text is at most `EDITS_MAX` edits away from a whole one, and reading them costs at most as much as reading two.
 
-What follows from versions is here too: an undo puts them back, retention rules remove them in small steps.
+Retention rules, which remove them in small steps, are here too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reverie.errors import Conflict, NotFound
 from reverie.store.codec import (
     EDIT,
     TOMBSTONE,
@@ -32,15 +31,12 @@ from reverie.store.codec import (
 )
 from reverie.store.keys import backward, decode_key, encode_number, forward, kind_prefix, record_key, versions_prefix
 from reverie.store.kinds import BLOB_BYTES_MIN, RULES, Key, Kind
-from reverie.store.records import OperationRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from reverie.store.codec import Redactor
-    from reverie.store.records import ChangeRecord
     from reverie.store.transactions import WriteTransaction
-    from reverie.store.writer import Writer
 
 EDITS_MAX = 64  # edits between two whole texts; applying one takes some 20 µs
 _STEP_VERSIONS = 25  # looked at in one write, so that it stays well under 20 ms
@@ -218,12 +214,6 @@ def _changed_base(
 STEP_RECORDS = 500  # records looked at in one write, so that it stays well under 20 ms and agents do not wait
 _DAY_MS = 24 * 60 * 60 * 1000
 
-# The thread's own record is last, so that a purge that was interrupted is found and finished.
-THREAD_KINDS = (
-    *(kind for kind, rule in RULES.items() if rule.parts[:1] == ("thread",) and kind is not Kind.THREAD),
-    Kind.THREAD,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -259,16 +249,15 @@ def superseded(version: RawRecord, successor: RawRecord | None, now_ms: int, day
     return expired(successor.at_ms, now_ms, days)
 
 
-def prune(writer: Writer, rules: Rules, cursor: str | None = None) -> Step:
+def prune(transaction: WriteTransaction, rules: Rules, cursor: str | None = None) -> Step:
     """Remove the records that are due among at most STEP_RECORDS; return how many, and the next step's cursor.
 
     Begin without a cursor, pass each step the cursor of the last, stop when it is None. Bookkeeping: no operation.
     A cursor is the number of a stage and the hex of the last key looked at: `3:0264…`.
     """
-    stages = _stages(rules, writer.transaction.at_ms)
+    stages = _stages(rules, transaction.at_ms)
     index, _, after = (cursor or "0:").partition(":")
     kind, due = stages[int(index)]
-    transaction = writer.transaction
     prefix = kind_prefix(transaction.space, kind)
     looked_at = list(islice(forward(transaction.txn, prefix, bytes.fromhex(after) or None), STEP_RECORDS))
     # A sequence stays dense: only its beginning is removed, even where a clock that jumped has put old times behind.
@@ -332,96 +321,3 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransa
         (Kind.DREAM, failed_dream),
         (Kind.ACCESS, of_no_memory),  # after the versions: with the last of them the memory cannot be restored
     ]
-
-
-def purge_thread(writer: Writer, thread: str, limit: int = 1000) -> int:
-    """Remove at most `limit` records of a thread in this write, with their versions; return how many.
-
-    Also records that were deleted before, of which only versions are left. Call it until the THREAD record is gone, or
-    it returns 0.
-
-    What was derived only from the thread and is kept elsewhere (memories, archives) is for the caller to delete.
-    The bytes leave the file at the next `Store.compact`.
-    """
-    purged = 0
-    for kind in THREAD_KINDS:
-        purged += writer.purge(kind, (thread,), limit - purged)
-        if purged >= limit:
-            break
-    return purged
-
-
-def undo_operation(
-    writer: Writer, operation: int, *, leave: Collection[Kind] = (), keep: Collection[tuple[Kind, Key]] = ()
-) -> list[ChangeRecord]:
-    """Undo `operation` inside `writer`, whose write becomes a new operation; return the changes that were put back.
-
-    Kinds in `leave` are skipped: the caller makes them anew from what is put back. The records in `keep`, and those of
-    kinds that an undo leaves alone (`kinds.Rule.undo`), stay as they are.
-
-    Raises NotFound where there is no such operation or an earlier version is no longer kept; Conflict where it appended
-    messages or purged, where its thread was deleted, where nothing in it can be put back, or, naming the keys, where
-    something changed since.
-    """
-    record = writer.load(OperationRecord, (operation,))
-    if record is None:
-        raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
-    changes = _restorable(
-        operation, record.why, [change for change in record.changes if _kind_and_key(change) not in keep], leave
-    )
-    _require_threads(writer, operation, changes)
-    # All of it or nothing: undoing half of an operation would make a state that never existed.
-    changed = [change for change in changes if writer.latest(*_kind_and_key(change)) != operation]
-    if changed:
-        raise Conflict(
-            f"operation {operation} cannot be undone: {len(changed)} of its records changed since",
-            hint="undo the later operations first, or edit the records",
-            keys=[{"kind": change.kind.value, "key": change.key} for change in changed],
-        )
-    for change in changes:
-        _put_back(writer, change)
-    return changes
-
-
-def _restorable(operation: int, why: str, changes: list[ChangeRecord], leave: Collection[Kind]) -> list[ChangeRecord]:
-    """Return the changes that are to be put back. Raises Conflict where one forbids the undo, or there is none."""
-    for change in changes:
-        if RULES[change.kind].undo == "refuse":
-            raise Conflict(
-                f"operation {operation} ({why}) cannot be undone: it appended {change.kind} records",
-                hint="delete the thread if it is not wanted",
-            )
-        if change.purged:
-            raise Conflict(
-                f"operation {operation} ({why}) cannot be undone: what it purged is gone for good",
-                hint="restore a backup",
-            )
-    restorable = [change for change in changes if change.kind not in leave and RULES[change.kind].undo == "restore"]
-    if not restorable:
-        raise Conflict(f"operation {operation} ({why}) cannot be undone", hint="`reverie log` says which can be undone")
-    return restorable
-
-
-def _require_threads(writer: Writer, operation: int, changes: list[ChangeRecord]) -> None:
-    """Raise Conflict where a change belongs to a deleted thread: no part of it may come back without the rest."""
-    threads = {str(change.key[0]) for change in changes if change.kind in THREAD_KINDS}
-    deleted = sorted(thread for thread in threads if not writer.exists(Kind.THREAD, (thread,)))
-    if deleted:
-        raise Conflict(
-            f"operation {operation} belongs to thread {deleted[0]!r}, which is deleted",
-            hint="a deleted thread does not come back; restore a backup if it must",
-            threads=deleted,
-        )
-
-
-def _kind_and_key(change: ChangeRecord) -> tuple[Kind, Key]:
-    return change.kind, tuple(change.key)
-
-
-def _put_back(writer: Writer, change: ChangeRecord) -> None:
-    """Make a record what it was before the change: delete it, or write the earlier version again."""
-    kind, key = _kind_and_key(change)
-    if change.before is None:
-        writer.delete(kind, key)
-    else:
-        writer.put_sealed(kind, key, writer.at_version(kind, key, change.before))

@@ -11,7 +11,7 @@ import orjson
 from reverie.errors import ValidationError
 from reverie.store.codec import Sealed, decode_record, from_ms, seal, sealed_text, tombstone
 from reverie.store.keys import decode_key, encode_key, encode_number, kind_prefix, record_key, versions_prefix
-from reverie.store.kinds import EVENTS_MAX, RULES, Key, Kind, Rule
+from reverie.store.kinds import EVENTS_MAX, RULES, THREAD_KINDS, Key, Kind, Rule
 from reverie.store.reader import Reader
 from reverie.store.records import (
     ChangeRecord,
@@ -25,7 +25,7 @@ from reverie.store.records import (
     seal_records,
     unknown_fields,
 )
-from reverie.store.versions import keep_version, rebase_version, rewrite_record, shorten_versions
+from reverie.store.versions import keep_version, prune, rebase_version, rewrite_record, shorten_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reverie.store.checksums import VerifiedCollections
     from reverie.store.codec import RawRecord, Redactor
     from reverie.store.transactions import WriteTransaction
+    from reverie.store.versions import Rules, Step
 
 
 class _Change:
@@ -236,6 +237,22 @@ class Writer(Reader):
             self._erase(kind, raw)
         return len(taken) + len(deleted)
 
+    def purge_thread(self, thread: str, limit: int = 1000) -> int:
+        """Remove at most `limit` records of a thread in this write, with their versions; return how many.
+
+        Also records that were deleted before, of which only versions are left. Call it until the THREAD record is gone,
+        or it returns 0.
+
+        What was derived only from the thread and is kept elsewhere (memories, archives) is for the caller to delete.
+        The bytes leave the file at the next `Store.compact`.
+        """
+        purged = 0
+        for kind in THREAD_KINDS:
+            purged += self.purge(kind, (thread,), limit - purged)
+            if purged >= limit:
+                break
+        return purged
+
     def rewrite(self, kind: Kind, key: Key, change: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
         """Change the content of a record and of all its versions, as if it had always been so; return how many changed.
 
@@ -254,6 +271,10 @@ class Writer(Reader):
         Begin with an empty text; None after the last step. Reads the same before and after; no operation.
         """
         return shorten_versions(self.transaction, after)
+
+    def prune(self, rules: Rules, cursor: str | None = None) -> Step:
+        """Remove records that are due by the rules, in small steps; return how many, and the next step's cursor."""
+        return prune(self.transaction, rules, cursor)
 
     def purge_answers(self, holds: Callable[[Json], bool], after: bytes | None, limit: int) -> bytes | None:
         """Empty the stored idempotency answers for which `holds` is true; return where to continue, None at the end.

@@ -22,7 +22,7 @@ from reverie.store import (
     VersionsCursor,
     Writer,
 )
-from reverie.store.versions import Rules, Step, prune
+from reverie.store.versions import Rules, Step
 from reverie.usecases import documents
 from reverie.usecases.by import By, writes
 from reverie.usecases.projections import WHY_LISTED
@@ -237,7 +237,7 @@ def prune_step(to: Writer, _: By, rules: Rules, cursor: str | None) -> Step:
 
     Bookkeeping, so it becomes no operation.
     """
-    return prune(to, rules, cursor)
+    return to.prune(rules, cursor)
 
 
 @writes("versions.shorten", bulk=True)

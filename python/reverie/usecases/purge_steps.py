@@ -29,8 +29,8 @@ from reverie.store import (
     RegionRecord,
     RetiredRecord,
     Write,
+    Writer,
 )
-from reverie.store.versions import purge_thread
 from reverie.sync.plan import Baseline, Save
 from reverie.usecases import consolidation, imported, redactions, runs
 from reverie.usecases.by import By, writes
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from reverie.models import Json
-    from reverie.store import Key, Writer
+    from reverie.store import Key
 
 WHY = "purge"
 BATCH = 50  # records in one write, so that agents' writes wait for milliseconds
@@ -284,7 +284,7 @@ def erase(by: By, found: Sources) -> Iterator[Write[int]]:
         yield _step.write(by, _erase_versions, Kind.DOCUMENT, path)
     if found.thread is not None:
         yield _step.write(by, _erase_runs, found.thread)
-        yield _step.write(by, purge_thread, found.thread, 10 * BATCH)
+        yield _step.write(by, Writer.purge_thread, found.thread, 10 * BATCH)
 
 
 def _erase_versions(writer: Writer, kind: Kind, name: str) -> int:

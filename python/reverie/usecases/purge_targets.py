@@ -25,6 +25,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.models import Json
 from reverie.store import (
     RULES,
+    THREAD_KINDS,
     ArchiveRecord,
     ConflictRecord,
     DocumentRecord,
@@ -36,7 +37,6 @@ from reverie.store import (
     StoredRecord,
     ThreadRecord,
 )
-from reverie.store.versions import THREAD_KINDS
 from reverie.text_types import Words
 from reverie.texts import Which, changed, has_texts, strings, texts, with_strings
 from reverie.usecases import review, runs

@@ -19,7 +19,6 @@ from reverie.importers.rewinds import is_mark, marked_ranges, rewind_mark, undo_
 from reverie.models import Entry, EntryKind, Json, NoteCategory
 from reverie.redact import Redactor
 from reverie.store import FactorRecord, Kind, NoteRecord, OperationRecord, Reader, Sealed, ThreadRecord, Writer, seal
-from reverie.store.versions import purge_thread
 from reverie.text_types import Text
 from reverie.tokenizer import TOKENIZER
 from reverie.usecases import consolidation, imported, inherited_notes, projects, redactions
@@ -239,7 +238,7 @@ def delete_step(to: Writer, _: By, thread_id: str) -> Deletion:
     thread = get(to, thread_id)
     imported.leave_mark(to, thread_id)
     consolidation.remove_thread_archives(to, thread_id)
-    purge_thread(to, thread_id, PURGE_BATCH)
+    to.purge_thread(thread_id, PURGE_BATCH)
     is_done = not to.exists(Kind.THREAD, (thread_id,))
     return Deletion(id=thread_id, messages=thread.message_count, done=is_done)
 

@@ -29,8 +29,7 @@ from reverie.store import (
     open_sealed,
 )
 from reverie.store.codec import sealed_body, sealed_text, verified_sealed
-from reverie.store.kinds import RULES
-from reverie.store.versions import THREAD_KINDS
+from reverie.store.kinds import RULES, THREAD_KINDS
 from reverie.texts import with_strings
 from reverie.usecases import purge_steps
 from reverie.usecases.by import ENGINE, By, writes

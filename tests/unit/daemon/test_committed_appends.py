@@ -48,7 +48,7 @@ def test_a_second_write_that_fails_is_no_error_of_the_append(monkeypatch: pytest
         submit=submit,
         new_id=None,
         config=SimpleNamespace(context=Context()),
-        background_state=SimpleNamespace(schedule=lambda *_: None),
+        made=lambda _: SimpleNamespace(schedule=lambda *_: None),
     )
 
     reply = asyncio.run(append(_call(services)))

@@ -14,15 +14,20 @@ from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import PendingPurge, Store
 from reverie.usecases import follow, memories
+from reverie.usecases.agent_writes import ReadVersions
+from reverie.usecases.briefs import BriefCache
 from reverie.usecases.by import By
 from reverie.usecases.follow import Kept
 from reverie.usecases.message_search import MessageSearch
 from reverie.usecases.nearest import NearestMemories
-from reverie.usecases.projections import Listing
+from reverie.usecases.projections import Listing, ProjectListings
 from reverie.usecases.recall import Recall
+from reverie.usecases.waiting import WaitingCandidates
 from reveried.actions import purge
+from reveried.actions.contexts import StateCache
+from reveried.actions.hooks import SessionMemory
 from reveried.drive import write
-from reveried.services import Services
+from reveried.session_texts import SessionTexts
 from reveried.worker import Worker
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -61,10 +66,9 @@ def _every_class(kind: type[Kept] = Kept) -> set[type[Kept]]:
 def _made(store: Store, folder: Path) -> list[Kept]:
     """Make everything that a daemon keeps, as its services do; modules have made theirs."""
     recall = Recall(store, folder)
-    services: Any = object.__new__(Services)
-    names = ("states", "texts", "briefs", "hooks", "read_versions", "project_listings", "waiting")
-    kept = [getattr(services, name) for name in names]
-    return [recall, MessageSearch(store, folder), Listing(), NearestMemories(recall), Probe(), *kept]
+    of_store: list[Kept] = [recall, MessageSearch(store, folder), Listing(), NearestMemories(recall)]
+    kept = [StateCache(), SessionTexts(), BriefCache(), SessionMemory(), ReadVersions(), ProjectListings()]
+    return [*of_store, *kept, WaitingCandidates(), Probe()]
 
 
 def test_a_purge_asks_each_to_forget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

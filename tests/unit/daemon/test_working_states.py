@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,9 +21,10 @@ from reverie.usecases.by import By
 from reverie.usecases.entries import entry_record
 from reverie.usecases.working_state import StatePlan
 from reveried.actions import contexts
+from reveried.actions.contexts import CACHED_MAX, StateCache
 from reveried.compute import Compute
 from reveried.worker import Worker
-from reveried.working_states import CACHED_MAX, BackgroundState, StateCache
+from reveried.working_states import BackgroundState
 
 AT = "2026-11-21T09:30:00.000Z"
 SPACE, THREAD = "default", "t"
@@ -37,13 +39,11 @@ async def daemon(tmp_path: Path, models: Any = None) -> AsyncIterator[Any]:
     worker = Worker(store, clock=lambda: AT, queue_length=100)
     worker.start()
     compute = Compute(idle_s=60, timeout_s=60)
-    background_state = BackgroundState()
     services = SimpleNamespace(
         store=store,
         submit=worker.submit,
         compute=compute,
-        states=StateCache(),
-        background_state=background_state,
+        made=cache(lambda kind: kind()),
         redactor=Redactor(),
         models=models,
         clock=lambda: AT,
@@ -52,7 +52,7 @@ async def daemon(tmp_path: Path, models: Any = None) -> AsyncIterator[Any]:
     try:
         yield services
     finally:
-        await background_state.close()
+        await services.made(BackgroundState).close()
         await compute.close()
         worker.stop()
         store.close()
@@ -64,7 +64,7 @@ async def say(services: Any, *texts: str, role: str = "user") -> None:
     sealed = [seal(entry_record(entry), services.redactor) for entry in entries]
     write: Write[Any] = threads.append.write(BY, THREAD, entries, sealed, window=200_000)
     await services.submit(write)
-    services.background_state.schedule(services, SPACE, THREAD)
+    services.made(BackgroundState).schedule(services, SPACE, THREAD)
 
 
 async def state(services: Any) -> WorkingState:
@@ -90,7 +90,7 @@ def test_an_agents_state_wins_over_a_models(tmp_path: Path, monkeypatch: pytest.
             await asyncio.wait_for(going.wait(), 30)
             await contexts.set_state(services, BY, THREAD, {"current_task": "what the agent says"}, replace_all=False)
             may_end.set()
-            await services.background_state.wait_idle()
+            await services.made(BackgroundState).wait_idle()
             assert (await state(services)).current_task == "what the agent says"
 
     asyncio.run(run())
@@ -101,9 +101,9 @@ def test_work_of_a_deleted_thread_ends(tmp_path: Path) -> None:
 
     async def run() -> None:
         async with daemon(tmp_path) as services:
-            services.background_state.schedule(services, SPACE, "nobody")
+            services.made(BackgroundState).schedule(services, SPACE, "nobody")
             await say(services, ASKED)
-            await services.background_state.wait_idle()
+            await services.made(BackgroundState).wait_idle()
             with services.store.reader(SPACE) as reader:
                 assert reader.count(Kind.STATE) == 0
 

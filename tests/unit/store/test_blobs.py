@@ -8,7 +8,8 @@ import pytest
 
 from reverie.store import Kind, Store, Writer, seal
 from reverie.store.kinds import BLOB_BYTES_MIN
-from reverie.store.versions import Rules, prune, undo_operation
+from reverie.store.versions import Rules
+from reverie.usecases.undo import undo_operation
 from support.stores import MASKING, SPACE, after, noise, put, write
 
 LONG = {"text": noise(2 * BLOB_BYTES_MIN)}
@@ -84,7 +85,7 @@ def test_a_kept_version_keeps_its_blob(store: Store) -> None:
     assert _blobs(store) == (1, 2)
     write(store, lambda w: w.delete(Kind.MEMORY, ("a",)))
     assert _blobs(store) == (1, 2)
-    write(store, lambda w: prune(w, Rules(), "3:"), at=after(800))
+    write(store, lambda w: w.prune(Rules(), "3:"), at=after(800))
     assert _blobs(store) == (0, 0)
 
 

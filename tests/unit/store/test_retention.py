@@ -13,7 +13,8 @@ from reverie.store import Kind, Store, Version, Writer, seal
 from reverie.store import versions as store_versions
 from reverie.store.check import run_check
 from reverie.store.codec import RawRecord, from_ms, to_ms, tombstone
-from reverie.store.versions import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
+from reverie.store.kinds import THREAD_KINDS
+from reverie.store.versions import Rules, Step, expired, superseded
 from support.stores import AT, DAY_MS, MASKING, SPACE, after, noise, put, write
 
 
@@ -22,7 +23,7 @@ def _prune(store: Store, days: float, rules: Rules | None = None) -> tuple[int, 
     removed, steps = 0, 0
     cursor: str | None = None
     while True:
-        outcome = write(store, prune, rules or Rules(), cursor, at=after(days))
+        outcome = write(store, Writer.prune, rules or Rules(), cursor, at=after(days))
         step: Step = outcome.value
         assert outcome.operation is None
         removed, steps, cursor = removed + step.removed, steps + 1, step.cursor
@@ -176,7 +177,7 @@ def test_a_purged_thread_leaves_only_the_operation(store: Store, limit: int) -> 
         put(store, Kind.STATE, (name,), {"n": "later"})
     gone: list[int] = []
     while not gone or gone[-1]:
-        gone.append(write(store, lambda w: purge_thread(w, "t", limit)).value)
+        gone.append(write(store, lambda w: w.purge_thread("t", limit)).value)
     assert max(gone) <= limit
     assert sum(gone) == 20 + 1 + 20 + 1 + 1 + 1 + 1 + 1
     with store.reader(SPACE) as reader:

@@ -9,7 +9,8 @@ import pytest
 from reverie.errors import Conflict, NotFound
 from reverie.store import RULES, Kind, Store, Writer
 from reverie.store.check import run_check
-from reverie.store.versions import Rules, prune, purge_thread, undo_operation
+from reverie.store.versions import Rules
+from reverie.usecases.undo import undo_operation
 from support.stores import SPACE, after, put, write
 
 
@@ -88,7 +89,7 @@ def test_a_deleted_thread_does_not_come_back_by_an_undo(store: Store, anew: bool
     deleted = write(store, lambda w: w.delete(Kind.NOTE, ("t", "n"))).operation or 0
     state = put(store, Kind.STATE, ("t",), {"n": 1}) or 0
     undone = _undo(store, state) or 0
-    gone = write(store, lambda w: purge_thread(w, "t")).value
+    gone = write(store, lambda w: w.purge_thread("t")).value
     assert gone == 3
     if anew:
         put(store, Kind.THREAD, ("t",), {"anew": True})
@@ -123,6 +124,6 @@ def test_a_pruned_version_cannot_be_restored(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     put(store, Kind.MEMORY, ("m",), {"n": 2})
     cursor = "3:"
-    assert write(store, lambda w: prune(w, Rules(), cursor), at=after(400)).value.removed == 1
+    assert write(store, lambda w: w.prune(Rules(), cursor), at=after(400)).value.removed == 1
     with pytest.raises(NotFound, match="version 1 of memory m"):
         _undo(store, 2)

@@ -14,7 +14,8 @@ from reverie.store import Kind, Store, Writer, codec, seal
 from reverie.store.check import run_check
 from reverie.store.codec import EDIT, PACKED, decode_record, encode_record, seal_own
 from reverie.store.keys import encode_number
-from reverie.store.versions import EDITS_MAX, Rules, prune, undo_operation
+from reverie.store.versions import EDITS_MAX, Rules
+from reverie.usecases.undo import undo_operation
 from support.soak import count
 from support.stores import AT, MASKING, SPACE, after, opened, raw_key, write
 
@@ -118,7 +119,7 @@ def test_old_versions_are_pruned_from_the_oldest_on(store: Store, path: Path) ->
     for day, value in zip([0, 1, 2, 300, 301, -200, 302, 303, 304, 305], values, strict=True):
         write(store, _put, value, at=after(day + 400))
     before = _history(store)
-    write(store, lambda writer: prune(writer, Rules(), "3:"), at=after(400 + 366.5))
+    write(store, lambda writer: writer.prune(Rules(), "3:"), at=after(400 + 366.5))
     left = _history(store)
     assert len(left) == 9
     assert left == before[1:]
