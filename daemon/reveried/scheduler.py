@@ -82,12 +82,15 @@ class Scheduler:
         # Held while a schedule is written and then replaced in memory. Otherwise the end of a run, between the two,
         # would write the settings that were replaced.
         self._changing = asyncio.Lock()
-        self._runners: dict[str, Callable[[str, dict[str, Json]], Awaitable[object]]] = {}
+        self._runners: dict[str, Callable[[str, dict[str, Json], str], Awaitable[object]]] = {}
         self._timer: Any = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def register_job(self, job: str, runner: Callable[[str, dict[str, Json]], Awaitable[object]]) -> None:
-        """Register `runner(space, options)` as what a schedule of the job `job` runs."""
+    def register_job(self, job: str, runner: Callable[[str, dict[str, Json], str], Awaitable[object]]) -> None:
+        """Register `runner(space, options, run)` as what a schedule of the job `job` runs.
+
+        `run` names the schedule and the fire time: a run that is repeated has the same.
+        """
         self._runners[job] = runner
 
     async def start(self) -> None:
@@ -195,7 +198,8 @@ class Scheduler:
         failure = None
         try:
             try:
-                await self._runners[schedule.record.job](schedule.space, schedule.record.options)
+                run = f"{schedule.record.id} {text_of(due)}"
+                await self._runners[schedule.record.job](schedule.space, schedule.record.options, run)
             except BaseException as error:
                 cause = failure_of(error)
                 log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)

@@ -19,8 +19,8 @@ def test_a_run_longer_than_its_period_does_not_overlap() -> None:
     async def main() -> None:
         scheduler = Scheduler(Table(), clock=clock)
 
-        async def slow(space: str, options: dict[str, Any]) -> None:
-            del space, options
+        async def slow(space: str, options: dict[str, Any], run: str) -> None:
+            del space, options, run
             running.append(1)
             most.append(len(running))
             await asyncio.sleep(0.1)
@@ -50,8 +50,8 @@ def test_a_run_that_a_stop_cancelled_is_repeated_once() -> None:
     async def stop_in_a_run() -> None:
         scheduler = Scheduler(table, clock=clock)
 
-        async def endless(space: str, options: dict[str, Any]) -> None:
-            del space, options
+        async def endless(space: str, options: dict[str, Any], run: str) -> None:
+            del space, options, run
             await asyncio.sleep(60)
 
         scheduler.register_job("dream", endless)
