@@ -192,27 +192,33 @@ class Scheduler:
             task.add_done_callback(self._tasks.discard)
 
     async def _run(self, schedule: Schedule, due: datetime) -> None:
-        """Run one schedule and record the run when it has ended, well or not: a crash of the daemon repeats it once."""
+        """Run one schedule, and record it when it has ended, well or not: a crash of the daemon repeats it once."""
         log = logger("reveried.scheduler")
-        key = (schedule.space, schedule.record.id)
+        key, at = (schedule.space, schedule.record.id), text_of(due)
         failure = None
         try:
             try:
-                run = f"{schedule.record.id} {text_of(due)}"
-                await self._runners[schedule.record.job](schedule.space, schedule.record.options, run)
+                await self._runners[schedule.record.job](
+                    schedule.space, schedule.record.options, f"{schedule.record.id} {at}"
+                )
             except BaseException as error:
                 cause = failure_of(error)
                 log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
-            async with self._changing:
-                current = self._schedules.get(key)  # it may have been replaced or removed while it ran
-                if current is not None:
-                    ran = [*current.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
-                    current.record = replace(current.record, last_run=text_of(due), ran=ran, failure=failure)
-                    await self._table.put(current.space, current.record)
+            ran = [*schedule.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
+            await self._record(key, last_run=at, ran=ran, failure=failure)
         finally:
             self._running.discard(key)
         self._set_timer()
+
+    async def _record(self, key: tuple[str, str], **fields: Any) -> None:
+        """Write these fields of a schedule, and then change it in memory; one that was removed stays so."""
+        async with self._changing:
+            current = self._schedules.get(key)  # it may have been replaced while it ran
+            if current is not None:
+                record = replace(current.record, **fields)
+                await self._table.put(current.space, record)
+                current.record = record
 
     def _set_timer(self) -> None:
         """Set the timer to the next fire time of any schedule, and a heartbeat beside it; no timer without schedules.

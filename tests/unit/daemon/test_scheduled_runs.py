@@ -6,6 +6,8 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from reverie.errors import Busy
+from reverie.store import ScheduleRecord
 from reveried.scheduler import Scheduler
 from support.scheduling import NIGHT, ManualClock, Table, run, settle
 
@@ -85,3 +87,30 @@ def test_a_replaced_schedule_catches_up_nothing_from_before() -> None:
         assert len(ran) == 1
 
     run(Table(), clock, work)
+
+
+def test_a_run_whose_record_fails_is_recorded_by_the_next_wake_up() -> None:
+    """The memory does not have a run as made which the table does not have."""
+    clock = ManualClock("2026-11-20T22:00:00+00:00")
+
+    class FullTable(Table):
+        fails = 0
+
+        async def put(self, space: str, schedule: ScheduleRecord) -> None:
+            if schedule.ran and self.fails < 1:
+                self.fails += 1
+                raise Busy("The queue of writes is full.")
+            await super().put(space, schedule)
+
+    table = FullTable()
+
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        await scheduler.add("blue", "nightly", **NIGHT)
+        clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
+        await settle()
+        await settle()
+        assert scheduler.list("blue")[0].last_run == table.records["blue", "nightly"].last_run is not None
+        assert len(ran) == 2
+
+    run(table, clock, work)
+    assert table.fails == 1
