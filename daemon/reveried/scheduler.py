@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reverie import cron_expression, wire
 from reverie.decode import mapped
-from reverie.errors import NotFound, ValidationError, failure_of
+from reverie.errors import NotFound, ReverieError, ValidationError, failure_of
 from reverie.store import FailureRecord, ScheduleRecord
 from reveried.clock import text_of
 from reveried.log import logger
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reveried.clock import Clock
 
 RAN_KEPT = 40  # run keys recorded per schedule: a daily one repeats nothing after a clock set back by up to 40 days
+BEGUN_MAX = 2  # times that one run is begun: what ends the daemon must not end it at every start
 SCHEDULES_MAX = 100  # of all spaces together: each is read at every wake-up
 
 
@@ -192,12 +193,16 @@ class Scheduler:
             task.add_done_callback(self._tasks.discard)
 
     async def _run(self, schedule: Schedule, due: datetime) -> None:
-        """Run one schedule, and record it when it has ended, well or not: a crash of the daemon repeats it once."""
+        """Run one schedule, and record its begin and its end, well or not: a crash of the daemon repeats it once."""
         log = logger("reveried.scheduler")
         key, at = (schedule.space, schedule.record.id), text_of(due)
+        begun = [one for one in schedule.record.begun or () if one == at]
         failure = None
         try:
+            if len(begun) < BEGUN_MAX:
+                await self._record(key, begun=[*begun, at])
             try:
+                _check_begun(len(begun))
                 await self._runners[schedule.record.job](
                     schedule.space, schedule.record.options, f"{schedule.record.id} {at}"
                 )
@@ -206,7 +211,7 @@ class Scheduler:
                 log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
             ran = [*schedule.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
-            await self._record(key, last_run=at, ran=ran, failure=failure)
+            await self._record(key, last_run=at, ran=ran, failure=failure, begun=None)
         finally:
             self._running.discard(key)
         self._set_timer()
@@ -244,6 +249,15 @@ class Scheduler:
         self.tick()
         if self._timer is not None and self._timer.get_job("next") is None:
             self._set_timer()
+
+
+def _check_begun(times: int) -> None:
+    """Raise ReverieError for a run that was begun too often without an end."""
+    if times >= BEGUN_MAX:
+        raise ReverieError(
+            "The run was begun twice, and no end of it was recorded",
+            hint="reverie logs shows why; the next run is at its usual time",
+        )
 
 
 def _started_timer() -> Any:

@@ -26,7 +26,7 @@ ids, hashes and keys:
 archive archives author_agent_id baseline before carried copy hash id ids key memory mark oversized parent ref
 reply request result run salt session sha256 thread threads through_memory words
 times and positions:
-after at completed_at created_at decided_at ended_at first_at forgotten last_accessed_at last_at last_run
+after at begun completed_at created_at decided_at ended_at first_at forgotten last_accessed_at last_at last_run
 opened_at operation pauses ran since started_at updated_at
 paths, addresses and names of projects:
 document folder folders ignored joined name opened_path path paths project remotes source transcript

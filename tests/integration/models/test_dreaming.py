@@ -6,7 +6,9 @@ import json
 
 from reverie import wire
 from reverie.client import Client
+from support.daemon import running_daemon, scratch_home
 from support.fake_model import FakeModel
+from support.waiting import wait_until
 
 SAID = (
     "The heron nests on the north pier.",
@@ -80,3 +82,25 @@ def test_the_budget_bounds_what_is_asked(client: Client, model: FakeModel) -> No
     assert answer.archive is not None
     assert answer.tokens_used <= 2_000
     assert model.requests() == []
+
+
+def test_a_dream_that_ends_the_daemon_is_begun_twice(model: FakeModel) -> None:
+    """A daemon that is killed in a scheduled dream asks the model once more, and then not before the next night."""
+    model.behave("consolidate", before=600)
+    with scratch_home() as home:
+        (home / "clock").write_text("2026-05-04T12:00:00Z")
+        with running_daemon(home, **model.settings(REVERIE_DISTILLER_DEADLINE_SECONDS="600")) as daemon:
+            with Client(daemon.socket) as client:
+                remembered(client)
+                client.add_schedule("0 3 * * *", timezone="UTC")
+            (home / "clock").write_text("2026-05-05T03:00:30Z")
+            for number in (1, 2):
+                wait_until(lambda number=number: len(model.requests()) == number, "a request")  # type: ignore[misc] # bound now
+                daemon.kill()
+                daemon.start()
+            with Client(daemon.socket) as client:
+                wait_until(lambda: client.schedules().items[0].last_run is not None)
+                failure = client.schedules().items[0].failure
+            assert failure is not None
+            assert "begun twice" in failure.message
+    assert len(model.requests()) == 2

@@ -6,6 +6,9 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
+from reverie import wire
 from reverie.errors import Busy
 from reverie.store import ScheduleRecord
 from reveried.scheduler import Scheduler
@@ -87,6 +90,43 @@ def test_a_replaced_schedule_catches_up_nothing_from_before() -> None:
         assert len(ran) == 1
 
     run(Table(), clock, work)
+
+
+def test_a_run_that_ends_the_daemon_is_begun_twice(capfd: pytest.CaptureFixture[str]) -> None:
+    """A run that kills the daemon is repeated once; then it counts as failed, and the next night has its own run."""
+    clock = ManualClock("2026-11-20T22:00:00+00:00")
+    table, begun = Table(), []
+
+    async def one_life() -> wire.Schedule:
+        scheduler = Scheduler(table, clock=clock)
+
+        async def deadly(space: str, options: dict[str, Any], run: str) -> None:
+            del space, options
+            begun.append(run)
+            await asyncio.sleep(60)
+
+        scheduler.register_job("dream", deadly)
+        await scheduler.start()
+        if not table.records:
+            await scheduler.add("blue", "nightly", **NIGHT)
+            clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
+        before, last_run = len(begun), scheduler.list("blue")[0].last_run
+        for _ in range(3_000):
+            if len(begun) > before or scheduler.list("blue")[0].last_run != last_run:
+                break
+            await asyncio.sleep(0.01)
+        await scheduler.stop()  # as a kill, it records nothing of the run
+        return scheduler.list("blue")[0]
+
+    shown = [asyncio.run(one_life()) for _ in range(3)][-1]
+    assert begun == ["nightly 2026-11-20T23:00:00.000Z"] * 2
+    assert shown.last_run == "2026-11-20T23:00:00.000Z"
+    assert shown.failure is not None
+    assert "begun twice" in shown.failure.message
+    assert "a scheduled run failed" in capfd.readouterr().out
+    clock.moment += timedelta(days=1)
+    asyncio.run(one_life())
+    assert begun[2:] == ["nightly 2026-11-21T23:00:00.000Z"]
 
 
 def test_a_run_whose_record_fails_is_recorded_by_the_next_wake_up() -> None:
