@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -187,3 +188,22 @@ def test_a_dream_is_not_made_twice_for_one_night(nightly: Daemon) -> None:
         assert client.dreams().items == [made]
         night(nightly, 6)
         wait_until(lambda: len(client.dreams().items) == 2)
+
+
+@pytest.mark.parametrize("folder", ["edited", "missing"])
+def test_a_missed_dream_sees_what_was_saved_meanwhile(nightly: Daemon, folder: str) -> None:
+    """A dream that is made up for at the start reads what a person saved before it; a missing folder stops it not."""
+    add_schedule(nightly, "nightly", NIGHT, 30_000)
+    assert nightly.stop() == 0
+    root = nightly.home / "root" / "default"
+    if folder == "missing":
+        root.rename(root.with_name("elsewhere"))
+    else:
+        (root / "facts" / "project.md").write_text(FACTS + "- The relay drops the first connection\n")
+    night(nightly, 5)
+    nightly.start()
+    with Client(nightly.socket) as client:
+        wait_until(lambda: schedule_of(client, "nightly").last_run is not None)
+        [made] = client.dreams().items
+        assert made.archive is not None
+        assert len(json.loads(client.archive(made.archive))["sources"]) == (60 if folder == "missing" else 61)
