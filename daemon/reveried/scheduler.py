@@ -1,4 +1,4 @@
-"""Runs each stored schedule (its job is a dream) once per local day, with one catch-up run after downtime.
+"""Runs the job of each stored schedule, a dream or `learn`, at its fire times, with one catch-up run after downtime.
 
 `reverie.cron_expression` decides when a schedule is due, from the last run that the store has recorded. APScheduler is
 only the timer: its wake-up may come late, twice, or after a suspended night, and the decision stays right. APScheduler

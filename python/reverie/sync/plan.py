@@ -5,16 +5,18 @@ text of a document is always the redacted one; only `PathState.data` and a `Reda
 
 A plan is carried out in this order, and may stop after any step:
 
-1. `puts`, `deletes`, `baselines` and `removed_baselines`, in one transaction or in several: all of one path in one, a
-   conflict copy with the path that it is of, and both paths of a move. If a `basis` is no longer the document's current
-   operation, the transaction is refused and its paths are scanned again. One plan of a folder is carried out at a time.
+1. `puts` and `deletes` with the `baselines` and `removed_baselines` of their paths, in one transaction or in several:
+   all of one path in one, a conflict copy with the path that it is of, and both paths of a move. If a `basis` is no
+   longer the document's current operation, the transaction is refused and its paths are scanned again. Baselines of
+   paths without a change of the store are saved later, in bulk. One plan of a folder is carried out at a time.
 2. Each of `writes` and `removals` in the folder. One that meets another file than it expects is not made; the path is
    scanned again.
 3. After each write its `then`, the path's new baseline; after a removal the baseline is removed.
 
 Why this order: the store is changed before the folder, and the baseline of step 1 names the write of step 2 as
 `intended`. After a crash between the two the next scan therefore either finds the old file (and makes the write again)
-or the new one, which it recognises as its own write and not as a person's save.
+or the new one, which it recognises as its own write and not as a person's save. Where that baseline waits to be saved
+(step 1), the new file is recognised by its text, which is the stored one.
 """
 
 from __future__ import annotations
