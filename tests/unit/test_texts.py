@@ -51,7 +51,7 @@ class Remark(msgspec.Struct, frozen=True, rename="camel"):
 class ReportRecord(StoredRecord, frozen=True, kw_only=True):
     """A new kind of record."""
 
-    KIND: ClassVar[Kind] = Kind.JOB
+    KIND: ClassVar[Kind] = Kind.RETIRED
 
     id: str
     remarks: list[Remark | None]
@@ -154,7 +154,7 @@ def test_a_new_text_is_purged(tmp_path: Path) -> None:
         with store.reader("default") as reader:
             sources = purge_targets.sources(reader, purge)
             found = purge_targets.findings(reader, sources)
-        assert found.current == [(Kind.JOB, ("r1",))]
+        assert found.current == [(Kind.RETIRED, ("r1",))]
         assert {"zanzibar"} <= found.wide.words
         assert "harbour" not in found.wide.words
         for step in purge_steps.rewrites(by, found, sources):
