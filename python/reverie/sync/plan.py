@@ -137,7 +137,7 @@ _IN_ORDER: Final = (*_OF_PATHS, "removed_baselines", "moves", "stops", "waiting"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All changes of one scan. `rescan_at` is the time (ms) of the next scan that needs no event, None: not needed.
+    """All changes of one scan.
 
     `waiting` are paths whose files are left alone until a later full scan. The changes of `together` are one operation.
     """
@@ -152,7 +152,6 @@ class Plan:
     moves: tuple[Move, ...] = ()
     stops: tuple[Stop, ...] = ()
     notices: tuple[SaveNotice, ...] = ()
-    rescan_at: int | None = None
     waiting: tuple[str, ...] = ()
     together: frozenset[str] = frozenset()
 
@@ -174,12 +173,11 @@ class Plan:
     def joined(self, *others: Plan) -> Plan:
         """Return one plan with the changes of this one and of others, in order."""
         plans = (self, *others)
-        times = [plan.rescan_at for plan in plans if plan.rescan_at is not None]
         together = frozenset[str]().union(*(plan.together for plan in plans))
         changes: dict[str, Any] = {
             name: tuple(change for plan in plans for change in getattr(plan, name)) for name in _IN_ORDER
         }
-        return Plan(rescan_at=min(times, default=None), together=together, **changes)
+        return Plan(together=together, **changes)
 
 
 Answer: TypeAlias = Literal["deletions", "older", "put_back"]
