@@ -275,7 +275,7 @@ class Retention(Section, frozen=True):
     version_days: Annotated[int, number(1, 36_500, "Days that superseded versions are kept.")] = 365
     event_days: int = 90  # longer than a follower of events is away
     key_days: int = 7  # of idempotency: no client tries the same again after a day
-    job_days: int = 7  # of finished jobs: whoever started one has read its result
+    failure_days: int = 7  # of dreams that failed: the schedule shows the last one
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,6 @@
-"""The driver of every write: a person's save is read first, then the write is committed, then its files are written.
+"""The driver of one write: a person's save is read first, then the write is committed, then its files are written.
+
+A decided plan has the driver `execute`; sync and upkeep submit by themselves.
 
 Committed before acknowledged: the answer comes when the operation is durable, and the documents that it changed are
 files again. What follows a commit is logged and never raised, for the caller would else repeat what is done.

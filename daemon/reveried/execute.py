@@ -53,9 +53,10 @@ async def execute(
     answers too. `given` is for the commit, as is what `prepare` looks up for a plan. Use cases that write the same
     records share the name of a `lock`.
 
-    One that learns reads the access counts. The model, if one is configured, is asked what the plan needs, by one
-    caller of a space at a time: two would ask, and pay for, the same questions. Its answers are kept over several
-    attempts, and what those have used is written in the transaction of the result. The files are written at the end.
+    One that learns has what people saved, also before the first scan of a start, and the access counts. The model, if
+    one is configured, is asked what the plan needs, by one caller of a space at a time: two would ask, and pay for, the
+    same questions. Its answers are kept over several attempts, and what those have used is written in the transaction
+    of the result. The files are written at the end.
 
     Raises:
         Conflict: other writers were faster in every try, or the key was used for another request.
@@ -89,6 +90,7 @@ async def execute(
         return result, True
 
     if do.learns:
+        await services.sync_service.read_saves(by.space, None)
         await write_accesses(services)
     async with nullcontext() if models is None else keyed_lock("model", by.space), settlements() as opened:
         answer, is_written = await retry_while_stale(attempt, keyed_lock(lock, by.space))

@@ -1,4 +1,4 @@
-"""Runs each stored schedule (its job is a dream) once per local day, with one catch-up run after downtime.
+"""Runs the job of each stored schedule, a dream or `learn`, at its fire times, with one catch-up run after downtime.
 
 `reverie.cron_expression` decides when a schedule is due, from the last run that the store has recorded. APScheduler is
 only the timer: its wake-up may come late, twice, or after a suspended night, and the decision stays right. APScheduler
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reverie import cron_expression, wire
 from reverie.decode import mapped
-from reverie.errors import NotFound, ValidationError, failure_of
+from reverie.errors import NotFound, ReverieError, ValidationError, failure_of
 from reverie.store import FailureRecord, ScheduleRecord
 from reveried.clock import text_of
 from reveried.log import logger
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reveried.clock import Clock
 
 RAN_KEPT = 40  # run keys recorded per schedule: a daily one repeats nothing after a clock set back by up to 40 days
+BEGUN_MAX = 2  # times that one run is begun: what ends the daemon must not end it at every start
 SCHEDULES_MAX = 100  # of all spaces together: each is read at every wake-up
 
 
@@ -82,12 +83,15 @@ class Scheduler:
         # Held while a schedule is written and then replaced in memory. Otherwise the end of a run, between the two,
         # would write the settings that were replaced.
         self._changing = asyncio.Lock()
-        self._runners: dict[str, Callable[[str, dict[str, Json]], Awaitable[object]]] = {}
+        self._runners: dict[str, Callable[[str, dict[str, Json], str], Awaitable[object]]] = {}
         self._timer: Any = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def register_job(self, job: str, runner: Callable[[str, dict[str, Json]], Awaitable[object]]) -> None:
-        """Register `runner(space, options)` as what a schedule of the job `job` runs."""
+    def register_job(self, job: str, runner: Callable[[str, dict[str, Json], str], Awaitable[object]]) -> None:
+        """Register `runner(space, options, run)` as what a schedule of the job `job` runs.
+
+        `run` names the schedule and the fire time: a run that is repeated has the same.
+        """
         self._runners[job] = runner
 
     async def start(self) -> None:
@@ -189,26 +193,37 @@ class Scheduler:
             task.add_done_callback(self._tasks.discard)
 
     async def _run(self, schedule: Schedule, due: datetime) -> None:
-        """Run one schedule and record the run when it has ended, well or not: a crash of the daemon repeats it once."""
+        """Run one schedule, and record its begin and its end, well or not: a crash of the daemon repeats it once."""
         log = logger("reveried.scheduler")
-        key = (schedule.space, schedule.record.id)
+        key, at = (schedule.space, schedule.record.id), text_of(due)
+        begun = [one for one in schedule.record.begun or () if one == at]
         failure = None
         try:
+            if len(begun) < BEGUN_MAX:
+                await self._record(key, begun=[*begun, at])
             try:
-                await self._runners[schedule.record.job](schedule.space, schedule.record.options)
+                _check_begun(len(begun))
+                await self._runners[schedule.record.job](
+                    schedule.space, schedule.record.options, f"{schedule.record.id} {at}"
+                )
             except BaseException as error:
                 cause = failure_of(error)
                 log.exception("a scheduled run failed", job=schedule.record.job, exc_info=error)
                 failure = FailureRecord(cause.code, cause.message, cause.hint)
-            async with self._changing:
-                current = self._schedules.get(key)  # it may have been replaced or removed while it ran
-                if current is not None:
-                    ran = [*current.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
-                    current.record = replace(current.record, last_run=text_of(due), ran=ran, failure=failure)
-                    await self._table.put(current.space, current.record)
+            ran = [*schedule.record.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
+            await self._record(key, last_run=at, ran=ran, failure=failure, begun=None)
         finally:
             self._running.discard(key)
         self._set_timer()
+
+    async def _record(self, key: tuple[str, str], **fields: Any) -> None:
+        """Write these fields of a schedule, and then change it in memory; one that was removed stays so."""
+        async with self._changing:
+            current = self._schedules.get(key)  # it may have been replaced while it ran
+            if current is not None:
+                record = replace(current.record, **fields)
+                await self._table.put(current.space, record)
+                current.record = record
 
     def _set_timer(self) -> None:
         """Set the timer to the next fire time of any schedule, and a heartbeat beside it; no timer without schedules.
@@ -234,6 +249,15 @@ class Scheduler:
         self.tick()
         if self._timer is not None and self._timer.get_job("next") is None:
             self._set_timer()
+
+
+def _check_begun(times: int) -> None:
+    """Raise ReverieError for a run that was begun too often without an end."""
+    if times >= BEGUN_MAX:
+        raise ReverieError(
+            "The run was begun twice, and no end of it was recorded",
+            hint="reverie logs shows why; the next run is at its usual time",
+        )
 
 
 def _started_timer() -> Any:

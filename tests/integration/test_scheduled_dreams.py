@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from reverie import wire
 from reverie.client import Client
+from reverie.redact import Redactor
+from reverie.store import ScheduleRecord, Store, Write, Writer
 from reveried.cli import main
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.waiting import suspended, wait_until
@@ -43,6 +47,18 @@ def add_schedule(daemon: Daemon, schedule_id: str, cron: str, budget: int) -> No
 def schedule_of(client: Client, schedule_id: str) -> wire.Schedule:
     """Return the schedule with an id."""
     return next(item for item in client.schedules().items if item.id == schedule_id)
+
+
+def lose_the_record(daemon: Daemon) -> None:
+    """Stop the daemon, and leave its schedules as a kill does between a run's own commits and the record of the run."""
+    assert daemon.stop() == 0
+
+    def lose(writer: Writer) -> None:
+        for key, schedule in list(writer.records(ScheduleRecord)):
+            writer.save(replace(schedule, last_run=None, ran=[], failure=None), key)
+
+    with Store.open(daemon.home / "data" / "store", redactor=Redactor()) as store:
+        store.commit([Write("default", "reveried", "schedule", lose)], at="2026-05-05T03:01:00.000Z")
 
 
 def compute_processes(daemon: Daemon) -> list[int]:
@@ -154,3 +170,40 @@ def test_dreams_are_listed_with_their_proposals(nightly: Daemon) -> None:
     [listed] = nightly.ask("GET", "/v1/dreams").json()["items"]
     assert listed["proposals"] == nightly.ask("GET", f"/v1/dreams/{answer.id}").json()["proposals"] == []
     assert listed["waiting"] == 0
+
+
+def test_a_dream_is_not_made_twice_for_one_night(nightly: Daemon) -> None:
+    """A daemon killed after a dream's commit, before the schedule's record, leaves what is new to the next night."""
+    with Client(nightly.socket) as client:
+        add_schedule(nightly, "nightly", NIGHT, 30_000)
+        night(nightly, 5)
+        wait_until(lambda: schedule_of(client, "nightly").last_run is not None)
+        [made] = client.dreams().items
+        client.put_document("facts/user.md", "# Facts\n\n- The relay drops the first connection\n")
+    lose_the_record(nightly)
+    nightly.start()
+    with Client(nightly.socket) as client:
+        wait_until(lambda: schedule_of(client, "nightly").last_run is not None)
+        assert schedule_of(client, "nightly").failure is None
+        assert client.dreams().items == [made]
+        night(nightly, 6)
+        wait_until(lambda: len(client.dreams().items) == 2)
+
+
+@pytest.mark.parametrize("folder", ["edited", "missing"])
+def test_a_missed_dream_sees_what_was_saved_meanwhile(nightly: Daemon, folder: str) -> None:
+    """A dream that is made up for at the start reads what a person saved before it; a missing folder stops it not."""
+    add_schedule(nightly, "nightly", NIGHT, 30_000)
+    assert nightly.stop() == 0
+    root = nightly.home / "root" / "default"
+    if folder == "missing":
+        root.rename(root.with_name("elsewhere"))
+    else:
+        (root / "facts" / "project.md").write_text(FACTS + "- The relay drops the first connection\n")
+    night(nightly, 5)
+    nightly.start()
+    with Client(nightly.socket) as client:
+        wait_until(lambda: schedule_of(client, "nightly").last_run is not None)
+        [made] = client.dreams().items
+        assert made.archive is not None
+        assert len(json.loads(client.archive(made.archive))["sources"]) == (60 if folder == "missing" else 61)

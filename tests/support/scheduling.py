@@ -57,8 +57,9 @@ def run(
     async def main() -> None:
         scheduler = Scheduler(table, clock=clock)
 
-        async def dream(space: str, options: dict[str, Any]) -> None:
+        async def dream(space: str, options: dict[str, Any], run: str) -> None:
             assert options == {"tokenBudget": 9}
+            assert run
             ran.append((space, text_of(clock.now())))
 
         scheduler.register_job("dream", dream)

@@ -134,9 +134,12 @@ class Sides:
         """Sync until nothing is to be done and no quiet period runs."""
         plan = self.sync()
         for _ in range(8):
-            if plan == Plan(stops=plan.stops):
+            stopped = {path for stop in plan.stops for path in stop.paths}
+            missing = [known.missing_since for path, known in self.baselines.items() if path not in stopped]
+            quiet_at = max((since + self.rules.delete_quiet_ms for since in missing if since is not None), default=0)
+            if plan == Plan(stops=plan.stops) and quiet_at <= self.now_ms:
                 return
-            self.now_ms = max(self.now_ms, plan.rescan_at or 0)
+            self.now_ms = max(self.now_ms, quiet_at)
             plan = self.sync()
         raise AssertionError(f"sync does not come to rest: {plan}")
 

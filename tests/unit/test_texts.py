@@ -26,7 +26,7 @@ ids, hashes and keys:
 archive archives author_agent_id baseline before carried copy hash id ids key memory mark oversized parent ref
 reply request result run salt session sha256 thread threads through_memory words
 times and positions:
-after at completed_at created_at decided_at ended_at first_at forgotten last_accessed_at last_at last_run
+after at begun completed_at created_at decided_at ended_at first_at forgotten last_accessed_at last_at last_run
 opened_at operation pauses ran since started_at updated_at
 paths, addresses and names of projects:
 document folder folders ignored joined name opened_path path paths project remotes source transcript
@@ -51,7 +51,7 @@ class Remark(msgspec.Struct, frozen=True, rename="camel"):
 class ReportRecord(StoredRecord, frozen=True, kw_only=True):
     """A new kind of record."""
 
-    KIND: ClassVar[Kind] = Kind.JOB
+    KIND: ClassVar[Kind] = Kind.RETIRED
 
     id: str
     remarks: list[Remark | None]
@@ -154,7 +154,7 @@ def test_a_new_text_is_purged(tmp_path: Path) -> None:
         with store.reader("default") as reader:
             sources = purge_targets.sources(reader, purge)
             found = purge_targets.findings(reader, sources)
-        assert found.current == [(Kind.JOB, ("r1",))]
+        assert found.current == [(Kind.RETIRED, ("r1",))]
         assert {"zanzibar"} <= found.wide.words
         assert "harbour" not in found.wide.words
         for step in purge_steps.rewrites(by, found, sources):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from reverie.errors import NotFound, ReverieError, failure_of
@@ -15,24 +16,28 @@ WHO = "schedule"
 def register_scheduled_jobs(services: Services) -> None:
     """Register the two jobs that a schedule can start: `dream`, whose options may name a `tokenBudget`, and `learn`."""
 
-    async def run_dream(space: str, options: dict[str, Any]) -> None:
-        await dream_by_schedule(services, space, options.get("tokenBudget"))
+    async def run_dream(space: str, options: dict[str, Any], run: str) -> None:
+        await dream_by_schedule(services, space, options.get("tokenBudget"), run)
 
-    async def run_learn(space: str, _: dict[str, Any]) -> None:
+    async def run_learn(space: str, _options: dict[str, Any], _run: str) -> None:
         await learn_from_all(services, space)
 
     services.scheduler.register_job("dream", run_dream)
     services.scheduler.register_job("learn", run_learn)
 
 
-async def dream_by_schedule(services: Services, space: str, token_budget: int | None) -> None:
-    """Make a scheduled dream; a failed one is recorded among the dreams, since no caller waits for its answer."""
+async def dream_by_schedule(services: Services, space: str, token_budget: int | None, run: str) -> None:
+    """Make a scheduled dream; a failed one is recorded among the dreams, since no caller waits for its answer.
+
+    Its idempotency key is the name of its `run`: one that was committed before a crash is not made again.
+    """
     # Imported where they run, here and below: at the start they are only registered.
     from reverie.usecases import dream as use_dream  # noqa: PLC0415
     from reveried.actions.dream import dream  # noqa: PLC0415
 
+    by = replace(services.by(space, WHO), key=(f"dream\n{run}", ""))  # no client's key has a line feed
     try:
-        await dream(services, services.by(space, WHO), trigger="schedule", token_budget=token_budget)
+        await dream(services, by, trigger="schedule", token_budget=token_budget)
     except BaseException as error:
         failure = use_dream.commit_failure.write(
             services.by(space, WHO),

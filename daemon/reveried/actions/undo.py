@@ -66,7 +66,10 @@ async def prune(services: Services) -> int:
     """Apply the retention rules to every space, in steps behind other writes; return the number of deleted records."""
     days = services.config.retention
     rules = Rules(
-        version_days=days.version_days, event_days=days.event_days, key_days=days.key_days, job_days=days.job_days
+        version_days=days.version_days,
+        event_days=days.event_days,
+        key_days=days.key_days,
+        failure_days=days.failure_days,
     )
     removed = 0
     for space in await asyncio.to_thread(spaces_of, services.store):

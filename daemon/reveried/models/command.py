@@ -1,8 +1,8 @@
 """Transport `command`: a program reads the request on its standard input and prints the answer.
 
 So any model can be used that a command reaches, also one of a subscription without a key (docs/models.md). The program
-gets a process group, which is killed at the deadline, and an empty folder to work in, so that it does not read the
-instructions of whatever project the daemon was started in.
+gets a process group, which is killed at the deadline, and ends with the daemon (`launch`). It has an empty folder to
+work in, so that it does not read the instructions of whatever project the daemon was started in.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -20,12 +21,14 @@ from reverie import tokenizer
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, message_text
 from reveried.log import logger
+from reveried.models import launch
 from reveried.models.transport import request_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from reverie.errors import FailureReason
     from reverie.language_model.requests import ModelRequest, StopReason
 
 MARKER: Final = "REVERIE_MODEL_CALL"
@@ -45,6 +48,8 @@ _TOOL_TURNS: Final = (
     "You call tools by your answers: each answer is a JSON object with the list `calls`, each call with the `name` of "
     "a tool and its `input`. The results come with the next message. An empty list ends the conversation. The tools:\n"
 )
+
+_FAILURES: Final[dict[int, FailureReason]] = {TEMPORARY_FAILURE: "rate_limited", launch.CANNOT_RUN: "unreachable"}
 
 _STOP_REASONS: Final[dict[str, StopReason]] = {
     "end": "end",
@@ -92,10 +97,10 @@ class CommandTransport:
         data = _stdin_json(request, model) if self._stdin == "json" else prompt_text(request).encode()
         output = await self._run(arguments, data, deadline_s)
         if output.status != 0:
-            shown = self._shown(output.stderr or output.stdout)
+            how = "cannot be run" if output.status == launch.CANNOT_RUN else f"ended with status {output.status}"
             raise ModelFailed(
-                f"{arguments[0]} ended with status {output.status}{shown}",
-                reason="rate_limited" if output.status == TEMPORARY_FAILURE else "failed",
+                f"{arguments[0]} {how}{self._shown(output.stderr or output.stdout)}",
+                reason=_FAILURES.get(output.status, "failed"),
                 hint=_HINT,
             )
         if len(output.stdout) > ANSWER_BYTES_MAX:
@@ -112,7 +117,7 @@ class CommandTransport:
         await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
         try:
             process = await asyncio.create_subprocess_exec(
-                *arguments,
+                *(sys.executable, "-P", "-m", launch.__name__, str(os.getpid()), *arguments),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -89,11 +89,12 @@ class ProjectionWriter:
         if is_owner:
             texts = projections.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
-        count = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self._archives = _archives_in(self._path / "archives")
         missing = [path for path in projections.archive_paths(reader) if path not in self._archives]
-        count += self._write_all(root, projections.archives(reader, missing), {}, now_ms)
+        count = self._write_all(root, projections.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
+        # After the archives: a kill between the two leaves no index that names a file which is not there.
+        count += self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self.removed |= self._remove_purged(reader, root, now_ms)
         self._written_at = None if self.blocked or self.failed else operation
         self._stamps = {path: _stamp(self._path / path) for path in texts}

@@ -4,14 +4,14 @@ from reverie.consolidate.additions import candidates_to_add
 from reverie.consolidate.apply import apply, document_of, happened_on
 from reverie.consolidate.capacity import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide
-from reverie.consolidate.dreams import DreamBatch, DreamPlan, Source, plan_oldest
+from reverie.consolidate.dreams import ArchivePlan, DreamBatch, Source, plan_oldest
 from reverie.consolidate.forgotten import hold_large_deletion
 
 __all__ = [
     "WINDOW_TOKENS",
+    "ArchivePlan",
     "Decision",
     "DreamBatch",
-    "DreamPlan",
     "Proposal",
     "Source",
     "apply",

@@ -76,7 +76,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class DreamPlan:
+class ArchivePlan:
     """The result of a dream: `body` is the archive, `data` its canonical bytes and `sha256` their address.
 
     `changes` are for the memories themselves and name them by id; `sources` are in the order of the archive.
@@ -97,7 +97,7 @@ class DreamBatch(NamedTuple):
     by itself; it is passed over. `plan` is None where there are no memories.
     """
 
-    plan: DreamPlan | None
+    plan: ArchivePlan | None
     taken: tuple[str, ...] = ()
     oversized: tuple[str, ...] = ()
 
@@ -122,7 +122,7 @@ class Archive:
         output = self._told | {"memories": self.memories[:shown]}
         return tokenizer.count(canonical_json.canonical(output).decode())
 
-    def plan(self, budget: int, input_tokens: int) -> DreamPlan:
+    def plan(self, budget: int, input_tokens: int) -> ArchivePlan:
         """Return the plan with as many memories as fit `budget`; reading the sources took `input_tokens`."""
         shown = bisect_right(range(1, len(self.memories) + 1), budget - input_tokens, key=self.tokens)
         body = self._told | {
@@ -135,7 +135,7 @@ class Archive:
         }
         data = canonical_json.canonical(body)
         used = input_tokens + self.tokens(shown)
-        return DreamPlan(body, data, canonical_json.sha256(data), used, self.read, self.changes)
+        return ArchivePlan(body, data, canonical_json.sha256(data), used, self.read, self.changes)
 
 
 def plan_oldest(memories: Sequence[Memory], *, budget: int, maximum: int, redact: Callable[[str], str]) -> DreamBatch:

@@ -17,7 +17,7 @@ KEY_BYTES_MAX = 511  # bytes of a whole key: what LMDB is compiled with
 SPACE_BYTES_MAX = 64  # UTF-8 bytes of a space's name; the rest of a key is left for its parts
 BLOB_BYTES_MIN = 64 * 1024  # bytes; a longer sealed value is stored once, under its content address
 EVENTS_MAX = 100_000  # events that one write may announce, so that a loop cannot fill the disk
-RESERVED_CODES = frozenset({8})  # of kinds that no longer exist: an old store may have such a record
+RESERVED_CODES = frozenset({8, 14})  # of kinds that no longer exist: an old store may have such a record
 
 
 class Kind(StrEnum):
@@ -35,7 +35,6 @@ class Kind(StrEnum):
     ARCHIVE = "archive"
     DREAM = "dream"
     SCHEDULE = "schedule"
-    JOB = "job"
     TOKEN = "token"  # noqa: S105 - the name of a kind of record, not a password
     IMPORT = "import"
     BASELINE = "published"  # the name in reports since the first version, as `tally` below
@@ -114,7 +113,6 @@ RULES: dict[Kind, Rule] = {
     Kind.ARCHIVE: Rule(11, ("sha256",)),
     Kind.DREAM: Rule(12, ("dream",)),
     Kind.SCHEDULE: Rule(13, ("schedule",)),
-    Kind.JOB: _bookkeeping(14, "job"),
     Kind.TOKEN: Rule(15, ("sha256",)),
     Kind.IMPORT: _bookkeeping(16, "source", field="source"),
     Kind.BASELINE: _bookkeeping(17, "path", field="path"),

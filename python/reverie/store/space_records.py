@@ -208,11 +208,11 @@ class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
     """A schedule: the job, its cron expression and its last run. Key: (schedule,).
 
     `ran` are the local times of past runs, which a clock set back must not repeat. `failure` is why the last run
-    failed, None where it did not.
+    failed, None where it did not. `begun` has the fire time of a run without an end, as often as it was begun.
     """
 
     KIND: ClassVar[Kind] = Kind.SCHEDULE
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("failure",)
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("failure", "begun")
 
     id: str
     cron: str
@@ -223,6 +223,7 @@ class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
     last_run: str | None = None
     ran: list[str] = field(default_factory=list)
     failure: FailureRecord | None = None
+    begun: list[str] | None = None
 
 
 class ProjectRecord(msgspec.Struct, frozen=True, rename="camel"):

@@ -222,7 +222,7 @@ class Rules:
     version_days: int = 365  # counted from the moment a version was superseded
     event_days: int = 90
     key_days: int = 7  # idempotency keys
-    job_days: int = 7  # since the job last changed
+    failure_days: int = 7  # dreams that failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +305,8 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransa
 
     def failed_dream(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
         return (
-            expired(record.at_ms, now_ms, rules.job_days) and transaction.open(raw, record).get("failure") is not None
+            expired(record.at_ms, now_ms, rules.failure_days)
+            and transaction.open(raw, record).get("failure") is not None
         )
 
     def of_no_memory(transaction: WriteTransaction, raw: bytes, _record: RawRecord) -> bool:
@@ -316,7 +317,6 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransa
     return [
         (Kind.EVENT, older(rules.event_days)),
         (Kind.IDEMPOTENCY, older(rules.key_days)),
-        (Kind.JOB, older(rules.job_days)),
         (Kind.VERSION, replaced),
         (Kind.DREAM, failed_dream),
         (Kind.ACCESS, of_no_memory),  # after the versions: with the last of them the memory cannot be restored

@@ -274,11 +274,10 @@ def _quiet_period(baseline: Baseline, context: ScanContext, *, since: int | None
     start = baseline.missing_since
     if start is None or start > context.now_ms:
         record = replace(baseline, missing_since=context.now_ms)
-        return Plan(baselines=(record,), rescan_at=context.now_ms + context.rules.delete_quiet_ms)
+        return Plan(baselines=(record,))
     if since is not None and since <= context.now_ms:
         start = max(start, since)  # emptied again after the first scan that saw it empty: the period starts again
-    quiet_at = start + context.rules.delete_quiet_ms
-    return Plan(rescan_at=quiet_at) if context.now_ms < quiet_at else None
+    return Plan() if context.now_ms < start + context.rules.delete_quiet_ms else None
 
 
 def _agreed_baseline(state: PathState, file_sha256: str, document: StoredDocument, context: ScanContext) -> Baseline:

@@ -5,16 +5,18 @@ text of a document is always the redacted one; only `PathState.data` and a `Reda
 
 A plan is carried out in this order, and may stop after any step:
 
-1. `puts`, `deletes`, `baselines` and `removed_baselines`, in one transaction or in several: all of one path in one, a
-   conflict copy with the path that it is of, and both paths of a move. If a `basis` is no longer the document's current
-   operation, the transaction is refused and its paths are scanned again. One plan of a folder is carried out at a time.
+1. `puts` and `deletes` with the `baselines` and `removed_baselines` of their paths, in one transaction or in several:
+   all of one path in one, a conflict copy with the path that it is of, and both paths of a move. If a `basis` is no
+   longer the document's current operation, the transaction is refused and its paths are scanned again. Baselines of
+   paths without a change of the store are saved later, in bulk. One plan of a folder is carried out at a time.
 2. Each of `writes` and `removals` in the folder. One that meets another file than it expects is not made; the path is
    scanned again.
 3. After each write its `then`, the path's new baseline; after a removal the baseline is removed.
 
 Why this order: the store is changed before the folder, and the baseline of step 1 names the write of step 2 as
 `intended`. After a crash between the two the next scan therefore either finds the old file (and makes the write again)
-or the new one, which it recognises as its own write and not as a person's save.
+or the new one, which it recognises as its own write and not as a person's save. Where that baseline waits to be saved
+(step 1), the new file is recognised by its text, which is the stored one.
 """
 
 from __future__ import annotations
@@ -135,7 +137,7 @@ _IN_ORDER: Final = (*_OF_PATHS, "removed_baselines", "moves", "stops", "waiting"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All changes of one scan. `rescan_at` is the time (ms) of the next scan that needs no event, None: not needed.
+    """All changes of one scan.
 
     `waiting` are paths whose files are left alone until a later full scan. The changes of `together` are one operation.
     """
@@ -150,7 +152,6 @@ class Plan:
     moves: tuple[Move, ...] = ()
     stops: tuple[Stop, ...] = ()
     notices: tuple[SaveNotice, ...] = ()
-    rescan_at: int | None = None
     waiting: tuple[str, ...] = ()
     together: frozenset[str] = frozenset()
 
@@ -172,12 +173,11 @@ class Plan:
     def joined(self, *others: Plan) -> Plan:
         """Return one plan with the changes of this one and of others, in order."""
         plans = (self, *others)
-        times = [plan.rescan_at for plan in plans if plan.rescan_at is not None]
         together = frozenset[str]().union(*(plan.together for plan in plans))
         changes: dict[str, Any] = {
             name: tuple(change for plan in plans for change in getattr(plan, name)) for name in _IN_ORDER
         }
-        return Plan(rescan_at=min(times, default=None), together=together, **changes)
+        return Plan(together=together, **changes)
 
 
 Answer: TypeAlias = Literal["deletions", "older", "put_back"]

@@ -182,7 +182,7 @@ class Root:
             files.close_quietly(handle)
 
     def open_below(self, path: str, flags: int) -> int:
-        """Return a handle of `path`, which the caller closes. Raises OSError as `linux_syscalls.open_beneath`."""
+        """Return a handle of `path`, which the caller closes. Raises OSError as `syscalls.open_beneath`."""
         return syscalls.open_beneath(self.handle, _safe_path(path), flags | os.O_NOCTTY)
 
     @contextmanager

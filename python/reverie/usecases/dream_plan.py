@@ -11,8 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from reverie import tokenizer
 from reverie.canonical_json import canonical, sha256
-from reverie.consolidate import DreamPlan as ArchivePlan
-from reverie.consolidate import Proposal
+from reverie.consolidate import ArchivePlan, Proposal
 from reverie.consolidate.dreams import plan_oldest
 from reverie.consolidate.forgotten import ForgottenStatement
 from reverie.documents.layout import memory_project

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from reverie import wire
 from reverie.client import Client
+from support.daemon import running_daemon, scratch_home
 from support.fake_model import FakeModel
+from support.waiting import wait_until
 
 SAID = (
     "The heron nests on the north pier.",
@@ -21,6 +24,14 @@ MERGED = "The heron nests on the north pier, in March."
 def remembered(client: Client) -> list[str]:
     """Return the ids of five memories."""
     return [client.remember(wire.CreateMemory(content=text, type="fact")).id for text in SAID]
+
+
+def _runs(pid: int) -> bool:
+    """Return True if the process runs: one whose parent was killed may wait for somebody to read its exit status."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def contents(client: Client) -> set[str]:
@@ -80,3 +91,29 @@ def test_the_budget_bounds_what_is_asked(client: Client, model: FakeModel) -> No
     assert answer.archive is not None
     assert answer.tokens_used <= 2_000
     assert model.requests() == []
+
+
+def test_a_dream_that_ends_the_daemon_is_begun_twice(model: FakeModel) -> None:
+    """A daemon killed in a scheduled dream asks the model once more, and then not before the next night.
+
+    The model's program ends with it, long before its deadline.
+    """
+    model.behave("consolidate", before=600)
+    with scratch_home() as home:
+        (home / "clock").write_text("2026-05-04T12:00:00Z")
+        with running_daemon(home, **model.settings(REVERIE_DISTILLER_DEADLINE_SECONDS="600")) as daemon:
+            with Client(daemon.socket) as client:
+                remembered(client)
+                client.add_schedule("0 3 * * *", timezone="UTC")
+            (home / "clock").write_text("2026-05-05T03:00:30Z")
+            for number in (1, 2):
+                wait_until(lambda number=number: len(model.requests()) == number, "a request")  # type: ignore[misc] # bound now
+                daemon.kill()
+                wait_until(lambda: not any(_runs(request["pid"]) for request in model.requests()), "the program's end")
+                daemon.start()
+            with Client(daemon.socket) as client:
+                wait_until(lambda: client.schedules().items[0].last_run is not None)
+                failure = client.schedules().items[0].failure
+            assert failure is not None
+            assert "begun twice" in failure.message
+    assert len(model.requests()) == 2

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from reverie import canonical_json, tokenizer, wire
-from reverie.consolidate import DreamPlan, apply, plan_oldest
+from reverie.consolidate import ArchivePlan, apply, plan_oldest
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Delete, Memory, MemoryType
 from reverie.redact import Redactor
@@ -42,7 +42,7 @@ MEMORIES = [
 ]  # fmt: skip
 
 
-def dream(memories: list[Memory], budget: int = 10_000) -> DreamPlan:
+def dream(memories: list[Memory], budget: int = 10_000) -> ArchivePlan:
     plan = plan_oldest(memories, budget=budget, maximum=MAXIMUM, redact=REDACT).plan
     assert plan is not None
     return plan

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from reverie.consolidate import DreamBatch, DreamPlan, plan_oldest
+from reverie.consolidate import ArchivePlan, DreamBatch, plan_oldest
 from reverie.consolidate.dreams import BATCH_MIN, Archive, counted_sources
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Memory, MemoryType
@@ -29,7 +29,7 @@ def oldest(memories: list[Memory], budget: int, maximum: int = 100_000) -> Dream
     return plan_oldest(memories, budget=budget, maximum=maximum, redact=str)
 
 
-def whole(memories: list[Memory], budget: int) -> DreamPlan:
+def whole(memories: list[Memory], budget: int) -> ArchivePlan:
     """Return the plan of a dream that reads all of these memories, whether or not their number fits."""
     counted = list(counted_sources(memories, str))
     return Archive([source for source, _ in counted], str).plan(budget, sum(size for _, size in counted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reveried import linux
+from reveried.models import launch
 from reveried.server import bind_tcp, bind_unix, make_private
 from support.daemon import scratch_home
 from support.waiting import wait_until
@@ -103,6 +105,14 @@ def test_child_dies_with_its_parent() -> None:
         # The pipe's last writer is the child: its end is the end of the pipe.
         assert process.stdout.read() == ""
     wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the end of the child")
+
+
+def test_a_launched_program_has_the_signals_of_any_other() -> None:
+    """A model's program ends at a pipe without a reader: it does not inherit what Python ignores."""
+    command = [sys.executable, "-P", "-m", "reveried.models.launch", str(os.getpid())]
+    assert subprocess.run([*command, "sh", "-c", "kill -PIPE $$"], check=False).returncode == -signal.SIGPIPE
+    said = subprocess.run([*command, "/no/such"], check=False, capture_output=True, text=True)
+    assert (said.returncode, said.stderr) == (launch.CANNOT_RUN, "No such file or directory\n")
 
 
 def test_child_of_a_dead_parent_ends_at_once() -> None:

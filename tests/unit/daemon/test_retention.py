@@ -16,7 +16,7 @@ from reveried.actions.undo import prune, prune_daily
 from reveried.worker import Worker
 
 OLD, NOW = "2026-01-01T00:00:00.000Z", "2026-11-21T09:30:00.000Z"
-DAYS = SimpleNamespace(version_days=365, event_days=90, key_days=7, job_days=7)
+DAYS = SimpleNamespace(version_days=365, event_days=90, key_days=7, failure_days=7)
 
 
 def announce(count: int) -> Write[None]:
@@ -75,7 +75,7 @@ def test_a_failure_is_tried_again(tmp_path: Path) -> None:
 
 
 def test_failed_dreams_go_and_others_stay(tmp_path: Path) -> None:
-    """The record of a failed dream is removed after `job_days`; a dream that succeeded and a young failure stay."""
+    """The record of a failed dream is removed after `failure_days`; a dream that succeeded and a young failure stay."""
 
     def dream(name: str, failure: dict[str, str] | None) -> Write[None]:
         value = {"id": name} | ({} if failure is None else {"failure": failure})

@@ -6,6 +6,11 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
+from reverie import wire
+from reverie.errors import Busy
+from reverie.store import ScheduleRecord
 from reveried.scheduler import Scheduler
 from support.scheduling import NIGHT, ManualClock, Table, run, settle
 
@@ -19,8 +24,8 @@ def test_a_run_longer_than_its_period_does_not_overlap() -> None:
     async def main() -> None:
         scheduler = Scheduler(Table(), clock=clock)
 
-        async def slow(space: str, options: dict[str, Any]) -> None:
-            del space, options
+        async def slow(space: str, options: dict[str, Any], run: str) -> None:
+            del space, options, run
             running.append(1)
             most.append(len(running))
             await asyncio.sleep(0.1)
@@ -50,8 +55,8 @@ def test_a_run_that_a_stop_cancelled_is_repeated_once() -> None:
     async def stop_in_a_run() -> None:
         scheduler = Scheduler(table, clock=clock)
 
-        async def endless(space: str, options: dict[str, Any]) -> None:
-            del space, options
+        async def endless(space: str, options: dict[str, Any], run: str) -> None:
+            del space, options, run
             await asyncio.sleep(60)
 
         scheduler.register_job("dream", endless)
@@ -85,3 +90,67 @@ def test_a_replaced_schedule_catches_up_nothing_from_before() -> None:
         assert len(ran) == 1
 
     run(Table(), clock, work)
+
+
+def test_a_run_that_ends_the_daemon_is_begun_twice(capfd: pytest.CaptureFixture[str]) -> None:
+    """A run that kills the daemon is repeated once; then it counts as failed, and the next night has its own run."""
+    clock = ManualClock("2026-11-20T22:00:00+00:00")
+    table, begun = Table(), []
+
+    async def one_life() -> wire.Schedule:
+        scheduler = Scheduler(table, clock=clock)
+
+        async def deadly(space: str, options: dict[str, Any], run: str) -> None:
+            del space, options
+            begun.append(run)
+            await asyncio.sleep(60)
+
+        scheduler.register_job("dream", deadly)
+        await scheduler.start()
+        if not table.records:
+            await scheduler.add("blue", "nightly", **NIGHT)
+            clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
+        before, last_run = len(begun), scheduler.list("blue")[0].last_run
+        for _ in range(3_000):
+            if len(begun) > before or scheduler.list("blue")[0].last_run != last_run:
+                break
+            await asyncio.sleep(0.01)
+        await scheduler.stop()  # as a kill, it records nothing of the run
+        return scheduler.list("blue")[0]
+
+    shown = [asyncio.run(one_life()) for _ in range(3)][-1]
+    assert begun == ["nightly 2026-11-20T23:00:00.000Z"] * 2
+    assert shown.last_run == "2026-11-20T23:00:00.000Z"
+    assert shown.failure is not None
+    assert "begun twice" in shown.failure.message
+    assert "a scheduled run failed" in capfd.readouterr().out
+    clock.moment += timedelta(days=1)
+    asyncio.run(one_life())
+    assert begun[2:] == ["nightly 2026-11-21T23:00:00.000Z"]
+
+
+def test_a_run_whose_record_fails_is_recorded_by_the_next_wake_up() -> None:
+    """The memory does not have a run as made which the table does not have."""
+    clock = ManualClock("2026-11-20T22:00:00+00:00")
+
+    class FullTable(Table):
+        fails = 0
+
+        async def put(self, space: str, schedule: ScheduleRecord) -> None:
+            if schedule.ran and self.fails < 1:
+                self.fails += 1
+                raise Busy("The queue of writes is full.")
+            await super().put(space, schedule)
+
+    table = FullTable()
+
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        await scheduler.add("blue", "nightly", **NIGHT)
+        clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
+        await settle()
+        await settle()
+        assert scheduler.list("blue")[0].last_run == table.records["blue", "nightly"].last_run is not None
+        assert len(ran) == 2
+
+    run(table, clock, work)
+    assert table.fails == 1

@@ -19,11 +19,12 @@ from reverie import _native
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
 from reverie.redact import Redactor, Span
-from reverie.store import Kind, Store
+from reverie.store import Kind, Store, Write
 from reverie.sync.root import SPACE_FILE, Root
 from reverie.sync.swap import write_file
 from reverie.usecases import documents
 from reverie.usecases.by import By
+from reverie.usecases.consolidation import save_archive
 from reveried.sync import projections
 from reveried.sync.folder import Folder
 from reveried.sync.service import SyncService
@@ -185,6 +186,32 @@ def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
         await kept.close()
 
     asyncio.run(run())
+
+
+def test_an_archive_is_written_before_the_index_that_names_it(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between two files leaves no index that names an archive which is not there."""
+    archive = Write("default", "x", "x", lambda to: save_archive(to, b"{}", kind="dream", ref="", entries=1, at=AT))
+    by = By("default", "agent", new_id=lambda kind: new_id(kind, 0, bytes(10)))
+    store.commit([documents.put.write(by, "facts/a.md", "- Tea: green\n"), archive], at=AT)
+    paths: list[str] = []
+
+    def noted(root: Root, path: str, *args: Any, **kwargs: Any) -> Any:
+        paths.append(path)
+        return write_file(root, path, *args, **kwargs)
+
+    monkeypatch.setattr(projections, "write_file", noted)
+
+    async def run() -> None:
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        await kept.sync("default", None, whole=True)
+        assert await kept.update_projections("default") is None
+        await kept.close()
+
+    asyncio.run(run())
+    assert paths[0].startswith("archives/")
+    assert "MEMORY-INDEX.json" in paths[1:]
 
 
 @pytest.mark.parametrize("writes", [1, 24, 60])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -192,6 +193,29 @@ def test_the_key_keeps_every_answer(tmp_path: Path, *, is_written: bool) -> None
             first = await run(parts, **options)
             assert first == (Answer(1) if is_written else unwritten)
             assert await run(parts, **options) == first
+            assert compute.decided == 1
+
+    asyncio.run(main())
+
+
+def test_what_learns_is_decided_with_what_people_saved(tmp_path: Path) -> None:
+    """The folder is read before the snapshot: a plan of a start, before the first scan, would be of old text."""
+
+    async def main() -> None:
+        async with services(tmp_path, compute := FakeCompute()) as parts:
+
+            async def read_saves(space: str, paths: None) -> None:
+                assert (space, paths) == (SPACE, None)
+                await parts.submit(add_note("saved"))
+
+            async def write_all(space: str) -> None:
+                assert space == SPACE
+
+            parts.sync_service = SimpleNamespace(read_saves=read_saves, write_all=write_all)
+            parts.models, parts.accesses = None, SimpleNamespace(spaces=list)
+            learning = replace(DECIDED, learns=True)
+            by = By(SPACE, "test", key=KEY)
+            assert await execute(parts, by, learning, lambda reader: Job(count(reader))) == Answer(2)
             assert compute.decided == 1
 
     asyncio.run(main())

@@ -85,7 +85,7 @@ def test_a_kept_version_keeps_its_blob(store: Store) -> None:
     assert _blobs(store) == (1, 2)
     write(store, lambda w: w.delete(Kind.MEMORY, ("a",)))
     assert _blobs(store) == (1, 2)
-    write(store, lambda w: w.prune(Rules(), "3:"), at=after(800))
+    write(store, lambda w: w.prune(Rules(), "2:"), at=after(800))
     assert _blobs(store) == (0, 0)
 
 

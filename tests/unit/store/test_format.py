@@ -62,4 +62,4 @@ def test_sequences_and_limits_are_those_documented() -> None:
     assert goes["versions"].startswith(f"{rules.version_days} days")
     assert goes["events"].startswith(f"after {rules.event_days} days")
     assert goes["idempotency keys"] == f"after {rules.key_days} days"
-    assert goes["jobs"].startswith(f"{rules.job_days} days")
+    assert goes["failed dreams"] == f"after {rules.failure_days} days"

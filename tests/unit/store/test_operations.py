@@ -43,7 +43,7 @@ def test_an_operation_says_who_why_when_and_what(store: Store) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "key"),
-    [(Kind.ACCESS, ("m",)), (Kind.CURSOR, ("x",)), (Kind.JOB, ("j",)), (Kind.IMPORT, ("s",)), (Kind.BASELINE, ("p",))],
+    [(Kind.ACCESS, ("m",)), (Kind.CURSOR, ("x",)), (Kind.IMPORT, ("s",)), (Kind.BASELINE, ("p",))],
 )
 def test_bookkeeping_makes_no_operation(store: Store, kind: Kind, key: tuple[str]) -> None:
     assert put(store, kind, key, {"n": 1}) is None
@@ -90,7 +90,7 @@ def test_one_write_lists_each_key_once(store: Store) -> None:
         w.delete(Kind.MEMORY, ("gone",))
         w.delete(Kind.MEMORY, ("old",))
         w.put(Kind.MEMORY, ("old",), {"n": 9})
-        w.put(Kind.JOB, ("j",), {"n": 0})
+        w.put(Kind.ACCESS, ("j",), {"n": 0})
 
     write(store, body)
     assert _operations(store)[1]["changes"] == [

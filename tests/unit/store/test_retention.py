@@ -39,12 +39,12 @@ def _count(store: Store, kind: Kind) -> int:
 @pytest.mark.parametrize(
     ("days", "left"),
     [
-        (0, {"event": 3, "idempotency": 3, "job": 3, "versions": 3}),
-        (6.9, {"event": 3, "idempotency": 3, "job": 3, "versions": 3}),
-        (8.5, {"event": 3, "idempotency": 1, "job": 1, "versions": 3}),
-        (91.5, {"event": 1, "idempotency": 0, "job": 0, "versions": 3}),
-        (366.5, {"event": 0, "idempotency": 0, "job": 0, "versions": 2}),
-        (368, {"event": 0, "idempotency": 0, "job": 0, "versions": 1}),
+        (0, {"event": 3, "idempotency": 3, "versions": 3}),
+        (6.9, {"event": 3, "idempotency": 3, "versions": 3}),
+        (8.5, {"event": 3, "idempotency": 1, "versions": 3}),
+        (91.5, {"event": 1, "idempotency": 0, "versions": 3}),
+        (366.5, {"event": 0, "idempotency": 0, "versions": 2}),
+        (368, {"event": 0, "idempotency": 0, "versions": 1}),
     ],
 )
 def test_each_kind_is_removed_at_its_age(store: Store, days: float, left: dict[str, int]) -> None:
@@ -54,7 +54,6 @@ def test_each_kind_is_removed_at_its_age(store: Store, days: float, left: dict[s
             store,
             lambda w, day: (
                 w.put(Kind.MEMORY, ("m",), {"n": day}),
-                w.put(Kind.JOB, (f"j{day}",), {}),
                 w.event("x", {}),
                 w.append(Kind.ENTRY, ("t",), {}),
             ),
@@ -68,7 +67,6 @@ def test_each_kind_is_removed_at_its_age(store: Store, days: float, left: dict[s
         assert {
             "event": reader.count(Kind.EVENT),
             "idempotency": reader.count(Kind.IDEMPOTENCY),
-            "job": reader.count(Kind.JOB),
             "versions": len(reader.history(Kind.MEMORY, ("m",))),
         } == left
         assert (reader.count(Kind.OPERATION), reader.count(Kind.ENTRY, ("t",))) == (3, 3)
@@ -113,15 +111,14 @@ def test_steps_are_bounded_and_a_round_is_complete(store: Store, monkeypatch: py
             lambda w, n: (
                 w.put(Kind.MEMORY, (f"m{n % 4}",), {"n": n}),
                 w.event("x", {}),
-                w.put(Kind.JOB, (f"{n}",), {}),
             ),
             number,
             idempotency=(f"k{number}", "h"),
         )
     removed, steps = _prune(store, 400)
-    assert removed == 30 + 30 + 30 + 26
+    assert removed == 30 + 30 + 26
     assert steps >= removed / 7
-    assert [_count(store, kind) for kind in (Kind.EVENT, Kind.JOB, Kind.IDEMPOTENCY)] == [0, 0, 0]
+    assert [_count(store, kind) for kind in (Kind.EVENT, Kind.IDEMPOTENCY)] == [0, 0]
     with store.reader(SPACE) as reader:
         for name in range(4):
             assert len(reader.history(Kind.MEMORY, (f"m{name}",))) == 1
@@ -200,6 +197,6 @@ def test_a_purge_is_listed_in_its_operation(store: Store) -> None:
         operation: dict[str, Any] = reader.get(Kind.OPERATION, (number or 0,)) or {}
     assert operation["changes"] == [{"kind": "entry", "key": ["t"], "first": 1, "last": 20, "purged": True}]
     assert write(store, lambda w: w.purge(Kind.ENTRY, ("t",), 100)).operation is None
-    assert write(store, lambda w: w.purge(Kind.JOB, (), 100)).operation is None
+    assert write(store, lambda w: w.purge(Kind.ACCESS, (), 100)).operation is None
     with pytest.raises(ValidationError):
         write(store, lambda w: w.purge(Kind.OPERATION, (), 100))

@@ -106,7 +106,7 @@ APPENDED = [kind for kind in RECORDS if RULES[kind.KIND].sequence]
 THREAD: ThreadRecord = filled(ThreadRecord)
 MEMORY: MemoryRecord = filled(MemoryRecord)
 CONFLICT: ConflictRecord = filled(ConflictRecord)
-WITHOUT_STRUCT = {Kind.JOB, Kind.BLOB, Kind.VERSION, Kind.CHECKSUM, Kind.ROOT, Kind.HEADER}
+WITHOUT_STRUCT = {Kind.BLOB, Kind.VERSION, Kind.CHECKSUM, Kind.ROOT, Kind.HEADER}
 
 
 def test_every_kind_that_holds_data_has_a_struct() -> None:

@@ -123,7 +123,7 @@ def test_a_purge_removes_versions_of_deleted_records(store: Store, limit: int) -
 def test_a_pruned_version_cannot_be_restored(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     put(store, Kind.MEMORY, ("m",), {"n": 2})
-    cursor = "3:"
+    cursor = "2:"
     assert write(store, lambda w: w.prune(Rules(), cursor), at=after(400)).value.removed == 1
     with pytest.raises(NotFound, match="version 1 of memory m"):
         _undo(store, 2)
