@@ -66,6 +66,9 @@ class Forked:
         self.pid = int(self._told.readline())
         self.returncode: int | None = None
 
+    def __del__(self) -> None:
+        self._told.close()
+
     def poll(self) -> int | None:
         """Return the exit status if the process has ended."""
         return self._ended(0.0)

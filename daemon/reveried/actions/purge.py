@@ -128,6 +128,7 @@ async def _finish(services: Services, by: By, target: PendingPurge, found: Sourc
         operation = await write(services, purge_steps.finish, by, target)
     await services.sync_service.write_all(space)
     await services.sync_service.settle_displaced(space)
+    await services.sync_service.save_baselines(space)  # without those of files that went last
     saved = await compact(services)
     logger("reveried.purge").info("purged", kind=target.kind, memories=len(found.memories), bytes=saved)
     return wire.Purged(

@@ -124,10 +124,7 @@ async def forget(call: Call) -> wire.MemoryDeleted:
     return wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged)
 
 
-@reads(Memories.memory_history)
-def memory_history(reader: Reader, call: Call) -> wire.Page[wire.MemoryVersion]:
-    """Return every version of a memory, oldest first; all have the accesses of the memory."""
-    return use_memories.history(reader, call.params["id"], partial(_answer, call, reader))
+reads(Memories.memory_history)(lambda reader, call: use_memories.history(reader, call.params["id"]))
 
 
 @serves(Memories.recall, once=True)

@@ -93,7 +93,17 @@ def m004_redactions(txn: lmdb.Transaction[bytes]) -> None:
     """Allow records of what was redacted, which older versions do not know and would not purge."""
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records, m003_briefs_and_doubts, m004_redactions)
+def m005_begun_runs(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow the field `begun` of a schedule, without which a run that ends the daemon is begun again and again."""
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    m001_first_form,
+    m002_packed_records,
+    m003_briefs_and_doubts,
+    m004_redactions,
+    m005_begun_runs,
+)
 """Every migration in the order in which they run, stored by name once applied.
 
 Each change of what is stored has one, also where older records are read as they are: an older version of Reverie would

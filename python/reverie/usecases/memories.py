@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -102,10 +102,8 @@ def get(reader: Reader, memory_id: str) -> MemoryRecord:
     return record
 
 
-def history(
-    reader: Reader, memory_id: str, answer: Callable[[MemoryRecord], wire.Memory]
-) -> wire.Page[wire.MemoryVersion]:
-    """Return every version of a memory, oldest first, each with the operation that wrote it.
+def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:
+    """Return every version of a memory, oldest first, each with the operation that wrote it, and without accesses.
 
     Raises:
         NotFound: there never was a memory with this id.
@@ -123,7 +121,7 @@ def history(
                 at=version.at,
                 who="" if operation is None else operation.who,
                 why="" if operation is None else operation.why,
-                memory=None if version.value is None else answer(version.value),
+                memory=None if version.value is None else memory_answer(version.value),
             )
         )
     return wire.Page(items)

@@ -230,6 +230,7 @@ def test_exhausted_inotify_is_told() -> None:
             path.write_text("- a line of mine\n")
             wait_until(lambda: b"a line of mine" in daemon.ask("GET", "/v1/memories").body, "the scan")
 
+            wait_until(lambda: daemon.ask("GET", "/v1/sync").json()["watchingHint"], "the try to watch")
             sync = daemon.ask("GET", "/v1/sync").json()
             assert (sync["state"], sync["watching"]) == ("ok", "scans")
             assert "sudo sysctl fs.inotify.max_user_watches=" in sync["watchingHint"]

@@ -13,6 +13,7 @@ import json
 import random
 import re
 import sys
+import time
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -27,6 +28,7 @@ if __name__ == "__main__":
 from reverie import tools
 from reverie.client import Client
 from reverie.wire import CreateMemory
+from reveried.worker import SHARED_S
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.file_texts import bytes_below
 from support.generated_sessions import generate
@@ -87,6 +89,7 @@ def history() -> dict[str, str]:
         tick(home, 0)
         with running_daemon(home, PYTHONPATH=str(home)) as daemon, Client(daemon.socket) as client:
             definitions = offered(daemon, client)
+            time.sleep(2 * SHARED_S)  # an import right after an agent's write is cut into smaller pieces
             for minute, _ in enumerate(acts(client, home / "root" / "default"), 1):
                 client.sync_now()
                 tick(home, minute)

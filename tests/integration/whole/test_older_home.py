@@ -85,7 +85,10 @@ def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemo
     for path, expected in vector["answers"].items():
         answer = daemon.ask("GET", path)
         assert answer.status == 200, path
-        check_contains(answer.json(), expected, path)
+        found = answer.json()
+        if path == "/v1/operations":  # its schedule was due
+            found["items"] = [one for one in found["items"] if one["who"] != "reveried" or one in expected["items"]]
+        check_contains(found, expected, path)
     for name, text in vector["files"].items():
         if name.endswith(".md"):
             now = (layout.root / "default" / name).read_text()
