@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
+from structlog.testing import capture_logs
 
 from reverie import wire
 from reverie.errors import Busy
@@ -92,7 +92,7 @@ def test_a_replaced_schedule_catches_up_nothing_from_before() -> None:
     run(Table(), clock, work)
 
 
-def test_a_run_that_ends_the_daemon_is_begun_twice(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_ends_the_daemon_is_begun_twice() -> None:
     """A run that kills the daemon is repeated once; then it counts as failed, and the next night has its own run."""
     clock = ManualClock("2026-11-20T22:00:00+00:00")
     table, begun = Table(), []
@@ -118,12 +118,13 @@ def test_a_run_that_ends_the_daemon_is_begun_twice(capfd: pytest.CaptureFixture[
         await scheduler.stop()  # as a kill, it records nothing of the run
         return scheduler.list("blue")[0]
 
-    shown = [asyncio.run(one_life()) for _ in range(3)][-1]
+    with capture_logs() as logs:
+        shown = [asyncio.run(one_life()) for _ in range(3)][-1]
     assert begun == ["nightly 2026-11-20T23:00:00.000Z"] * 2
     assert shown.last_run == "2026-11-20T23:00:00.000Z"
     assert shown.failure is not None
     assert "begun twice" in shown.failure.message
-    assert "a scheduled run failed" in capfd.readouterr().out
+    assert "a scheduled run failed" in [log["event"] for log in logs]
     clock.moment += timedelta(days=1)
     asyncio.run(one_life())
     assert begun[2:] == ["nightly 2026-11-21T23:00:00.000Z"]
