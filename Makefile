@@ -49,9 +49,9 @@ rust: setup
 	cargo test --locked --quiet --workspace
 
 # Files go to the workers in their order, integration tests first: sorted by how many tests they have, the few long ones
-# of one test would come last, and one worker would wait for the other. Six workers keep two cores busy: a worker waits
+# of one test would come last, and one worker would wait for the other. Four workers keep two cores busy: a worker waits
 # for daemons, clocks and time limits more than a third of the time.
-PYTEST := pytest -n 6 --dist loadfile --no-loadscope-reorder
+PYTEST := pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 suite: setup
 	$(BIN)/$(PYTEST) $(ARGS)
