@@ -7,12 +7,14 @@ import faulthandler
 import multiprocessing
 import os
 import random
+import re
 import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -85,6 +87,92 @@ def _traced(path: Path, inject: str, commits: int = 6) -> tuple[str, str]:
     said, complaint = load.communicate(timeout=60)
     assert "Traceback" not in complaint, complaint
     return said, log.read_text() if log.exists() else ""
+
+
+_CALL = re.compile(r"(\w+)\((\w+)(.*)\) += (\d+)")
+_BYTES = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
+SECTOR = 512
+
+
+class Disk:
+    """The files of a store as traced calls leave them on a disk: what is flushed, and later writes in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self.acknowledged = -1  # commits, -1 before the store is open
+        self._paths = {str(folder / name): name for name in ("data.mdb", "anchor")}
+        self._flushed = {name: bytearray() for name in self._paths.values()}
+        self._pending: dict[str, list[tuple[int, bytes]]] = {name: [] for name in self._flushed}
+        self._open: dict[str, tuple[str | None, bool]] = {}  # by descriptor: a file, and whether a write flushes itself
+        self._at: Counter[str] = Counter()
+
+    def call(self, line: str) -> None:
+        """Carry out one line of strace."""
+        match = _CALL.match(line)
+        if match is None:
+            return
+        name, handle, words, result = match.groups()
+        data = b"".join(bytes.fromhex(text.replace("\\x", "")) for text in _BYTES.findall(words))
+        file, flushes = self._open.get(handle, (None, False))
+        if name == "openat":
+            self._open[result] = self._paths.get(data.decode()), "O_DSYNC" in words
+            self._at[result] = 0
+        elif handle == "1":
+            self.acknowledged = int(data.split()[1]) if data.startswith(b"ack") else max(self.acknowledged, 0)
+        elif file is None:
+            return
+        elif name == "lseek":
+            self._at[handle] = int(result)
+        elif name in {"fdatasync", "fsync"}:
+            for place, written in self._pending[file]:
+                _put(self._flushed[file], place, written)
+            self._pending[file].clear()
+        elif name.startswith("p"):
+            self._write(file, int(re.findall(r"\d+$", words)[0]), data, flushes=flushes)
+        else:
+            self._write(file, self._at[handle], data, flushes=flushes)
+            self._at[handle] += len(data)
+
+    def _write(self, file: str, place: int, data: bytes, *, flushes: bool) -> None:
+        if flushes:
+            _put(self._flushed[file], place, data)
+        else:
+            self._pending[file].append((place, data))
+
+    def after_cut(self, folder: Path, chance: random.Random) -> None:
+        """Write the files as a power cut leaves them: of what was not flushed any sectors are there."""
+        folder.mkdir()
+        for file, flushed in self._flushed.items():
+            left, share = bytearray(flushed), chance.choice((0.0, 0.5, 1.0))
+            for place, data in self._pending[file]:
+                for start in range(0, len(data), SECTOR):
+                    if chance.random() < share:
+                        _put(left, place + start, data[start : start + SECTOR])
+            (folder / file).write_bytes(left)
+
+
+def _put(file: bytearray, place: int, data: bytes) -> None:
+    file.extend(bytes(max(0, place + len(data) - len(file))))
+    file[place : place + len(data)] = data
+
+
+def test_nothing_acknowledged_is_lost_when_the_power_is_cut(tmp_path: Path) -> None:
+    """Whatever sectors of unflushed writes are on the disk then, the store is sound and has what was answered."""
+    log, path = tmp_path / "trace", tmp_path / "load"
+    path.mkdir()
+    calls = "openat,write,writev,pwrite64,pwritev,lseek,fdatasync,fsync"
+    load = _load(path, 40, prefix=(tracer(), "-qq", "-xx", "-s", "16777216", "-o", str(log), "-e", f"trace={calls}"))
+    load.communicate(timeout=120)
+    lines, chance, disk = log.read_text().splitlines(), random.Random(3), Disk(path)
+    opened_at = next(index for index, line in enumerate(lines) if line.startswith("write(1,"))
+    cuts = Counter(chance.choices(range(opened_at, len(lines)), k=count(10, 500)))
+    for index, line in enumerate(lines):
+        disk.call(line)
+        for number in range(cuts[index]):
+            disk.after_cut(tmp_path / f"{index}-{number}", chance)
+            _check_survivor(tmp_path / f"{index}-{number}", disk.acknowledged)
+    assert disk.acknowledged == 40
+    disk.after_cut(tmp_path / "end", chance)
+    assert (tmp_path / "end" / "data.mdb").read_bytes() == (path / "data.mdb").read_bytes()
 
 
 CALLS = ("pwrite64", "writev", "fdatasync")  # what LMDB makes a commit with
