@@ -47,7 +47,11 @@ PLACES = (
     "hash the password with {V} and store the token", "api_key: {V}\n",
 )  # fmt: skip
 
-DASHES, KEY = "-" * 5, "PRIVATE" + " KEY"  # of an example: a scanner for secrets is not to stop at this file
+DASHES, KEY, BODY = (
+    "-" * 5,
+    "PRIVATE" + " KEY",
+    "X" * 4,
+)  # of an example: a scanner for secrets is not to stop at this file
 SENTENCES = (
     "sign up with email and password via Web3Auth, the login provider",
     "ServerAliveInterval=10 and PORT=3334 and max_age=15*60 stay",
@@ -57,7 +61,7 @@ SENTENCES = (
     "--- PASS: TestPromptAttribution_AlwaysStored (0.06s)",
     "MD5 (password-hash.zip) = d2c36dd2368613be08c0d198a4696a77",
     "const HTTP_TOKEN = /^[!#$%&'*+.^_|~A-Za-z0-9-]+$/",
-    f'key="{DASHES}BEGIN {KEY}{DASHES}\\nXXXX\\nXXXX\\n{DASHES}END {KEY}{DASHES}"',
+    f'key="{DASHES}BEGIN {KEY}{DASHES}\\n{BODY}\\n{BODY}\\n{DASHES}END {KEY}{DASHES}"',
     "a docs-only pass: I\u2019ll locate it",
 )  # fmt: skip
 
