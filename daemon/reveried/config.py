@@ -450,8 +450,12 @@ def is_retired(name: str, value: Any) -> bool:
 
 
 def is_credential(name: str) -> bool:
-    """Return True for a key that never was one and names a credential: its value must not stay in the file."""
-    return not ({name} & {*BY_NAME, *RETIRED}) and any(word in name.lower() for word in CREDENTIAL_WORDS)
+    """Return True for a key that never was one and names a credential: its value must not stay in the file.
+
+    Tokens in the plural are counted: `max_tokens` is a misspelling.
+    """
+    words = name.lower().replace("tokens", "")
+    return not ({name} & {*BY_NAME, *RETIRED}) and any(word in words for word in CREDENTIAL_WORDS)
 
 
 def unused_key(name: str, value: Any = None, where: str = ANYWHERE) -> ValidationError:

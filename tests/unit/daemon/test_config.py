@@ -112,6 +112,12 @@ def test_what_an_earlier_release_knew_is_a_warning(tmp_path: Path) -> None:
     assert not RETIRED.keys() & {key.name for key in KEYS}
 
 
+def test_a_misspelt_number_of_tokens_is_no_credential(tmp_path: Path) -> None:
+    """It is a warning that names the nearest key, as any other misspelling is."""
+    (warning,) = settings(tmp_path, "[brief]\nmax_tokens = 900\n").unused
+    assert warning.hint == "Did you mean 'brief.maxTokens'?"
+
+
 def test_a_credential_in_the_file_is_refused_and_not_shown(tmp_path: Path) -> None:
     """The error says where a credential belongs, and does not show its value."""
     error = check_refused(tmp_path, '[llm]\napi_key = "sk-live-xxxx"\n', "credential", "0600")
