@@ -40,6 +40,9 @@ def sha256_canonical(value: Any) -> str:
 def check_json(data: bytes) -> None:
     """Raise ValidationError unless `data` is one JSON value that no two readers understand differently."""
 
+def clear_pools() -> None:
+    """Drop the working memory that is kept for later calls: caches of token counts, contexts of zstd."""
+
 def pack(data: bytes) -> bytes | None:
     """Return bytes packed with the store's dictionary; None if there is no memory for it."""
 

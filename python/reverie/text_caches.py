@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
+from reverie import _native
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -53,6 +55,7 @@ def text_cache(
 
 
 def clear_text_caches() -> None:
-    """Drop every entry of every cache: they are made again where they are needed."""
+    """Drop every entry of every cache, those of the native core too: they are made again where they are needed."""
     for clear in _clears:
         clear()
+    _native.clear_pools()

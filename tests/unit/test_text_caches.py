@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
 import tracemalloc
 from collections.abc import Callable
 
 import pytest
 
 from reverie.text_caches import clear_text_caches, text_cache
+from reverie.tokenizer import count
+from reveried.linux import release_memory
+from support.daemon import status_bytes
 
 BYTES_MAX = 200_000
 
@@ -64,3 +68,14 @@ def test_one_text_beyond_the_bound_is_the_only_one() -> None:
         doubled("y")
 
     assert traced(fill)[0] < BYTES_MAX
+
+
+def test_the_core_gives_its_working_memory_back() -> None:
+    """What the native core keeps of the words that it counted, two megabytes and more, goes with the caches."""
+    text = " ".join(f"word{number}" for number in range(200_000))
+    count(text)
+    release_memory()
+    counted = status_bytes(os.getpid(), "RssAnon")
+    clear_text_caches()
+    release_memory()
+    assert counted - status_bytes(os.getpid(), "RssAnon") > 2_000_000

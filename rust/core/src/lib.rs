@@ -28,7 +28,7 @@ mod lines;
 pub mod merge;
 pub mod pack;
 pub mod patch;
-mod pool;
+pub mod pool;
 pub mod rank;
 pub mod record;
 pub mod redact;

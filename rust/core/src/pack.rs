@@ -30,6 +30,12 @@ static TO_UNPACK: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| Decode
 static PACKERS: Pool<Compressor<'static>> = Pool::new(IDLE_MAX);
 static UNPACKERS: Pool<Decompressor<'static>> = Pool::new(IDLE_MAX);
 
+/// Drop the contexts that are kept for later calls.
+pub(crate) fn clear_contexts() {
+    PACKERS.clear();
+    UNPACKERS.clear();
+}
+
 /// Pack a text with the shared dictionary; `None` if zstd fails, as it does without memory.
 #[must_use]
 pub fn pack(data: &[u8]) -> Option<Vec<u8>> {

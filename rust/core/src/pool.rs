@@ -4,6 +4,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+/// Drop the working memory that no call uses now, some megabytes for each thread that has counted or packed.
+pub fn clear() {
+    crate::tokens::clear_caches();
+    crate::pack::clear_contexts();
+}
+
 /// Values that no call uses now, for later calls; at most `idle_max` of them, the one used last is taken first.
 pub(crate) struct Pool<T> {
     idle_max: usize,
@@ -32,6 +38,11 @@ impl<T> Pool<T> {
         let result = work(&mut value);
         self.put(value);
         Some(result)
+    }
+
+    /// Drop the idle values.
+    pub(crate) fn clear(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Return an idle value.
@@ -69,6 +80,8 @@ mod tests {
         assert_eq!(calls.get(), 3);
         nested();
         assert_eq!(calls.get(), 4, "two of the three were kept");
+        pool.clear();
+        assert_eq!(pool.with(make, |value| *value), 4, "none was left");
         assert_eq!(pool.try_with(|| None, |_| "an idle one"), Some("an idle one"));
         assert_eq!(Pool::<u8>::new(1).try_with(|| None, |_| "one that cannot be made"), None);
     }

@@ -44,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use crate::merge::merge3;
     #[pymodule_export]
-    use crate::pack::{apply_edit, pack, pack_edit, unpack, verified_bodies, verified_body};
+    use crate::pack::{apply_edit, clear_pools, pack, pack_edit, unpack, verified_bodies, verified_body};
     #[pymodule_export]
     use crate::patch::apply_patches;
     #[pymodule_export]

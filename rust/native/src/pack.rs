@@ -14,6 +14,11 @@ use crate::call;
 type Checked = Option<Cow<'static, [u8]>>;
 
 #[pyfunction]
+pub(crate) fn clear_pools(py: Python<'_>) {
+    py.detach(reverie_core::pool::clear);
+}
+
+#[pyfunction]
 pub(crate) fn pack(py: Python<'_>, data: &[u8]) -> PyResult<Checked> {
     call("pack", py, data.len(), || packing::pack(data).map(Cow::Owned))
 }

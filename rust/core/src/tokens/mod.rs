@@ -57,6 +57,12 @@ pub struct Encoding {
     caches: &'static Pool<CountCache>,
 }
 
+/// Drop the caches that are kept for later calls.
+pub(crate) fn clear_caches() {
+    O200K_CACHES.clear();
+    CL100K_CACHES.clear();
+}
+
 impl Encoding {
     /// Return the encoding of that name.
     ///
