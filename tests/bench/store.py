@@ -96,19 +96,21 @@ def commits(folder: str = ".") -> None:
 
 
 def appends(folder: str = ".") -> None:
-    """Print the commit of 4 MiB of entries that were sealed elsewhere: the writing process's time before the flush."""
+    """Print the commit of 4 MiB of entries that were sealed elsewhere, before the flush, and the check of them."""
     values = [{**ENTRY, "n": n} for n in range(2900)]
     sealed: list[Sealed] = [seal(value, REDACTOR) for value in values]
     kb = sum(len(orjson.dumps(value)) for value in values) / 1000
     row("seal", kb / ms_of(lambda: [seal(value, REDACTOR) for value in values]), "MB/s")
     inside, total = [], []
-    with new_store(folder) as (_, store):
+    with new_store(folder) as (path, store):
         for turn in range(5):
 
             def body(w: Writer, turn: int = turn) -> None:
                 inside.append(ms_of(lambda: w.append_many(Kind.ENTRY, (f"import_{turn}",), sealed)))
 
             total.append(ms_of(partial(store.commit, [Write("default", "import", "import", body)], at=AT)))
+        store.close()
+        checked(path, "entries")
     row("append them, before the flush", kb / min(inside), "MB/s")
     row("the whole commit", min(total), "ms")
 
@@ -141,8 +143,15 @@ def reads(folder: str = ".") -> None:
         store.close()
         with Store.open(path / "store", redactor=REDACTOR) as again, again.reader("default") as reader:
             row(f"first use of {MEMORIES:,} records", ms_of(lambda: reader.get(Kind.MEMORY, ("nothing",))), "ms")
-        size = (path / "store" / "data.mdb").stat().st_size
-        row("check", size / 1000 / ms_of(lambda: check(path / "store", offline=True)), "MB/s")
+        checked(path, "memories")
+
+
+def checked(path: Path, what: str) -> None:
+    """Print the check of a store by the size of its file, and by its records."""
+    size = (path / "store" / "data.mdb").stat().st_size
+    ms = ms_of(lambda: check(path / "store", offline=True))
+    count = sum(check(path / "store", offline=True).counts.values())
+    row(f"check of {what}", size / 1000 / ms, "MB/s", note=f"{1000 * ms / count:.1f} us each of {count:,} records")
 
 
 @contextmanager
