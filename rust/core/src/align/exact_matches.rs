@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::align::expected_position::ExpectedPositions;
 use crate::align::pairing::{OptionalIndices, Pairing};
-use crate::align::text_interner::TextInterner;
+use crate::text_interner::TextInterner;
 
 /// Number of unmatched blocks of each side with a text, and the first of them.
 struct Occurrences {

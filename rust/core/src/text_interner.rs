@@ -6,7 +6,7 @@ use crate::id_table::IdTable;
 use crate::keyed_hash::HashKey;
 
 /// Distinct texts, numbered from 0 in order of insertion.
-pub(super) struct TextInterner<'t> {
+pub(crate) struct TextInterner<'t> {
     key: HashKey,
     table: IdTable,
     texts: Vec<Cow<'t, [u8]>>,
@@ -14,12 +14,12 @@ pub(super) struct TextInterner<'t> {
 
 impl<'t> TextInterner<'t> {
     /// An empty interner with room for `texts` texts.
-    pub(super) fn with_capacity(texts: usize) -> Self {
+    pub(crate) fn with_capacity(texts: usize) -> Self {
         Self { key: HashKey::default(), table: IdTable::with_capacity(texts), texts: Vec::with_capacity(texts) }
     }
 
     /// Return the number of a text, giving it the next one if it is new.
-    pub(super) fn number(&mut self, text: Cow<'t, [u8]>) -> usize {
+    pub(crate) fn number(&mut self, text: Cow<'t, [u8]>) -> usize {
         let hash = self.key.hash(&text);
         if let Some(number) = self.find(hash, &text) {
             return number;
@@ -30,7 +30,7 @@ impl<'t> TextInterner<'t> {
     }
 
     /// Insert a text; return whether it was new.
-    pub(super) fn insert(&mut self, text: Cow<'t, [u8]>) -> bool {
+    pub(crate) fn insert(&mut self, text: Cow<'t, [u8]>) -> bool {
         let count = self.texts.len();
         self.number(text) == count
     }
@@ -43,7 +43,7 @@ impl<'t> TextInterner<'t> {
     ///
     /// Three passes (hash all, look all up by hash, compare all) instead of one per text: reading the texts from memory
     /// is what takes the time, and independent reads in one loop overlap.
-    pub(super) fn find_all(&self, indexed: impl Iterator<Item = (usize, Cow<'t, [u8]>)>) -> Vec<(usize, usize)> {
+    pub(crate) fn find_all(&self, indexed: impl Iterator<Item = (usize, Cow<'t, [u8]>)>) -> Vec<(usize, usize)> {
         let indexed: Vec<_> = indexed.collect();
         let hashes: Vec<u32> = indexed.iter().map(|(_, text)| self.key.hash(text)).collect();
         let candidates: Vec<Option<u32>> = hashes.iter().map(|hash| self.table.find(*hash, |_| true)).collect();
