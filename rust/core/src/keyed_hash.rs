@@ -1,14 +1,17 @@
-//! A fast hash of bytes under a random key per hash table, so that an attacker cannot choose colliding inputs.
+//! A fast hash of bytes under a random key of the process, so that an attacker cannot choose colliding inputs.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 
-/// The random key of one hash table: equal bytes hash alike under one key and differently under another.
+/// The random key: small tables are made so often that a key for each would take longer than their hashes.
+static KEY: LazyLock<[u64; 2]> = LazyLock::new(|| [0, 1].map(|number| RandomState::new().hash_one(number)));
+
+/// The key as a hash table holds it.
 pub(crate) struct HashKey([u64; 2]);
 
 impl Default for HashKey {
     fn default() -> Self {
-        let random = RandomState::new();
-        Self([random.hash_one(0), random.hash_one(1)])
+        Self(*KEY)
     }
 }
 

@@ -32,6 +32,7 @@ pub mod pool;
 pub mod rank;
 pub mod record;
 pub mod redact;
+mod text_interner;
 pub mod tokens;
 pub mod zstd_decoder;
 

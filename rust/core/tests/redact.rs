@@ -18,6 +18,17 @@ proptest! {
     }
 }
 
+/// A listed value of any length is found, also one that repeats itself and whose text has line breaks.
+#[test]
+fn long_known_secrets_are_removed() {
+    for length in [100, 1_000, 10_000, 100_000] {
+        let secret = "x".repeat(length) + "0123456789abcdefghijklmnopqrstuvwyz";
+        let text = format!("a {}\n{} b", &secret[..length], &secret[length..]);
+        let redactor = Redactor::new(&[secret]);
+        assert_eq!(redactor.redact(&text, Scope::Content).0, "a [REDACTED:secret] b");
+    }
+}
+
 /// Kinds consist of characters that neither end a marker nor break a line.
 #[test]
 fn kinds_are_words() {

@@ -2,12 +2,12 @@
 #![no_main]
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use reverie_fuzz::{LAWS, Law, WORDS};
 
-static LAW: OnceLock<Law> = OnceLock::new();
+static LAW: LazyLock<Law> = LazyLock::new(selected_law);
 
 /// Return the law named by `REVERIE_LAW`; if there is none, print all laws and the dictionary for libFuzzer, and exit.
 fn selected_law() -> Law {
@@ -21,7 +21,8 @@ fn selected_law() -> Law {
     for word in WORDS {
         println!("word \"{}\"", word.bytes().map(|byte| format!("\\x{byte:02x}")).collect::<String>());
     }
-    std::process::exit(2);
+    std::process::exit(0);
 }
 
-fuzz_target!(|data: &[u8]| LAW.get_or_init(selected_law)(data));
+// The law is selected before the first input: libFuzzer takes a process that ends at one for a finding.
+fuzz_target!(init: LazyLock::force(&LAW), |data: &[u8]| LAW(data));

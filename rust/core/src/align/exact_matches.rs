@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::align::expected_position::ExpectedPositions;
 use crate::align::pairing::{OptionalIndices, Pairing};
-use crate::align::text_interner::TextInterner;
+use crate::text_interner::TextInterner;
 
 /// Number of unmatched blocks of each side with a text, and the first of them.
 struct Occurrences {
@@ -60,7 +60,7 @@ impl Copies {
         let (mut text_of_old, mut text_of_new) =
             (OptionalIndices::none(pairing.old_count()), OptionalIndices::none(pairing.new_count()));
         for index in pairing.unmatched_old() {
-            let number = interner.number(old(index));
+            let number = interner.number(old(index)) as usize;
             if number == occurrences.len() {
                 occurrences.push(Occurrences { old_count: 0, new_count: 0, old: index, new: 0 });
             }

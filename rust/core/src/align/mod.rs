@@ -11,13 +11,12 @@ mod expected_position;
 mod pairing;
 mod similar_matches;
 mod similarity;
-mod text_interner;
 
 use std::borrow::Cow;
 
 use crate::error::{ChangeReason, Error};
+use crate::text_interner::TextInterner;
 use pairing::Pairing;
-use text_interner::TextInterner;
 
 /// An old block with its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

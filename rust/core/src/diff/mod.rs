@@ -9,9 +9,8 @@ mod anchors;
 mod lines;
 mod myers;
 
-pub use lines::{Interner, Lines};
-
 use anchors::Anchors;
+pub(crate) use lines::{Lines, interner_for};
 
 /// A change: lines `old_start..old_end` of the old text became `new_start..new_end` of the new one; never both empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +36,9 @@ pub(crate) struct EqualRun {
 /// Return the changes from one text to another, by whole lines; the line ending is not compared.
 #[must_use]
 pub fn diff_text(old: &str, new: &str) -> Vec<Hunk> {
-    let mut interner = Interner::default();
-    let old = interner.split(old);
-    let new = interner.split_like(&old, new);
+    let mut interner = interner_for(old);
+    let old = Lines::of(old, &mut interner);
+    let new = Lines::like(&old, new, &mut interner);
     diff(&old.ids, &new.ids, interner.len())
 }
 

@@ -16,7 +16,7 @@ mod word_merge;
 
 use std::ops::Range;
 
-use crate::diff::{Interner, Lines, diff};
+use crate::diff::{Lines, diff, interner_for};
 
 /// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,10 +92,10 @@ pub fn merge3(base: &str, ours: &str, theirs: &str) -> Merged {
     }
     let has_mark = [base, ours, theirs].map(|text| text.starts_with(BYTE_ORDER_MARK));
     let [base, ours, theirs] = [base, ours, theirs].map(|text| text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
-    let mut interner = Interner::default();
-    let base = interner.split(base);
-    let ours = interner.split_like(&base, ours);
-    let theirs = interner.split_like(&base, theirs);
+    let mut interner = interner_for(base);
+    let base = Lines::of(base, &mut interner);
+    let ours = Lines::like(&base, ours, &mut interner);
+    let theirs = Lines::like(&base, theirs, &mut interner);
     let kinds = interner.len();
     let (left, right) = (diff(&base.ids, &ours.ids, kinds), diff(&base.ids, &theirs.ids, kinds));
     let texts = Texts { base, ours, theirs };

@@ -1,12 +1,13 @@
 //! Word-by-word merge of lines that both sides edited.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::diff::{Hunk, Lines, diff};
 use crate::merge::Texts;
 use crate::merge::chunk::Fragment;
 use crate::merge::hunk_refinement::may_keep_half;
+use crate::text_interner::TextInterner;
 
 /// Words and spaces that each of the three texts may have; longer ones become a conflict, which bounds the cost.
 const TOKENS_MAX: usize = 4096;
@@ -30,12 +31,12 @@ pub(crate) fn merge_words(
     let base = lines_text(&texts.base, base);
     let ours = lines_text(&texts.ours, ours);
     let theirs = lines_text(&texts.theirs, theirs);
-    let mut kinds: HashMap<&str, u32> = HashMap::new();
-    let base = Tokens::of(&base, &mut kinds)?;
-    let ours = Tokens::of(&ours, &mut kinds)?;
-    let theirs = Tokens::of(&theirs, &mut kinds)?;
-    let our_hunks = diff(&base.ids, &ours.ids, kinds.len());
-    let their_hunks = diff(&base.ids, &theirs.ids, kinds.len());
+    let mut interner = TextInterner::with_capacity(64);
+    let base = Tokens::of(&base, &mut interner)?;
+    let ours = Tokens::of(&ours, &mut interner)?;
+    let theirs = Tokens::of(&theirs, &mut interner)?;
+    let our_hunks = diff(&base.ids, &ours.ids, interner.len());
+    let their_hunks = diff(&base.ids, &theirs.ids, interner.len());
     if !(keeps_half(&base, &our_hunks) && keeps_half(&base, &their_hunks)) {
         return None;
     }
@@ -61,7 +62,7 @@ struct Tokens<'t> {
 
 impl<'t> Tokens<'t> {
     /// Split a text; None if it has more than `TOKENS_MAX` tokens.
-    fn of(text: &'t str, kinds: &mut HashMap<&'t str, u32>) -> Option<Self> {
+    fn of(text: &'t str, interner: &mut TextInterner<'t>) -> Option<Self> {
         let mut tokens = Vec::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
@@ -72,11 +73,7 @@ impl<'t> Tokens<'t> {
                 return None;
             }
         }
-        let mut ids = Vec::with_capacity(tokens.len());
-        for &token in &tokens {
-            let next = u32::try_from(kinds.len()).ok()?;
-            ids.push(*kinds.entry(token).or_insert(next));
-        }
+        let ids = tokens.iter().map(|token| interner.number(Cow::Borrowed(token.as_bytes()))).collect();
         Some(Self { tokens, ids })
     }
 
