@@ -10,8 +10,8 @@ from reverie.client import Client
 from reverie.errors import ModelFailed
 from support.daemon import Daemon
 from support.fake_model import memory
-from support.fault_model_server import Connection, FaultModelServer, answer, by_purpose
 from support.file_texts import bytes_below
+from support.model_server import Connection, ModelServer, answer, by_purpose
 from support.waiting import wait_until
 
 KEY = "sk-test-0123456789-for-this-test"
@@ -44,7 +44,7 @@ def said(text: str, **options: Any) -> Callable[[Connection], None]:
     return by_purpose(extract=answer(text, **options), consolidate=CONSOLIDATED)
 
 
-def settings(server: FaultModelServer, **more: str) -> dict[str, str]:
+def settings(server: ModelServer, **more: str) -> dict[str, str]:
     """Return the environment variables of a daemon that uses this provider's server as its model."""
     return {
         "REVERIE_DISTILLER_KIND": "anthropic",
@@ -56,7 +56,7 @@ def settings(server: FaultModelServer, **more: str) -> dict[str, str]:
     }
 
 
-def warm_up(client: Client, server: FaultModelServer) -> None:
+def warm_up(client: Client, server: ModelServer) -> None:
     """Wait until both model processes have started and answer a check."""
     server.script(answer('{"ok": true}'))
 
@@ -91,7 +91,7 @@ def spent(client: Client, *roles: str) -> tuple[int, int, int, int]:
     )
 
 
-def nothing_leaked(server: FaultModelServer, daemon: Daemon) -> None:
+def nothing_leaked(server: ModelServer, daemon: Daemon) -> None:
     """Assert that no request has the talk's secret, and no line of the log a secret, the key or an answer's text."""
     for seen in (*server.requests, *server.background):
         assert SECRET.encode() not in seen.raw

@@ -12,7 +12,7 @@ from reveried.cli import main
 from support.cli import Outcome
 from support.daemon import running_daemon
 from support.fake_model import thread_of
-from support.fault_model_server import FaultModelServer, answer, status
+from support.model_server import ModelServer, answer, status
 from support.provider import TALK, WELL, settings, spent, warm_up
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ OK = answer('{"ok": true}')
 
 
 @pytest.fixture
-def server() -> Iterator[FaultModelServer]:
+def server() -> Iterator[ModelServer]:
     """A local server in place of a model provider, with faults."""
-    with FaultModelServer() as running:
+    with ModelServer() as running:
         yield running
 
 
 @pytest.fixture
-def daemon(server: FaultModelServer) -> Iterator[Daemon]:
+def daemon(server: ModelServer) -> Iterator[Daemon]:
     """A daemon that sends its requests for models to this server."""
     with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS="60")) as running:
         yield running
@@ -55,7 +55,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
     return run_for
 
 
-def test_models_that_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
+def test_models_that_answer(daemon: Daemon, server: ModelServer, run: Run) -> None:
     """`doctor --model` asks the cheap and the strong model once each; `doctor` alone asks none."""
     server.script(OK)
     assert "model" not in {finding["check"] for finding in run(daemon, "doctor", "--json").json}
@@ -74,7 +74,7 @@ def test_models_that_answer(daemon: Daemon, server: FaultModelServer, run: Run) 
     assert 'reverie_model_calls_today{role="strong"} 1' in metrics
 
 
-def test_models_that_do_not_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
+def test_models_that_do_not_answer(daemon: Daemon, server: ModelServer, run: Run) -> None:
     """Each fault of a model has a hint that names what to change, and `doctor --model` exits with an error."""
     for step, words, hint in (
         (status(401), "401", "distiller.keyFile"),
@@ -92,12 +92,12 @@ def test_models_that_do_not_answer(daemon: Daemon, server: FaultModelServer, run
         assert hint in done.out.partition(line)[2]
 
 
-def test_a_strong_model_that_does_not_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
+def test_a_strong_model_that_does_not_answer(daemon: Daemon, server: ModelServer, run: Run) -> None:
     server.script(OK, status(404))
     assert "BAD   model: The strong model:" in run(daemon, "doctor", "--model").out
 
 
-def test_settings_that_cannot_work(server: FaultModelServer, run: Run, tmp_path: Path) -> None:
+def test_settings_that_cannot_work(server: ModelServer, run: Run, tmp_path: Path) -> None:
     """Without a usable key, a server or a daily ceiling `doctor --model` fails with a hint and sends nothing."""
     key = tmp_path / "key"
     key.write_text("sk-test\n")
@@ -127,7 +127,7 @@ def test_without_a_model(run: Run) -> None:
         assert "note  model: extractive asks no model" in done.out
 
 
-def test_a_token_may_not_spend(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_token_may_not_spend(daemon: Daemon, server: ModelServer) -> None:
     with Client(daemon.socket) as client:
         token = client.create_token("default", agent="ann").token
     with Client(daemon.socket, token=token) as ann, pytest.raises(Forbidden):
@@ -135,7 +135,7 @@ def test_a_token_may_not_spend(daemon: Daemon, server: FaultModelServer) -> None
     assert not server.requests
 
 
-def test_a_provider_that_rejects_is_left_alone(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_provider_that_rejects_is_left_alone(daemon: Daemon, server: ModelServer) -> None:
     """After three rejections in a row nothing is sent for a while; `reverie doctor --model` ends that."""
     with Client(daemon.socket) as client:
         warm_up(client, server)

@@ -15,10 +15,10 @@ from _pytest.mark import ParameterSet
 
 from reverie import wire
 from reverie.client import Client
-from support import fault_model_server as faults
+from support import model_server as faults
 from support.daemon import Daemon, running_daemon
 from support.fake_model import thread_of
-from support.fault_model_server import Connection, FaultModelServer, answer, purpose_of, status
+from support.model_server import Connection, ModelServer, answer, purpose_of, status
 from support.provider import (
     ANSWER,
     GOOD,
@@ -97,7 +97,7 @@ ELSEWHERE = {  # tests of this file that have a name of their own, those of the 
 
 
 @pytest.fixture(scope="module")
-def daemon(server: FaultModelServer) -> Iterator[Daemon]:
+def daemon(server: ModelServer) -> Iterator[Daemon]:
     """A daemon whose model processes run, and ten memories that no answer may harm."""
     with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS=str(PATIENT_S))) as running:
         with Client(running.socket) as client:
@@ -109,7 +109,7 @@ def daemon(server: FaultModelServer) -> Iterator[Daemon]:
 
 
 @pytest.fixture
-def client(daemon: Daemon, server: FaultModelServer) -> Iterator[Client]:
+def client(daemon: Daemon, server: ModelServer) -> Iterator[Client]:
     """A client; what a test has learnt is rolled back."""
     server.script(WELL)
     with Client(daemon.socket) as opened:
@@ -130,13 +130,13 @@ def cases(*, late: bool) -> list[ParameterSet]:
 
 
 @pytest.mark.parametrize("case", cases(late=False))
-def test_faults_of_the_provider(client: Client, daemon: Daemon, server: FaultModelServer, case: Case) -> None:
+def test_faults_of_the_provider(client: Client, daemon: Daemon, server: ModelServer, case: Case) -> None:
     """An answer that cannot be used changes nothing, a usable one is learnt; the ledger has every call."""
     check_fault(client, daemon, server, case)
 
 
 @pytest.fixture(scope="module")
-def hasty(server: FaultModelServer) -> Iterator[Daemon]:
+def hasty(server: ModelServer) -> Iterator[Daemon]:
     """A daemon with a short deadline, for answers that never come: on a busy machine others may miss it too."""
     with running_daemon(None, **settings(server)) as running:
         with Client(running.socket) as client:
@@ -145,13 +145,13 @@ def hasty(server: FaultModelServer) -> Iterator[Daemon]:
 
 
 @pytest.mark.parametrize("case", cases(late=True))
-def test_an_answer_that_never_comes_whole(hasty: Daemon, server: FaultModelServer, case: Case) -> None:
+def test_an_answer_that_never_comes_whole(hasty: Daemon, server: ModelServer, case: Case) -> None:
     """A request whose answer does not come, or not to its end, fails at the deadline and changes nothing."""
     with Client(hasty.socket) as client:
         check_fault(client, hasty, server, case)
 
 
-def check_fault(client: Client, daemon: Daemon, server: FaultModelServer, case: Case) -> None:
+def check_fault(client: Client, daemon: Daemon, server: ModelServer, case: Case) -> None:
     """Learn from an answer with a fault; assert what is stored, said, counted and tried again."""
     before, used = state(client, daemon), spent(client)
     thread = thread_of(client, TALK)
@@ -176,7 +176,7 @@ def check_fault(client: Client, daemon: Daemon, server: FaultModelServer, case: 
         assert client.learn(thread).counts["ADD"] == 1
 
 
-def test_a_stated_pause_is_kept(client: Client, server: FaultModelServer) -> None:
+def test_a_stated_pause_is_kept(client: Client, server: ModelServer) -> None:
     """After `retry-after: 3` the next request comes three seconds later or more, and the tokens are counted once."""
     used = spent(client)
     server.script(status(429, {"retry-after": "3"}), WELL)
@@ -187,7 +187,7 @@ def test_a_stated_pause_is_kept(client: Client, server: FaultModelServer) -> Non
     assert (now[1] - used[1], now[2] - used[2]) == server.tokens
 
 
-def test_the_same_source_is_asked_about_once(client: Client, server: FaultModelServer) -> None:
+def test_the_same_source_is_asked_about_once(client: Client, server: ModelServer) -> None:
     """A second run over the same messages asks no model, so it cannot learn another text: nondeterministic."""
     thread = thread_of(client, TALK)
     client.learn(thread)
@@ -196,7 +196,7 @@ def test_the_same_source_is_asked_about_once(client: Client, server: FaultModelS
     assert not server.requests
 
 
-def test_the_model_that_answered_is_recorded(client: Client, server: FaultModelServer) -> None:
+def test_the_model_that_answered_is_recorded(client: Client, server: ModelServer) -> None:
     """The provenance names the model that answered, even if another was asked: model_change."""
     server.script(said(ANSWER, model="claude-other-9"))
     client.learn(thread_of(client, TALK))

@@ -14,24 +14,24 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import DiskFull, ModelFailed, ReverieError
-from support import fault_model_server as faults
+from support import model_server as faults
 from support.daemon import Daemon, running_daemon
 from support.fake_model import thread_of
-from support.fault_model_server import Connection, FaultModelServer, answer, by_purpose, purpose_of
+from support.model_server import Connection, ModelServer, answer, by_purpose, purpose_of
 from support.provider import ANSWER, CONSOLIDATED, TALK, WELL, settings, spent, state, warm_up
 from support.soak import count
 from support.waiting import wait_until
 
 
 @pytest.fixture
-def server() -> Iterator[FaultModelServer]:
+def server() -> Iterator[ModelServer]:
     """A provider."""
-    with FaultModelServer() as running:
+    with ModelServer() as running:
         yield running
 
 
 @pytest.fixture
-def daemon(server: FaultModelServer) -> Iterator[Daemon]:
+def daemon(server: ModelServer) -> Iterator[Daemon]:
     """A daemon that asks this provider, with time enough, and one memory."""
     with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS="60")) as running:
         with Client(running.socket) as client:
@@ -41,7 +41,7 @@ def daemon(server: FaultModelServer) -> Iterator[Daemon]:
 
 
 @pytest.mark.parametrize("url", ["https://no-such-name.invalid", "http://127.0.0.1:9"])
-def test_an_unreachable_provider(server: FaultModelServer, url: str) -> None:
+def test_an_unreachable_provider(server: ModelServer, url: str) -> None:
     """With a provider that cannot be reached the extraction fails, and nothing is learnt or counted; reads still work.
 
     A working state's request to the cheap model may reach its deadline while its process starts: it is counted then.
@@ -57,7 +57,7 @@ def test_an_unreachable_provider(server: FaultModelServer, url: str) -> None:
         assert spent(client)[0] == 0
 
 
-def test_ceilings_of_the_day(server: FaultModelServer) -> None:
+def test_ceilings_of_the_day(server: ModelServer) -> None:
     """A request over the day's token ceiling is not sent, and the thread's extraction fails with `over_ceiling`."""
     with (
         running_daemon(None, **settings(server, REVERIE_DISTILLER_DAILY_TOKENS="100")) as daemon,
@@ -71,7 +71,7 @@ def test_ceilings_of_the_day(server: FaultModelServer) -> None:
             client.check_distiller()
 
 
-def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: ModelServer) -> None:
     """After a kill during a second request, the ledger has the first one's tokens and the second one's reservation."""
     with Client(daemon.socket) as client:
         used, thread = spent(client), thread_of(client, TALK)
@@ -98,7 +98,7 @@ def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: FaultM
 
 
 @pytest.mark.parametrize("seed", range(count(2, 20)))
-def test_killed_at_any_moment(daemon: Daemon, server: FaultModelServer, seed: int) -> None:
+def test_killed_at_any_moment(daemon: Daemon, server: ModelServer, seed: int) -> None:
     """The count of the server lies between the ledger without its reservations and the ledger with them."""
     moment = random.Random(seed).uniform(0.0, 0.4)
     with Client(daemon.socket) as client:
@@ -126,13 +126,13 @@ def test_killed_at_any_moment(daemon: Daemon, server: FaultModelServer, seed: in
         assert settled <= tokens <= settled + entry.reserved_tokens
 
 
-def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: ModelServer) -> None:
     """Nothing is half written; the answer is paid again once there is room, and both calls count: disk_full_after."""
     with Client(daemon.socket) as client:
         _check_full_disk(client, daemon, server)
 
 
-def _check_full_disk(client: Client, daemon: Daemon, server: FaultModelServer) -> None:
+def _check_full_disk(client: Client, daemon: Daemon, server: ModelServer) -> None:
     before, used = state(client, daemon), spent(client)
     thread = thread_of(client, TALK)
     limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)

@@ -9,10 +9,10 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from support import fault_model_server as faults
+from support import model_server as faults
 from support.daemon import Daemon, running_daemon
 from support.fake_model import call, thread_of
-from support.fault_model_server import FaultModelServer, answer, status, tool_turns
+from support.model_server import ModelServer, answer, status, tool_turns
 from support.provider import SAID, TALK, nothing_leaked, settings, spent, state, warm_up
 
 FACT = "The mailer retries three times because the relay drops the first connection."
@@ -21,7 +21,7 @@ LOOK = call("memory_read", path="facts/project.md")
 
 
 @pytest.fixture(scope="module")
-def daemon(server: FaultModelServer) -> Iterator[Daemon]:
+def daemon(server: ModelServer) -> Iterator[Daemon]:
     """A daemon that asks this provider, with one memory."""
     with running_daemon(None, **settings(server)) as running:
         with Client(running.socket) as client:
@@ -37,7 +37,7 @@ def client(daemon: Daemon) -> Iterator[Client]:
         yield opened
 
 
-def test_tools_as_the_api_has_them(client: Client, server: FaultModelServer, daemon: Daemon) -> None:
+def test_tools_as_the_api_has_them(client: Client, server: ModelServer, daemon: Daemon) -> None:
     """Tools, calls and results are sent as the API defines them, with a cacheable prefix; tokens are counted."""
     used = spent(client)
     server.script(tool_turns([LOOK], [ADD]))
@@ -83,7 +83,7 @@ def test_tools_as_the_api_has_them(client: Client, server: FaultModelServer, dae
     ],
 )
 def test_a_fault_after_calls_changes_nothing(
-    client: Client, server: FaultModelServer, daemon: Daemon, step: Any, reason: str
+    client: Client, server: ModelServer, daemon: Daemon, step: Any, reason: str
 ) -> None:
     """If the second turn of a reflection fails, nothing is changed, and the requests sent are counted."""
     thread = thread_of(client, TALK)
@@ -99,7 +99,7 @@ def test_a_fault_after_calls_changes_nothing(
     warm_up(client, server)
 
 
-def test_a_broken_connection_is_tried_again(client: Client, server: FaultModelServer) -> None:
+def test_a_broken_connection_is_tried_again(client: Client, server: ModelServer) -> None:
     """After a broken connection or an overload (529) a turn is sent again, and the reflection continues."""
     server.script(tool_turns([ADD]), faults.reset_in_body, status(529, {"retry-after": "0"}), tool_turns([ADD]))
 

@@ -16,16 +16,16 @@ import pytest
 from reverie import wire
 from reverie.language_model.requests import ModelAnswer
 from reverie.usecases.usage import model_spend
-from support import fault_model_server as faults
+from support import model_server as faults
 from support.asking_model import AT, KEY, SCHEMA, Asking, question
-from support.fault_model_server import FaultModelServer, answer
+from support.model_server import ModelServer, answer
 from support.tcp import free_port
 from support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
 def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
-    with FaultModelServer() as server:
+    with ModelServer() as server:
         made = Asking(tmp_path_factory.mktemp("asking"), server)
         try:
             yield made
@@ -153,7 +153,7 @@ def test_a_bad_certificate_is_refused(asking: Asking, tmp_path: Path) -> None:
     subprocess.run([*create, *subject, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with FaultModelServer(tls=context) as server:
+    with ModelServer(tls=context) as server:
         transport = asking.new_transport(server.url)
         failure = asking.failure(transport=transport)
         asking.run(transport.close())

@@ -1,6 +1,6 @@
 """A local server of the Messages API that answers as scripted, with every fault that a real one may have.
 
-    with FaultModelServer() as server:
+    with ModelServer() as server:
         server.script(status(429, {"retry-after": "3"}), answer("{}"))
 
 Each request is answered by the next step of the script, and the last step is repeated. `requests` are those that came
@@ -75,7 +75,7 @@ class Connection:
                 return
 
 
-class FaultModelServer:
+class ModelServer:
     """The server, on a free TCP port of this machine; `tls` gives it a certificate."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
