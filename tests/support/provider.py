@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from reverie.client import Client
@@ -11,7 +10,7 @@ from reverie.errors import ModelFailed
 from support.daemon import Daemon
 from support.fake_model import memory
 from support.file_texts import bytes_below
-from support.model_server import Connection, ModelServer, answer, by_purpose
+from support.model_server import ModelServer, Step, answer, by_purpose
 from support.waiting import wait_until
 
 KEY = "sk-test-0123456789-for-this-test"
@@ -39,7 +38,7 @@ DEADLINE_S = 6.0
 WAIT_S = 3.5
 
 
-def said(text: str, **options: Any) -> Callable[[Connection], None]:
+def said(text: str, **options: Any) -> Step:
     """Return a server script that answers extractions with `text` and consolidations with a valid answer."""
     return by_purpose(extract=answer(text, **options), consolidate=CONSOLIDATED)
 

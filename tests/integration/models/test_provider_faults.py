@@ -7,7 +7,7 @@ secret is on the wire or in the log. The text of an answer has the same reader a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -18,7 +18,7 @@ from reverie.client import Client
 from support import model_server as faults
 from support.daemon import Daemon, running_daemon
 from support.fake_model import thread_of
-from support.model_server import Connection, ModelServer, answer, purpose_of, status
+from support.model_server import ModelServer, Step, answer, status
 from support.provider import (
     ANSWER,
     GOOD,
@@ -43,7 +43,7 @@ class Case:
     `tries` is how many extraction requests the server sees; None: as many as fit.
     """
 
-    steps: tuple[Callable[[Connection], None], ...]
+    steps: tuple[Step, ...]
     reason: str | None = None
     tries: int | None = 1
 
@@ -69,7 +69,7 @@ TRANSPORT: dict[str, list[Case]] = {
     "slow_drip": [Case((faults.drip,), "timeout")],
     "reset_mid": [Case((faults.reset_in_body, WELL), None, 2)],
     "redirect": [
-        Case((faults.redirect(target),), "rejected")
+        Case((status(302, {"location": target}),), "rejected")
         for target in ("http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "https://other.example/v1")
     ],
     "huge": [Case((faults.huge,), "unparseable")],
@@ -160,7 +160,7 @@ def check_fault(client: Client, daemon: Daemon, server: ModelServer, case: Case)
     learnt = client.learn(thread)
 
     seen = list(server.requests)
-    extractions = [request for request in seen if purpose_of(request) == "extract"]
+    extractions = [request for request in seen if request.purpose == "extract"]
     assert case.tries is None or len(extractions) == case.tries
     assert all(later.at - earlier.at < PATIENT_S for earlier, later in itertools.pairwise(extractions))
     assert spent(client)[0] - used[0] == len(seen)

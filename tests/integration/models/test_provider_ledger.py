@@ -17,7 +17,7 @@ from reverie.errors import DiskFull, ModelFailed, ReverieError
 from support import model_server as faults
 from support.daemon import Daemon, running_daemon
 from support.fake_model import thread_of
-from support.model_server import Connection, ModelServer, answer, by_purpose, purpose_of
+from support.model_server import ModelServer, Request, answer, by_purpose
 from support.provider import ANSWER, CONSOLIDATED, TALK, WELL, settings, spent, state, warm_up
 from support.soak import count
 from support.waiting import wait_until
@@ -76,15 +76,15 @@ def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: ModelS
     with Client(daemon.socket) as client:
         used, thread = spent(client), thread_of(client, TALK)
 
-        def kill(connection: Connection) -> None:
+        def kill(request: Request) -> None:
             daemon.kill()
-            faults.hang(connection)
+            faults.hang(request)
 
         server.script(by_purpose(extract=answer(ANSWER), consolidate=kill))
         with pytest.raises(ReverieError):
             client.learn(thread)
     seen, tokens = list(server.requests), server.tokens
-    assert [purpose_of(request) for request in seen] == ["extract", "consolidate"]
+    assert [request.purpose for request in seen] == ["extract", "consolidate"]
     daemon.start()
     with Client(daemon.socket) as client:
         now = spent(client)
@@ -137,9 +137,9 @@ def _check_full_disk(client: Client, daemon: Daemon, server: ModelServer) -> Non
     thread = thread_of(client, TALK)
     limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
 
-    def fill(connection: Connection) -> None:
+    def fill(request: Request) -> None:
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (1 << 14, limits[1]))
-        answer(ANSWER)(connection)
+        answer(ANSWER)(request)
 
     server.script(by_purpose(extract=fill, consolidate=CONSOLIDATED))
     with pytest.raises(DiskFull):
