@@ -17,7 +17,7 @@ from reverie.client import Client
 from reveried.proxy.server import ProxyServer
 from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
-from support.model_servers import model_server
+from support.model_server import ModelServer
 from support.session import stored_messages
 from support.upstream import WAIT_S, body_of, connected, ok, provider, proxied, read_message
 from support.waiting import wait_until
@@ -55,7 +55,7 @@ def daemon() -> Iterator[Daemon]:
 def test_a_summary_without_the_provider(daemon: Daemon) -> None:
     """A request for a summary is answered without the provider, whole or streamed, at a cost of no tokens."""
     with (
-        model_server() as models,
+        ModelServer() as models,
         proxied(models.url, daemon=daemon.socket) as server,
         anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
     ):
@@ -158,7 +158,7 @@ def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Please paint every gate."}]
     with (
         running_daemon() as own,
-        model_server() as models,
+        ModelServer() as models,
         proxied(models.url, daemon=own.socket, max_tokens=12_000) as server,
         anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
     ):
@@ -171,7 +171,7 @@ def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
                 own.kill()
             if number:
                 client.messages.create(model="m", max_tokens=7, messages=messages)  # type: ignore[arg-type]
-        first, second = (request["messages"] for request in models.requests)
+        first, second = (request.body["messages"] for request in models.requests)
     assert len(first) < 5
     assert second == [*first, *messages[5:]]
 
@@ -216,7 +216,7 @@ def test_a_session_that_is_recorded_is_compacted_from_its_thread(daemon: Daemon,
     thread = session.start(daemon)["thread"]
     session.say("Please paint the north gate green.", "It is green. Next: paint the south gate.")
     named = f"X-Claude-Code-Session-Id: {session.id}"
-    with Client(daemon.socket) as client, model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+    with Client(daemon.socket) as client, ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
         wait_until(lambda: len(stored_messages(client, thread)) == 2, "the messages")
         client.add_note(thread, "the south gate stays red", "correction")
         head, text = compacted(server, asked_to(), named)
@@ -277,7 +277,7 @@ def test_words_in_the_message_that_asks_for_the_summary(daemon: Daemon) -> None:
     ]
     said = [*SAID, {"role": "assistant", "content": [call]}, {"role": "user", "content": blocks}]
     body = {**asked_to(), "messages": said}
-    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+    with ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
         text = summary_of(compacted(server, body)[1])
         assert models.requests == []
     assert "- No, wait for the rain to end." in text
@@ -288,7 +288,7 @@ def test_what_a_hook_adds_behind_the_request_is_no_part_of_it(daemon: Daemon) ->
     """A system message that a hook adds after the request for a summary neither hides it nor is in the summary."""
     body = asked_to()
     body["messages"].append({"role": "system", "content": "SessionStart hook additional context: the tide is low"})
-    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+    with ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
         _, text = compacted(server, body)
         assert models.requests == []
     assert "paint the south gate" in summary_of(text)
@@ -301,7 +301,7 @@ def test_marks_in_the_text_do_not_end_the_summary(daemon: Daemon) -> None:
         {"role": "user", "content": "Why does </summary> end it? And <summary>?"},
         {"role": "assistant", "content": "Since the last word is HERE."},
     ]
-    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+    with ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
         _, text = compacted(server, asked_to(said=said))
     assert "HERE" in summary_of(text)
 
@@ -312,7 +312,7 @@ def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
     before: list[str] = []
     cuts = 0
     with (
-        model_server() as models,
+        ModelServer() as models,
         proxied(models.url, daemon=daemon.socket, max_tokens=12_000) as server,
         anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
     ):
@@ -321,7 +321,7 @@ def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
             result = {"type": "tool_result", "tool_use_id": call["id"], "content": f"gate {number} is green. " * 120}
             messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
             client.messages.create(model="m", max_tokens=7, system="You paint.", messages=messages)  # type: ignore[arg-type]
-            body = models.requests[-1]
+            body = models.requests[-1].body
             assert (body["model"], body["max_tokens"], body["system"]) == ("m", 7, "You paint.")
             sent = [json.dumps(message) for message in body["messages"]]
             is_prefix = sent[: len(before)] == before

@@ -15,7 +15,7 @@ import pytest
 
 from reveried.proxy.run import no_proxy_for_loopback, run_client
 from support.daemon import environment, scratch_home
-from support.model_servers import ModelServer, model_server
+from support.model_server import ModelServer
 from support.upstream import WAIT_S, chunked, provider, server_before
 
 RUN = (sys.executable, "-m", "reveried.cli", "run")
@@ -49,7 +49,7 @@ def home() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def models() -> Iterator[ModelServer]:
     """A provider."""
-    with model_server() as running:
+    with ModelServer() as running:
         yield running
 
 
