@@ -26,10 +26,10 @@ from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.mcp_bridge import STATELESS, BridgeProcess, bridge
 from support.messages_api import MODEL, ScriptedApi, api_client
-from support.model_server import ModelServer
+from support.model_server import ModelServer, body_of, read_message
 from support.soak import count
 from support.tcp import TcpCaller, free_port
-from support.upstream import body_of, connected, proxied, read_message
+from support.upstream import connected, proxied
 from support.waiting import wait_until
 
 INFO = {"name": "harbourmaster", "version": "1"}

@@ -17,9 +17,9 @@ from reverie.client import Client
 from reveried.proxy.server import ProxyServer
 from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
-from support.model_server import ModelServer
+from support.model_server import ModelServer, Request, body_of, raw, read_message
 from support.session import stored_messages
-from support.upstream import WAIT_S, body_of, connected, ok, provider, proxied, read_message
+from support.upstream import WAIT_S, connected, ok, proxied
 from support.waiting import wait_until
 
 ASKED = (
@@ -89,24 +89,24 @@ def test_what_is_not_certainly_a_request_for_a_summary(daemon: Daemon, body: dic
     """A request that only resembles one for a summary goes to the provider, byte for byte."""
     data = json.dumps(body, indent=3).encode()
     with (
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        ModelServer(raw(ok(b"{}"))) as models,
         proxied(models.url, daemon=daemon.socket, max_tokens=50_000) as server,
         connected(server) as send,
     ):
         assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
-        assert [body_of(request) for request in models.requests] == [data]
+        assert [body_of(request.raw) for request in models.requests] == [data]
 
 
 def test_without_a_daemon_a_summary_is_the_provider_s() -> None:
     """If no daemon runs, a request for a summary goes to the provider unchanged."""
     data = json.dumps(asked_to()).encode()
     with (
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        ModelServer(raw(ok(b"{}"))) as models,
         proxied(models.url) as server,
         connected(server) as send,
     ):
         assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
-        assert [body_of(request) for request in models.requests] == [data]
+        assert [body_of(request.raw) for request in models.requests] == [data]
 
 
 def test_a_daemon_that_is_killed_before_its_answer() -> None:
@@ -114,31 +114,31 @@ def test_a_daemon_that_is_killed_before_its_answer() -> None:
     data = json.dumps(asked_to()).encode()
     with (
         running_daemon() as own,
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        ModelServer(raw(ok(b"{}"))) as models,
         proxied(models.url, daemon=own.socket) as server,
         connected(server) as send,
     ):
         assert b"<summary>" in body_of(read_message(send("POST", "/v1/messages", data)) or b"")
         own.kill()
         assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
-        assert [body_of(request) for request in models.requests] == [data]
+        assert [body_of(request.raw) for request in models.requests] == [data]
 
 
 def test_a_provider_that_leaves_while_a_request_is_looked_at(tmp_path: Path) -> None:
     """If the provider closes its idle connection while the daemon is asked, the request is sent over a new one."""
     close = threading.Event()
 
-    def answer(peer: socket.socket, request: bytes) -> None:
-        peer.sendall(ok(b"{}"))
-        if request.startswith(b"GET"):
+    def answer(request: Request) -> None:
+        request.send(ok(b"{}"))
+        if request.method == "GET":
             assert close.wait(WAIT_S)
-            peer.close()
+            request.socket.close()
 
     with socket.socket(socket.AF_UNIX) as daemon:
         daemon.bind(str(tmp_path / "daemon"))
         daemon.listen()
         with (
-            provider(answer) as models,
+            ModelServer(answer) as models,
             proxied(models.url, daemon=tmp_path / "daemon") as server,
             connected(server) as send,
         ):
@@ -186,7 +186,7 @@ def test_a_large_request_makes_the_daemon_ready_for_a_compaction() -> None:
     with (
         running_daemon() as own,
         Client(own.socket) as client,
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        ModelServer(raw(ok(b"{}"))) as models,
         proxied(models.url, daemon=own.socket) as server,
         proxied(models.url) as alone,
         connected(server) as send,
@@ -197,7 +197,7 @@ def test_a_large_request_makes_the_daemon_ready_for_a_compaction() -> None:
         assert read_message(send("POST", "/v1/messages", large)) == ok(b"{}")
         assert read_message(send_alone("POST", "/v1/messages", large)) == ok(b"{}")
         wait_until(lambda: processes(client), "the compute process")
-        assert [body_of(request) for request in models.requests[1:]] == [large, large]
+        assert [body_of(request.raw) for request in models.requests[1:]] == [large, large]
 
 
 def compacted(server: ProxyServer, body: dict[str, Any], *headers: str) -> tuple[bytes, str]:
