@@ -1,7 +1,7 @@
 """Every fault of a provider, from learning to the store: the real client, a local server, a real daemon.
 
 Nothing changes byte for byte, or what the fallback says; in time; the ledger has what the server has seen; and no
-secret is on the wire or in the log. The text of an answer has the same reader as with a program (`test_faults.py`).
+secret is on the wire or in the log. The text of an answer has the same reader as with a program (`test_answers.py`).
 """
 
 from __future__ import annotations
