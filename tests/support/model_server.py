@@ -370,21 +370,22 @@ def _texts(body: Any) -> str:
 def read_message(peer: socket.socket) -> bytes | None:
     """Return one request or response with its body, of a length that its head says, or chunked; None at the end."""
     data = bytearray()
-    while b"\r\n\r\n" not in data:
+    while not _is_whole(data):
         piece = peer.recv(1 << 16)
         if not piece:
             return None
         data += piece
-    begin = data.index(b"\r\n\r\n")
-    lines = dict(line.lower().split(b": ", 1) for line in bytes(data[:begin]).split(b"\r\n")[1:])
-    is_chunked = lines.get(b"transfer-encoding") == b"chunked"
-    whole = begin + 4 + int(lines.get(b"content-length", b"0"))
-    while not (data.endswith(b"0\r\n\r\n", begin + 4) if is_chunked else len(data) >= whole):
-        piece = peer.recv(1 << 16)
-        if not piece:
-            break
-        data += piece
     return bytes(data)
+
+
+def _is_whole(data: bytearray) -> bool:
+    begin = data.find(b"\r\n\r\n") + 4
+    if begin < 4:
+        return False
+    lines = dict(line.lower().split(b": ", 1) for line in bytes(data[: begin - 4]).split(b"\r\n")[1:])
+    if lines.get(b"transfer-encoding") == b"chunked":
+        return data.endswith(b"0\r\n\r\n", begin)
+    return len(data) >= begin + int(lines.get(b"content-length", b"0"))
 
 
 def body_of(message: bytes) -> bytes:
