@@ -45,30 +45,40 @@ class FakeModel:
     def at(cls, folder: Path) -> FakeModel:
         """Return the model whose program is written to `folder`; it answers everything with empty lists."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "program.py").write_text(PROGRAM)
         model = cls(folder)
         model.reset()
         return model
+
+    @property
+    def program(self) -> Path:
+        """Return the path of the program."""
+        return self.folder / "program"
 
     def reset(self) -> None:
         """Reset all answers to empty lists, and forget the requests received so far."""
         for path in (*self.folder.glob("*.json"), *self.folder.glob("*.jsonl")):
             path.unlink()
+        self.program.write_text(f"#!{sys.executable}\n{PROGRAM}")
+        self.program.chmod(0o700)
         self.extract()
         self.consolidate()
 
     def settings(self, **more: str) -> dict[str, str]:
         """Return the environment of a daemon that asks this model."""
-        command = [sys.executable, str(self.folder / "program.py"), str(self.folder)]
         return {
             "REVERIE_DISTILLER_KIND": "command",
-            "REVERIE_DISTILLER_COMMAND": json.dumps(command),
+            "REVERIE_DISTILLER_COMMAND": json.dumps([str(self.program), str(self.folder)]),
             "REVERIE_DISTILLER_DEADLINE_SECONDS": "20",
             **more,
         }
 
-    def behave(self, purpose: str, **how: Any) -> None:
-        """Set how requests of this purpose are answered: by `text`, `hex`, `status`, `stderr`, `before`, `times`, …."""
+    def behave(self, purpose: str, *, absent: Any = False, **how: Any) -> None:
+        """Set how requests of this purpose are answered: by `text`, `hex`, `status`, `stderr`, `before`, `times`, ….
+
+        An `absent` program is not there until the next reset.
+        """
+        if absent:
+            self.program.unlink()
         (self.folder / f"{purpose}.json").write_text(json.dumps(how))
 
     def extract(self, *memories: dict[str, Any], episodes: Any = (), wrong: Any = ()) -> None:

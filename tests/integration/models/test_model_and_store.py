@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from reverie import wire
@@ -75,17 +74,3 @@ def test_a_full_store_is_cut_without_losing_a_warning(model: FakeModel) -> None:
         shown = model.requests("consolidate")[0]["messages"][0]["content"]
         assert all(name in shown for name in (*ids, warning))
         assert client.memory(warning).content.startswith("Never moor")
-
-
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    """If the distiller's command does not exist, learning adds nothing and names the command."""
-    settings = {
-        "REVERIE_DISTILLER_KIND": "command",
-        "REVERIE_DISTILLER_COMMAND": f'["{tmp_path}/no-such-program"]',
-    }
-    with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
-        answer = client.learn(thread_of(client, TALK))
-
-        assert "extraction failed (unreachable)" in (answer.fallback or "")
-        assert "no-such-program" in (answer.fallback or "")
-        assert client.memories().items == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -72,27 +71,6 @@ def test_beyond_a_bound_nothing_changes(model: FakeModel, setting: str, value: s
         assert message in (answer.fallback or "")
         assert "Nothing was changed from entry 1 on" in (answer.fallback or "")
         assert (answer.operation, everything(client)) == (None, before)
-
-
-def test_a_turn_that_cannot_be_used(client: Client, model: FakeModel) -> None:
-    """Half JSON, a refusal, a cut answer or a failing program changes nothing; the next run reads the same messages."""
-    client.remember(wire.CreateMemory(content="The relay has a fan.", type="fact"))
-    before, thread = everything(client), thread_of(client, TALK)
-    for how, reason in (
-        ({"text": '{"calls": [{"name": "memory_append", "in'}, "unparseable"),
-        ({"text": '{"calls": [], "more": 1}'}, "unparseable"),
-        ({"text": json.dumps({"calls": [call("memory_read", path="facts/user.md", offset=10**30)]})}, "unparseable"),
-        ({"text": '{"calls": [{"name": "memory_read", "input": {"offset": 1e999}}]}'}, "unparseable"),
-        ({"text": '{"answer": {"calls": []}, "stopReason": "refusal"}'}, "refused"),
-        ({"text": '{"answer": "{", "stopReason": "max_tokens"}'}, "truncated"),
-        ({"text": "", "status": 3}, "failed"),
-    ):
-        model.behave("reflect", **how)
-        answer = client.reflect(thread)
-        assert f"reflection failed ({reason})" in (answer.fallback or "")
-        assert everything(client) == before
-    model.reflect([ADD])
-    assert client.reflect(thread).counts == {"KEEP": 1, "ADD": 1}
 
 
 def test_an_update_and_a_deletion_of_one_memory(client: Client, model: FakeModel) -> None:
