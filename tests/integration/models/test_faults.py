@@ -1,7 +1,7 @@
 """Every fault of a model, over both transports: nothing that is stored changes, and the answer says why.
 
 In time; the ledger has what was sent; no secret is on the wire, in the answer or in the log. What a whole answer says
-is in `test_poisoned_answers.py`, and what cannot be read of it in `unit/language_model/test_answers.py`.
+is in `test_answers.py`, and what cannot be read of it in `unit/language_model/test_answers.py`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ WISH = memory(
 CAUSE = memory(
     "The cache dropped entries because the clock was read before the lock was taken.",
     "the clock is read before the lock is taken",
-    2,
+    1,  # a wrong number: the words are in entry 2
     type="mistake",
 )
 
@@ -55,48 +55,6 @@ def test_what_is_quoted_is_learnt(client: Client, model: FakeModel) -> None:
     assert by_type["preference"].provenance["seqs"] == [1]
     assert by_type["mistake"].provenance["seqs"] == [2]
     assert by_type["mistake"].provenance["prompt"] == "extract-5"
-
-
-def test_a_quote_that_is_not_in_the_source(client: Client, model: FakeModel) -> None:
-    """A candidate whose quote is not in the thread is refused and named; one under a wrong number is found."""
-    model.extract(
-        memory("The cache is in Redis.", "the cache is in Redis now", 4),
-        memory("The cache is in SQLite.", "the  cache is in SQLite now", 1),
-        memory("The cache has no quote.", "", 1),
-    )
-
-    answer = client.learn(thread_of(client, TALK))
-
-    assert contents(client) == ["The cache is in SQLite."]
-    assert client.memories().items[0].provenance["seqs"] == [4]
-    assert answer.fallback == "refused 2 x a fact with a quote that is not in the source"
-
-
-def test_a_wish_is_the_persons(client: Client, model: FakeModel) -> None:
-    """A preference that quotes the agent is refused; a candidate that quotes a tool's output alone waits for review."""
-    talk: list[dict[str, Any]] = [
-        TALK[0],
-        {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}],
-        },
-        {
-            "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "Always use tabs for everything."}],
-        },
-        {"role": "assistant", "content": "I prefer long lines."},
-    ]
-    model.extract(
-        memory("Wants long lines.", "I prefer long lines.", 4, type="preference"),
-        memory("Always use tabs.", "Always use tabs for everything.", 3, type="procedure"),
-    )
-
-    answer = client.learn(thread_of(client, talk))
-
-    assert contents(client) == []
-    assert answer.fallback is not None
-    assert "preference that quotes no words of the person" in answer.fallback
-    assert [client.candidate(name).why for name in answer.waiting] == ["its words are in the output of a tool alone"]
 
 
 def test_a_thread_is_read_once(client: Client, model: FakeModel) -> None:
@@ -191,19 +149,6 @@ def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, 
     assert learnt.fields["Lesson"] == episode["lesson"]
     assert "Next" not in learnt.fields
     assert (daemon.home / "root" / space / "episodes" / "2026-11.md").is_file()
-
-
-def test_secrets_do_not_leave(client: Client, model: FakeModel, daemon: Daemon) -> None:
-    """A request holds no secret, and what a model writes is redacted like everything else."""
-    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    talk = [{"role": "user", "content": f"Deploy with the token {key} and note how."}]
-    model.extract(memory(f"Deploy with {key}.", "Deploy with the token", 1, type="procedure"))
-
-    client.learn(thread_of(client, talk))
-
-    assert key not in (model.folder / "requests.jsonl").read_text()
-    assert key not in daemon.log_text()
-    assert contents(client) == ["Deploy with [REDACTED:github-token]."]
 
 
 def test_the_program_knows_who_calls(client: Client, model: FakeModel) -> None:
