@@ -13,7 +13,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import DiskFull, ModelFailed, ReverieError
+from reverie.errors import DiskFull, ReverieError
 from support import model_server as faults
 from support.daemon import Daemon, running_daemon
 from support.fake_model import thread_of
@@ -23,52 +23,24 @@ from support.soak import count
 from support.waiting import wait_until
 
 
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    """A provider."""
-    with ModelServer() as running:
-        yield running
-
-
-@pytest.fixture
-def daemon(server: ModelServer) -> Iterator[Daemon]:
-    """A daemon that asks this provider, with time enough, and one memory."""
-    with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS="60")) as running:
-        with Client(running.socket) as client:
+@pytest.fixture(scope="module")
+def running(server: ModelServer) -> Iterator[Daemon]:
+    """A daemon that asks the module's provider, with one memory."""
+    with running_daemon(None, **settings(server)) as daemon:
+        with Client(daemon.socket) as client:
             warm_up(client, server)
             client.remember(wire.CreateMemory(content="The mailer of relay 1 listens on port 2501.", type="fact"))
-        yield running
+        yield daemon
 
 
-@pytest.mark.parametrize("url", ["https://no-such-name.invalid", "http://127.0.0.1:9"])
-def test_an_unreachable_provider(server: ModelServer, url: str) -> None:
-    """With a provider that cannot be reached the extraction fails, and nothing is learnt or counted; reads still work.
-
-    A working state's request to the cheap model may reach its deadline while its process starts: it is counted then.
-    """
-    patient = {"REVERIE_DISTILLER_DEADLINE_SECONDS": "60"}  # the first request waits for its process
-    with (
-        running_daemon(None, **settings(server, **patient, REVERIE_DISTILLER_BASE_URL=url)) as daemon,
-        Client(daemon.socket) as client,
-    ):
-        learnt = client.learn(thread_of(client, TALK))
-        assert "extraction failed (" in (learnt.fallback or "")
-        assert client.memories().items == []
-        assert spent(client)[0] == 0
-
-
-def test_ceilings_of_the_day(server: ModelServer) -> None:
-    """A request over the day's token ceiling is not sent, and the thread's extraction fails with `over_ceiling`."""
-    with (
-        running_daemon(None, **settings(server, REVERIE_DISTILLER_DAILY_TOKENS="100")) as daemon,
-        Client(daemon.socket) as client,
-    ):
-        server.script(WELL)
-        learnt = client.learn(thread_of(client, TALK))
-        assert "extraction failed (over_ceiling)" in (learnt.fallback or "")
-        assert not server.requests
-        with pytest.raises(ModelFailed, match="does not fit"):
-            client.check_distiller()
+@pytest.fixture
+def daemon(running: Daemon) -> Iterator[Daemon]:
+    """That daemon, which a test may kill and start; what it has learnt is rolled back."""
+    with Client(running.socket) as client:
+        before = client.operations().items[0].id
+    yield running
+    with Client(running.socket) as client:
+        client.rollback(before)
 
 
 def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: ModelServer) -> None:
