@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from reverie.client import Client
@@ -68,12 +69,12 @@ def warm_up(client: Client, server: ModelServer) -> None:
     wait_until(answers)
 
 
-def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
+def state(client: Client) -> tuple[Any, dict[str, bytes]]:
     """Return all memories without their accesses, and the bytes of all documents once the folder is in sync."""
     client.sync_now()
-    memories = [(item.id, item.content, item.tags, item.updated_at) for item in client.memories(limit=1000).items]
-    root = daemon.home / "root" / "default"
-    return sorted(memories), bytes_below(root, ".md")
+    items = client.memories(limit=1000, all_projects=True).items
+    memories = [(item.id, item.content, item.tags, item.trust, item.updated_at) for item in items]
+    return sorted(memories), bytes_below(Path(client.sync_status().root), ".md")
 
 
 def spent(client: Client, *roles: str) -> tuple[int, int, int, int]:

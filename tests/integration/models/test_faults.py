@@ -234,7 +234,7 @@ def cases() -> list[ParameterSet]:
 def test_a_fault(asked: Asked, fault: Fault) -> None:
     """An answer that cannot be used changes nothing, and its messages are read again; a usable one is learnt from."""
     client, use = asked.client, fault.use
-    before, used, thread = state(client, asked.daemon), spent(client), thread_of(client, TALK)
+    before, used, thread = state(client), spent(client), thread_of(client, TALK)
     asked.script(use, fault.how)
 
     answered = asked.run(use, thread)
@@ -247,7 +247,7 @@ def test_a_fault(asked: Asked, fault: Fault) -> None:
     assert f"{'extraction' if use == 'learn' else 'reflection'} failed ({fault.reason})" in (answered.fallback or "")
     assert ("no credit left for [REDACTED:" in (answered.fallback or "")) is ("no credit" in str(fault.how))
     assert (answered.operation, answered.counts) == (None, {})
-    assert state(client, asked.daemon) == before
+    assert state(client) == before
     if fault.reason != "timeout":
         asked.script(use)
         assert asked.run(use, thread).counts["ADD"] == 1

@@ -105,7 +105,7 @@ def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: ModelServer) ->
 
 
 def _check_full_disk(client: Client, daemon: Daemon, server: ModelServer) -> None:
-    before, used = state(client, daemon), spent(client)
+    before, used = state(client), spent(client)
     thread = thread_of(client, TALK)
     limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
 
@@ -119,7 +119,7 @@ def _check_full_disk(client: Client, daemon: Daemon, server: ModelServer) -> Non
     resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limits)
     first, tokens = len(server.requests), server.tokens
     assert first == 1
-    assert state(client, daemon) == before
+    assert state(client) == before
     server.script(WELL)
     assert client.learn(thread).counts["ADD"] == 1
     now = spent(client)
