@@ -55,6 +55,7 @@ def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: ModelS
         server.script(by_purpose(extract=answer(ANSWER), consolidate=kill))
         with pytest.raises(ReverieError):
             client.learn(thread)
+    daemon.kill()  # its end may come after that of its socket
     seen, tokens = list(server.requests), server.tokens
     assert [request.purpose for request in seen] == ["extract", "consolidate"]
     daemon.start()
