@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from reverie import wire
 from reverie.client import Client
@@ -24,14 +23,6 @@ MERGED = "The heron nests on the north pier, in March."
 def remembered(client: Client) -> list[str]:
     """Return the ids of five memories."""
     return [client.remember(wire.CreateMemory(content=text, type="fact")).id for text in SAID]
-
-
-def _runs(pid: int) -> bool:
-    """Return True if the process runs: one whose parent was killed may wait for somebody to read its exit status."""
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def contents(client: Client) -> set[str]:
@@ -109,7 +100,7 @@ def test_a_dream_that_ends_the_daemon_is_begun_twice(model: FakeModel) -> None:
             for number in (1, 2):
                 wait_until(lambda number=number: len(model.requests()) == number, "a request")  # type: ignore[misc] # bound now
                 daemon.kill()
-                wait_until(lambda: not any(_runs(request["pid"]) for request in model.requests()), "the program's end")
+                wait_until(model.has_ended, "the program's end")
                 daemon.start()
             with Client(daemon.socket) as client:
                 wait_until(lambda: client.schedules().items[0].last_run is not None)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -141,6 +140,7 @@ PROGRAM: dict[str, list[Fault]] = {
     "child_holds_the_pipe": [Fault({"text": ANSWER, "fork": True})],
 }
 
+UNBILLED = ("rejected", "rate_limited", "over_ceiling", "unreachable")
 ELSEWHERE = {
     # in `unit/models/test_anthropic.py`
     *("dns", "refused", "tls_bad", "huge", "gzip_bomb", "usage_lies"),
@@ -239,7 +239,10 @@ def test_a_fault(asked: Asked, fault: Fault) -> None:
 
     answered = asked.run(use, thread)
 
-    assert spent(client)[0] - used[0] == seen(asked, fault)
+    now = spent(client)
+    assert now[0] - used[0] == seen(asked, fault)
+    assert fault.reason not in UNBILLED or now[1:] == used[1:]
+    assert fault.reason != "timeout" or now[3] == used[3] + 1
     nothing_leaked(asked.model, asked.daemon, answered.fallback or "")
     if fault.reason is None:
         assert answered.counts["ADD"] == 1
@@ -257,7 +260,7 @@ def seen(asked: Asked, fault: Fault) -> int:
     """Return how many requests the model has got, after checks of their number and times, and of a program's end."""
     if isinstance(asked.model, FakeModel):
         requests = asked.model.requests()
-        wait_until(lambda: not any(Path(f"/proc/{one['pid']}").exists() for one in requests), "the end of the program")
+        wait_until(asked.model.has_ended, "the end of the program")
         assert fault.reason is None or len(requests) == fault.tries
         return len(requests)
     tries = [
