@@ -10,13 +10,13 @@ daemon for working states come at any time: they are in `background`, and answer
 
 from __future__ import annotations
 
-import gzip
 import json
 import socket
 import ssl
 import struct
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +26,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from reverie import tokenizer
 
+GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # RFC 1952, of one member
 USAGE_FACTOR = 1.3  # this server counts more tokens than o200k_base does, as current models do
 MODEL = "claude-test-1"
 PURPOSES = {"memories": "extract", "operations": "consolidate", "currentTask": "state", "ok": "check"}
@@ -311,13 +312,15 @@ huge = raw(_sized(2 << 30), b'"', b"x" * (1 << 20), times=2 << 10)
 
 def gzip_bomb(request: Request) -> None:
     """Send a gigabyte of zeros as a megabyte of gzip, whatever encoding was asked for."""
-    piece = _zeros()  # members may follow each other (RFC 1952)
-    raw(_sized(64 * len(piece), "gzip"), piece, times=64)(request)
+    piece = _zeros()
+    raw(_sized(10 + 64 * len(piece), "gzip"), GZIP_HEAD, piece, times=64)(request)
 
 
 @cache
 def _zeros() -> bytes:
-    return gzip.compress(bytes(16 << 20), compresslevel=9)
+    """Return 16 MiB of zeros, deflated so that the same bytes may follow: a full flush forgets what came before."""
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return deflate.compress(bytes(16 << 20)) + deflate.flush(zlib.Z_FULL_FLUSH)
 
 
 def _api(request: Request) -> str:
