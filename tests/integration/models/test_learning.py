@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -45,13 +46,19 @@ def contents(client: Client) -> list[str]:
     return sorted(memory.content for memory in client.memories().items)
 
 
-def test_what_is_quoted_is_learnt(client: Client, model: FakeModel) -> None:
-    """Memories have the model's words, type and scope, and the entries that hold their quotes."""
+def test_what_is_quoted_is_learnt_once(client: Client, model: FakeModel) -> None:
+    """Memories have the model's words, type and scope, and the entries that hold their quotes; a thread is read once.
+
+    The request is complete, and the program's environment marks the call.
+    """
     model.extract(WISH, CAUSE)
+    thread = thread_of(client, TALK)
 
-    answer = client.learn(thread_of(client, TALK))
+    answer, again = client.learn(thread), client.learn(thread)
+    client.append(thread, [{"role": "user", "content": "Thanks, and good night."}])
+    client.learn(thread)
 
-    assert answer.fallback is None
+    assert (answer.fallback, again.operation) == (None, None)
     assert [change.candidate_index for change in answer.changes if isinstance(change, wire.AddChange)] == [0, 1]
     assert [item.content for item in answer.proposed] == [WISH["content"], CAUSE["content"]]
     by_type = {item.type: item for item in client.memories().items}
@@ -59,77 +66,55 @@ def test_what_is_quoted_is_learnt(client: Client, model: FakeModel) -> None:
     assert by_type["preference"].provenance["seqs"] == [1]
     assert by_type["mistake"].provenance["seqs"] == [2]
     assert by_type["mistake"].provenance["prompt"] == "extract-5"
+    first, second = model.requests("extract")
+    assert (first["marker"], first["prompt_version"], first["role"]) == ("1", "extract-5", "strong")
+    assert first["schema"]["additionalProperties"] is False
+    assert first["prompt"].startswith(first["system"])
+    record = second["messages"][0]["content"].partition("<record>")[2]
+    assert "good night" in record
+    assert "British spelling" not in record
 
 
-def test_a_thread_is_read_once(client: Client, model: FakeModel) -> None:
-    """A second run asks nothing; new messages alone are read by the third."""
-    model.extract(CAUSE)
-    thread = thread_of(client, TALK)
-    client.learn(thread)
-    again = client.learn(thread)
-    client.append(thread, [{"role": "user", "content": "Thanks, and good night."}])
-    client.learn(thread)
-
-    assert again.operation is None
-    asked = [request["messages"][0]["content"] for request in model.requests("extract")]
-    assert len(asked) == 2
-    assert "British spelling" not in asked[1].partition("<record>")[2]
-    assert "good night" in asked[1]
+OLD, NEW, ALSO = "The cache is in Postgres.", "The cache is in SQLite now.", "The importer reads the cache."
+PLACED = {"action": "ADD", "candidateIndex": 0}
+UPDATE = {"action": "UPDATE", "content": NEW, "tags": ["cache"], "candidateIndex": 0}
+UPDATED = {"UPDATE": 1, "SKIP": 1, "ADD": 1}
 
 
-def test_consolidation_sees_the_neighbours(client: Client, model: FakeModel) -> None:
-    """Memories near a candidate are shown with ids and use; an UPDATE supersedes, and SKIP names the candidate."""
-    old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact"))
-    other = client.remember(wire.CreateMemory(content="Releases are tagged on Fridays.", type="fact"))
-    model.extract(memory("The cache is in SQLite now.", "the cache is in SQLite now", 4, scope="person"))
-    new = "The cache is in SQLite now."
-    model.consolidate(
-        {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0},
-        {"action": "SKIP", "candidateIndex": 0},
-    )
-
-    answer = client.learn(thread_of(client, TALK))
-
-    assert contents(client) == sorted([new, other.content])
-    assert answer.counts == {"UPDATE": 1, "KEEP": 1, "SKIP": 1}
-    assert answer.fallback is None
-    shown = model.requests("consolidate")[0]["messages"][0]["content"]
-    assert old.id in shown
-    assert "recalled" in shown
-    assert "GENEROUS" in shown
-
-
-@pytest.mark.parametrize("placed", [[], [{"action": "ADD", "candidateIndex": 0}]], ids=["not mentioned", "added"])
-def test_what_an_update_says_is_not_added_once_more(
-    client: Client, model: FakeModel, placed: list[dict[str, Any]]
+@pytest.mark.parametrize(
+    ("author", "operation", "placed", "counts"),
+    [
+        ("agent", UPDATE, [{"action": "SKIP", "candidateIndex": 0}], UPDATED),
+        ("agent", UPDATE, [], UPDATED),
+        ("agent", UPDATE, [PLACED], UPDATED),
+        ("person", {"action": "DELETE", "candidateIndex": 0}, [PLACED], {"KEEP": 1, "ADD": 2}),
+    ],
+    ids=["skipped", "not_mentioned", "added", "of_a_person"],
+)
+def test_consolidation_sees_the_neighbours(  # noqa: PLR0917 - fixtures
+    client: Client,
+    model: FakeModel,
+    author: Literal["agent", "person"],
+    operation: dict[str, Any],
+    placed: list[dict[str, Any]],
+    counts: dict[str, int],
 ) -> None:
-    """A candidate whose words a memory has got, but for their spelling, is skipped, whatever the answer says of it."""
-    old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact"))
-    also = "The importer reads the cache."
-    model.extract(
-        memory("The cache is in SQLite now", "the cache is in SQLite now", 4, scope="person"),
-        memory(also, "the cache is in SQLite now", 4, scope="person"),
-    )
-    new = "The cache is in SQLite now."
-    update = {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0}
-    model.consolidate(update, *placed)
+    """Memories near a candidate are shown with ids and use, and an UPDATE supersedes one; a person's is not changed.
+
+    A candidate whose words a memory has got, but for their spelling, is skipped, whatever the answer says of it.
+    """
+    old = client.remember(wire.CreateMemory(content=OLD, type="fact", author=author))
+    quote = "the cache is in SQLite now"
+    model.extract(memory(NEW[:-1], quote, 4, scope="person"), memory(ALSO, quote, 4, scope="person"))
+    model.consolidate({**operation, "id": old.id}, *placed)
 
     answer = client.learn(thread_of(client, TALK))
 
-    assert contents(client) == sorted([new, also])
-    assert answer.counts == {"UPDATE": 1, "SKIP": 1, "ADD": 1}
-
-
-def test_the_words_of_a_person_are_proposed(client: Client, model: FakeModel) -> None:
-    """A memory that a person wrote is not changed: the change is a proposal."""
-    old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact", author="person"))
-    model.extract(memory("The cache is in SQLite now.", "the cache is in SQLite now", 4, scope="person"))
-    model.consolidate({"action": "DELETE", "id": old.id, "candidateIndex": 0}, {"action": "ADD", "candidateIndex": 0})
-
-    answer = client.learn(thread_of(client, TALK))
-
-    assert contents(client) == ["The cache is in Postgres.", "The cache is in SQLite now."]
-    assert [proposal.change.id for proposal in answer.proposals] == [old.id]
+    assert (answer.counts, answer.fallback) == (counts, None)
+    assert contents(client) == (sorted([NEW, ALSO]) if author == "agent" else sorted([OLD, NEW[:-1], ALSO]))
+    assert [one.change.id for one in answer.proposals or ()] == ([old.id] if author == "person" else [])
+    shown = model.requests("consolidate")[0]["messages"][0]["content"]
+    assert all(word in shown for word in (old.id, "recalled", "GENEROUS"))
 
 
 def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, daemon: Daemon, space: str) -> None:
@@ -155,18 +140,6 @@ def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, 
     assert (daemon.home / "root" / space / "episodes" / "2026-11.md").is_file()
 
 
-def test_the_program_knows_who_calls(client: Client, model: FakeModel) -> None:
-    """The program's environment marks the call, and the request is complete: schema, prompt and purpose."""
-    client.learn(thread_of(client, TALK))
-
-    (request,) = model.requests()
-    assert request["marker"] == "1"
-    assert request["schema"]["additionalProperties"] is False
-    assert request["prompt_version"] == "extract-5"
-    assert request["role"] == "strong"
-    assert request["prompt"].startswith(request["system"])
-
-
 def test_a_warning_goes_with_its_bug(client: Client, model: FakeModel) -> None:
     """A memory that the model says is wrong, here a warning, is deleted; an id that it was not shown is reported."""
     for number in range(5):
@@ -190,34 +163,26 @@ def test_a_warning_goes_with_its_bug(client: Client, model: FakeModel) -> None:
 def test_a_stale_plan_is_made_again_from_the_same_answers(
     client: Client, daemon: Daemon, model: FakeModel, token: str, tmp_path: Path
 ) -> None:
-    """If a memory is written while the model answers, the plan is made again from the same answers."""
+    """If a memory is written while the model answers, the plan is made again from the same answers.
+
+    Of two callers at once one asks the model and learns, the other does nothing.
+    """
     written = tmp_path / "written"
     model.behave("extract", text=json.dumps({"memories": [CAUSE]}), until=str(written))
     thread = thread_of(client, TALK)
 
-    with ThreadPoolExecutor() as pool, Client(daemon.socket, token=token) as other:
-        learning = pool.submit(client.learn, thread)
+    with ThreadPoolExecutor() as pool, ExitStack() as stack:
+        *callers, other = (stack.enter_context(Client(daemon.socket, token=token)) for _ in range(3))
+        learning = [pool.submit(caller.learn, thread) for caller in callers]
         wait_until(lambda: model.requests("extract"))
         other.remember(wire.CreateMemory(content="The gull sits on the mast.", type="fact"))
         written.touch()
-        answer = learning.result()
+        answers = [one.result() for one in learning]
 
-    assert answer.counts["ADD"] == 1
+    assert sorted(answer.counts.get("ADD", 0) for answer in answers) == [0, 1]
+    assert [answer.operation for answer in answers].count(None) == 1
     assert len(model.requests("extract")) == 1
     assert len(client.memories().items) == 2
-
-
-def test_two_callers_ask_once(client: Client, daemon: Daemon, model: FakeModel, token: str) -> None:
-    """Of two concurrent calls to learn from one thread, one asks the model and learns, the other does nothing."""
-    model.extract(CAUSE)
-    thread = thread_of(client, TALK)
-
-    with ThreadPoolExecutor() as pool, Client(daemon.socket, token=token) as other:
-        answers = [pool.submit(caller.learn, thread) for caller in (client, other)]
-        operations = [answer.result().operation for answer in answers]
-
-    assert len(model.requests("extract")) == 1
-    assert operations.count(None) == 1
 
 
 def test_a_full_store_is_cut_without_losing_a_warning(model: FakeModel) -> None:
