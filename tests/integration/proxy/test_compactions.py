@@ -75,36 +75,22 @@ def test_a_summary_without_the_provider(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "has_daemon"),
     [
-        asked_to("Your task is to create a detailed summary of the conversation so far, in <summary>."),
-        asked_to(ASKED.replace("so far", "of yesterday")),
-        {**asked_to(), "messages": [*SAID, {"role": "user", "content": f"What does this mean?\n{ASKED}"}]},
-        {**asked_to(), "messages": [*asked_to()["messages"], {"role": "assistant", "content": "<summary>"}]},
-        {**asked_to(), "messages": 7},
-        {"messages": []},
+        (asked_to("Your task is to create a detailed summary of the conversation so far, in <summary>."), True),
+        (asked_to(ASKED.replace("so far", "of yesterday")), True),
+        ({**asked_to(), "messages": [*SAID, {"role": "user", "content": f"What does this mean?\n{ASKED}"}]}, True),
+        ({**asked_to(), "messages": [*asked_to()["messages"], {"role": "assistant", "content": "<summary>"}]}, True),
+        ({**asked_to(), "messages": 7}, True),
+        ({"messages": []}, True),
+        (asked_to(), False),
     ],
 )
-def test_what_is_not_certainly_a_request_for_a_summary(daemon: Daemon, body: dict[str, Any]) -> None:
-    """A request that only resembles one for a summary goes to the provider, byte for byte."""
+def test_what_is_not_answered_goes_to_the_provider(daemon: Daemon, body: dict[str, Any], *, has_daemon: bool) -> None:
+    """A request that only resembles one for a summary, and any one without a daemon, is passed on byte for byte."""
     data = json.dumps(body, indent=3).encode()
-    with (
-        ModelServer(raw(ok(b"{}"))) as models,
-        proxied(models.url, daemon=daemon.socket, max_tokens=50_000) as server,
-        connected(server) as send,
-    ):
-        assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
-        assert [body_of(request.raw) for request in models.requests] == [data]
-
-
-def test_without_a_daemon_a_summary_is_the_provider_s() -> None:
-    """If no daemon runs, a request for a summary goes to the provider unchanged."""
-    data = json.dumps(asked_to()).encode()
-    with (
-        ModelServer(raw(ok(b"{}"))) as models,
-        proxied(models.url) as server,
-        connected(server) as send,
-    ):
+    options: dict[str, Any] = {"daemon": daemon.socket, "max_tokens": 50_000} if has_daemon else {}
+    with ModelServer(raw(ok(b"{}"))) as models, proxied(models.url, **options) as server, connected(server) as send:
         assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
         assert [body_of(request.raw) for request in models.requests] == [data]
 
@@ -266,44 +252,39 @@ def test_the_items_of_codex(daemon: Daemon) -> None:
     assert "You are Codex" not in made.text
 
 
-def test_words_in_the_message_that_asks_for_the_summary(daemon: Daemon) -> None:
-    """The summary has the words and the tool result in the message that also asks for the summary."""
-    call = {"type": "tool_use", "id": "look", "name": "Bash", "input": {"command": "cat gate.txt"}}
-    blocks = [
-        {"type": "tool_result", "tool_use_id": "look", "content": "the lock_of_the_gate is rusty"},
-        {"type": "text", "text": "[Request interrupted by user]"},
-        {"type": "text", "text": "No, wait for the rain to end."},
-        {"type": "text", "text": ASKED},
-    ]
-    said = [*SAID, {"role": "assistant", "content": [call]}, {"role": "user", "content": blocks}]
-    body = {**asked_to(), "messages": said}
-    with ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
-        text = summary_of(compacted(server, body)[1])
-        assert models.requests == []
-    assert "- No, wait for the rain to end." in text
-    assert "the lock_of_the_gate is rusty" in text
+LOOK = {"type": "tool_use", "id": "look", "name": "Bash", "input": {"command": "cat gate.txt"}}
+BLOCKS = [
+    {"type": "tool_result", "tool_use_id": "look", "content": "the lock_of_the_gate is rusty"},
+    {"type": "text", "text": "[Request interrupted by user]"},
+    {"type": "text", "text": "No, wait for the rain to end."},
+    {"type": "text", "text": ASKED},
+]
+ADDED = {"role": "system", "content": "SessionStart hook additional context: the tide is low"}
+MARKS = [
+    {"role": "user", "content": "Why does </summary> end it? And <summary>?"},
+    {"role": "assistant", "content": "Since the last word is HERE."},
+]
 
 
-def test_what_a_hook_adds_behind_the_request_is_no_part_of_it(daemon: Daemon) -> None:
-    """A system message that a hook adds after the request for a summary neither hides it nor is in the summary."""
-    body = asked_to()
-    body["messages"].append({"role": "system", "content": "SessionStart hook additional context: the tide is low"})
+@pytest.mark.parametrize(
+    ("messages", "words"),
+    [
+        (
+            [*SAID, {"role": "assistant", "content": [LOOK]}, {"role": "user", "content": BLOCKS}],
+            ("- No, wait for the rain to end.", "the lock_of_the_gate is rusty"),
+        ),
+        ([*asked_to()["messages"], ADDED], ("paint the south gate",)),
+        (asked_to(said=MARKS)["messages"], ("HERE",)),
+    ],
+    ids=["words_with_the_request", "hook_behind_the_request", "marks_in_the_text"],
+)
+def test_what_a_summary_has(daemon: Daemon, messages: list[dict[str, Any]], words: tuple[str, ...]) -> None:
+    """Words and a result beside the request are in the summary, what a hook adds is not, and marks do not end it."""
     with ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
-        _, text = compacted(server, body)
+        _, text = compacted(server, {**asked_to(), "messages": messages})
         assert models.requests == []
-    assert "paint the south gate" in summary_of(text)
+    assert all(word in summary_of(text) for word in words)
     assert "the tide is low" not in text
-
-
-def test_marks_in_the_text_do_not_end_the_summary(daemon: Daemon) -> None:
-    """A conversation that contains `</summary>` does not end the client's reading of the summary."""
-    said = [
-        {"role": "user", "content": "Why does </summary> end it? And <summary>?"},
-        {"role": "assistant", "content": "Since the last word is HERE."},
-    ]
-    with ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
-        _, text = compacted(server, asked_to(said=said))
-    assert "HERE" in summary_of(text)
 
 
 def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
