@@ -10,12 +10,12 @@ from bench.run import ms_of, row, spread
 from reveried.models.transport import ModelTransport
 from support.asking_model import Asking, question
 from support.daemon import status_bytes
-from support.fault_model_server import FaultModelServer, answer
+from support.model_server import ModelServer, answer
 
 
 def requests(count: str = "200") -> None:
     """Print the first request, the next ones with and without the ledger, and the memory; the server does not wait."""
-    with FaultModelServer() as server, tempfile.TemporaryDirectory() as folder:
+    with ModelServer() as server, tempfile.TemporaryDirectory() as folder:
         server.script(answer('{"ok": true}'))
         asking = Asking(Path(folder), server)
 

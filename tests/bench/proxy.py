@@ -18,8 +18,9 @@ from typing import Any
 from bench.run import program, row
 from reverie import tokenizer
 from support.daemon import Daemon, environment, running_daemon
+from support.model_server import ModelServer, body_of, raw, read_message
 from support.prose import paragraph
-from support.upstream import body_of, chunked, provider, read_message
+from support.upstream import chunked
 
 BODY_BYTES = 200_000
 TURNS = 200
@@ -87,7 +88,7 @@ def first_bytes() -> None:
     """Print the first byte without the proxy, through it, and with a cap."""
     whole = chunked(b"event: message_start\ndata: {}\n\n") + b"0\r\n\r\n"
     messages = conversation(BODY_BYTES, len)
-    with running_daemon() as daemon, provider(lambda peer, _: peer.sendall(whole)) as models, ExitStack() as stack:
+    with running_daemon() as daemon, ModelServer(raw(whole)) as models, ExitStack() as stack:
         sides = {
             "without": Side(models.url),
             "proxy": Side(started(stack, daemon, models.url)),
@@ -114,7 +115,7 @@ def compactions() -> None:
     """Print how long the proxy takes to compact a large conversation, which asks the provider for nothing."""
     messages = conversation(TOKENS, tokenizer.count)
     body = json.dumps({"model": "m", "messages": [*messages, {"role": "user", "content": ASKED}]}).encode()
-    with running_daemon() as daemon, provider(lambda *_: None) as models, ExitStack() as stack:
+    with running_daemon() as daemon, ModelServer(raw()) as models, ExitStack() as stack:
         side = Side(started(stack, daemon, models.url))
         texts = {body_of(side.ask(body)) for _ in range(COMPACTIONS)}
         side.peer.close()

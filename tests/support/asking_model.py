@@ -21,7 +21,7 @@ from reveried.models.anthropic import Anthropic
 from reveried.models.meter import Metered
 from reveried.models.transport import ModelTransport
 from reveried.worker import Worker
-from support.fault_model_server import FaultModelServer
+from support.model_server import ModelServer
 
 KEY = "sk-test-0123456789-of-a-test"
 AT = "2026-11-22T10:00:00.000Z"
@@ -85,7 +85,7 @@ class Ledger:
 class Asking(Ledger):
     """A ledger with a transport to the Messages API; `server` answers, unless another address is given."""
 
-    def __init__(self, folder: Path, server: FaultModelServer) -> None:
+    def __init__(self, folder: Path, server: ModelServer) -> None:
         super().__init__(folder)
         self.server = server
         self.transport = self.new_transport()

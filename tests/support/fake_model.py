@@ -26,6 +26,8 @@ if how.get("fork"):
 sys.stderr.write(how.get("stderr", ""))
 sys.stderr.flush()
 time.sleep(how.get("before", 0))
+while "until" in how and not os.path.exists(how["until"]):
+    time.sleep(0.01)
 out = sys.stdout.buffer
 for _ in range(how.get("times", 1)):
     out.write(bytes.fromhex(how["hex"]) if "hex" in how else how.get("text", "").encode("utf-8", "surrogatepass"))
@@ -45,30 +47,40 @@ class FakeModel:
     def at(cls, folder: Path) -> FakeModel:
         """Return the model whose program is written to `folder`; it answers everything with empty lists."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "program.py").write_text(PROGRAM)
         model = cls(folder)
         model.reset()
         return model
+
+    @property
+    def program(self) -> Path:
+        """Return the path of the program."""
+        return self.folder / "program"
 
     def reset(self) -> None:
         """Reset all answers to empty lists, and forget the requests received so far."""
         for path in (*self.folder.glob("*.json"), *self.folder.glob("*.jsonl")):
             path.unlink()
+        self.program.write_text(f"#!{sys.executable}\n{PROGRAM}")
+        self.program.chmod(0o700)
         self.extract()
         self.consolidate()
 
     def settings(self, **more: str) -> dict[str, str]:
         """Return the environment of a daemon that asks this model."""
-        command = [sys.executable, str(self.folder / "program.py"), str(self.folder)]
         return {
             "REVERIE_DISTILLER_KIND": "command",
-            "REVERIE_DISTILLER_COMMAND": json.dumps(command),
+            "REVERIE_DISTILLER_COMMAND": json.dumps([str(self.program), str(self.folder)]),
             "REVERIE_DISTILLER_DEADLINE_SECONDS": "20",
             **more,
         }
 
-    def behave(self, purpose: str, **how: Any) -> None:
-        """Set how requests of this purpose are answered: by `text`, `hex`, `status`, `stderr`, `before`, `times`, …."""
+    def behave(self, purpose: str, *, absent: Any = False, **how: Any) -> None:
+        """Set how requests of this purpose are answered: by `text`, `hex`, `status`, `stderr`, `before`, `until`, ….
+
+        An `absent` program is not there until the next reset. `until` names a file that the program waits for.
+        """
+        if absent:
+            self.program.unlink()
         (self.folder / f"{purpose}.json").write_text(json.dumps(how))
 
     def extract(self, *memories: dict[str, Any], episodes: Any = (), wrong: Any = ()) -> None:
@@ -84,12 +96,23 @@ class FakeModel:
         """Make the model's reflection call these tools, turn by turn, and then end."""
         self.behave("reflect", turns=[*({"calls": calls} for calls in turns), {"calls": []}])
 
+    def has_ended(self) -> bool:
+        """Return True if no process that got a request runs; one that nobody has waited for may still be there."""
+        return not any(_runs(request["pid"]) for request in self.requests())
+
     def requests(self, purpose: str | None = None) -> list[dict[str, Any]]:
         """Return the requests so far, oldest first, of one purpose or of all."""
         path = self.folder / "requests.jsonl"
         lines = path.read_text().splitlines() if path.exists() else []
         found = [json.loads(line) for line in lines]
         return [request for request in found if purpose in {None, request["purpose"]}]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def call(name: str, **given: Any) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import socketserver
-import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +13,7 @@ import anthropic
 
 from reverie import tokenizer
 from support.api_rules import HEADER, TOP, violations
-from support.quiet_handler import QuietHandler
+from support.model_server import ModelServer, Request, response
 
 MODEL = "claude-opus-5-5"
 
@@ -103,15 +101,13 @@ async def async_connected(path: Path) -> AsyncIterator[anthropic.AsyncAnthropic]
 @contextmanager
 def serving(path: Path, api: MessagesApi) -> Iterator[None]:
     """Serve `api` on the socket at `path`."""
-    server = _Server(str(path), _handler(api))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+
+    def step(request: Request) -> None:
+        status, answer = api.answer(request.body, request.headers.get("anthropic-beta", "").split(","))
+        request.send(response(status, json.dumps(answer).encode()))
+
+    with ModelServer(step, path=path):
         yield
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def _edited(body: dict[str, Any]) -> tuple[list[str], int]:
@@ -173,19 +169,3 @@ def _size(block: dict[str, Any]) -> int:
             return sum(map(_size, block["content"]))
         case _:
             return 0
-
-
-class _Server(socketserver.ThreadingUnixStreamServer):
-    daemon_threads = True
-
-
-def _handler(api: MessagesApi) -> type[QuietHandler]:
-    class Messages(QuietHandler):
-        """The HTTP handler of `POST /v1/messages`."""
-
-        def do_POST(self) -> None:  # noqa: N802 - the base class looks it up by this name
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, answer = api.answer(body, self.headers.get("anthropic-beta", "").split(","))
-            self.send_body(json.dumps(answer).encode(), status=status)
-
-    return Messages

@@ -1,13 +1,10 @@
-"""A provider made of bytes: each test says what it answers, when it ends, and what it saw; and a proxy before it."""
+"""A proxy before a provider, requests to it, and responses as bytes."""
 
 from __future__ import annotations
 
 import socket
-import ssl
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from pathlib import Path
 
 from reverie.client import AsyncClient
@@ -18,85 +15,6 @@ from reveried.proxy.server import ProxyServer
 
 WAIT_S = 60.0
 NO_DAEMON = Path("/nonexistent/reverie.sock")
-
-
-@dataclass
-class Provider:
-    """A fake provider: its URL, the requests that came in (head and body), and the connections made and ended."""
-
-    url: str = ""
-    requests: list[bytes] = field(default_factory=list)
-    connections: int = 0
-    ended: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-
-
-@contextmanager
-def provider(answer: Callable[[socket.socket, bytes], None], tls: ssl.SSLContext | None = None) -> Iterator[Provider]:
-    """Yield a provider that calls `answer` for each request; `answer` or the client closes the connection."""
-    state = Provider()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        state.url = f"{'https' if tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
-        threading.Thread(target=_accept, args=(listener, state, answer, tls), daemon=True).start()
-        try:
-            yield state
-        finally:
-            with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
-
-
-def _accept(
-    listener: socket.socket,
-    state: Provider,
-    answer: Callable[[socket.socket, bytes], None],
-    tls: ssl.SSLContext | None,
-) -> None:
-    with suppress(OSError):  # closed at the end of the test
-        while True:
-            peer, _ = listener.accept()
-            state.connections += 1
-            threading.Thread(target=_serve, args=(peer, state, answer, tls), daemon=True).start()
-
-
-def _serve(
-    plain: socket.socket,
-    state: Provider,
-    answer: Callable[[socket.socket, bytes], None],
-    tls: ssl.SSLContext | None,
-) -> None:
-    with suppress(OSError), plain:
-        peer = plain if tls is None else tls.wrap_socket(plain, server_side=True)
-        with peer:
-            while (request := read_message(peer)) is not None:
-                state.requests.append(request)
-                answer(peer, request)
-                if peer.fileno() < 0:
-                    break
-    state.ended.release()
-
-
-def read_message(peer: socket.socket) -> bytes | None:
-    """Return one request or response with its body, of a length that its head says, or chunked; None at the end."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        piece = peer.recv(1 << 16)
-        if not piece:
-            return None
-        data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
-    lines = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
-    is_chunked = lines.get(b"transfer-encoding") == b"chunked"
-    length = int(lines.get(b"content-length", b"0"))
-    while not (body.endswith(b"0\r\n\r\n") if is_chunked else len(body) >= length):
-        piece = peer.recv(1 << 16)
-        if not piece:
-            break
-        body += piece
-    return head + b"\r\n\r\n" + body
-
-
-def body_of(message: bytes) -> bytes:
-    """Return the body of a request or response."""
-    return message.partition(b"\r\n\r\n")[2]
 
 
 def ok(body: bytes, *headers: bytes) -> bytes:

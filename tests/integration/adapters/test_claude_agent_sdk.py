@@ -18,7 +18,7 @@ from reverie.client import AsyncClient
 from reverie.errors import Conflict, DaemonNotRunning
 from support.adapters import FreshSpaces, needs
 from support.daemon import running_daemon
-from support.model_servers import model_server
+from support.model_server import ModelServer, answer
 from support.soak import count
 
 SDK = needs("claude_agent_sdk", "claude-agent-sdk")
@@ -145,9 +145,8 @@ def test_a_real_session_is_resumed_from_the_store(spaces: FreshSpaces, tmp_path:
 
     async def run() -> None:
         async with spaces.client() as client:
-            models.reply = "It is at pier 7."
             first = await ask(client, "one", "Where is the pilot boat?")
-            models.forget()
+            models.requests.clear()
             second = await ask(client, "two", "And now?", resume=first.session_id)
 
             assert (first.result, second.session_id) == ("It is at pier 7.", first.session_id)
@@ -157,7 +156,7 @@ def test_a_real_session_is_resumed_from_the_store(spaces: FreshSpaces, tmp_path:
             (thread,) = (await client.threads()).items
             assert (thread.project, thread.message_count, thread.title) == ("harbour", 4, "Where is the pilot boat?")
 
-    with model_server() as models:
+    with ModelServer(answer("It is at pier 7.")) as models:
         asyncio.run(run())
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from reverie.client import Client as Reverie
 from support.daemon import Daemon, running_daemon
-from support.model_servers import ModelServer, model_server
+from support.model_server import ModelServer, Step, answer
 from support.session import stored_messages
 from support.waiting import wait_until
 
@@ -152,10 +152,15 @@ PART = "# Reverie, part {} of 3"
 START = "Reverie's tools: `search` finds"
 
 
+def said(text: str, tokens: int = 100) -> Step:
+    """Return a reply of the model, which reports that it has read so many tokens."""
+    return answer(text, usage={"input_tokens": tokens, "output_tokens": 5})
+
+
 @pytest.fixture
 def models() -> Iterator[ModelServer]:
     """A local server in place of the clients' model providers."""
-    with model_server() as running:
+    with ModelServer(said("Understood.")) as running:
         yield running
 
 
@@ -182,20 +187,18 @@ def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, t
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
-        models.reply = "I have painted the north gate green. Next: paint the south gate."
+        models.script(said("I have painted the north gate green. Next: paint the south gate."))
         session = prompt(client, project, "Please paint the north gate green.")["session_id"]
         assert START in models.conversations()[0]
         assert "mcp__plugin_reverie_reverie__note" in models.conversations()[0]
         thread = thread_of(reverie, session, 2)
         reverie.add_note(thread, "the south gate stays red", "correction")
 
-        models.forget()
-        models.reply = "<summary>They spoke about a gate.</summary>"
+        models.script(said("<summary>They spoke about a gate.</summary>"))
         prompt(client, project, "/compact", "--resume", session)
         assert "each decision and its reason" in models.conversations()[0]
         assert str(daemon.home) not in "".join(models.conversations())
-        models.forget()
-        models.reply = "Understood."
+        models.script(said("Understood."))
         prompt(client, project, "What is next?", "--resume", session)
         after = models.conversations()[0]
         assert "They spoke about a gate." in after
@@ -204,12 +207,12 @@ def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, t
         assert PART.format(1) in after
 
         wait_until(lambda: not reverie.sessions(open=True).items, "the end of the session")
-        models.forget()
+        models.requests.clear()
         prompt(client, project, "Good morning.")
         assert "the south gate stays red" in models.conversations()[0]
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
-        models.forget()
+        models.requests.clear()
         prompt(client, elsewhere, "Good morning.")
         assert "south gate" not in models.conversations()[0]
         assert START in models.conversations()[0]
@@ -243,10 +246,10 @@ def test_an_automatic_compaction_is_followed_by_the_memory(models: ModelServer, 
         client = claude_code(tmp_path, models)
         client.install(daemon)
         client.env["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "100000"
-        models.reply, models.usage = "<summary>The gate is done.</summary>", 990_000
+        models.script(said("<summary>The gate is done.</summary>", 990_000))
         session = prompt(client, project, "Paint the north gate in the colour of moss.")["session_id"]
         thread_of(reverie, session, 2)
-        models.forget()
+        models.requests.clear()
         prompt(client, project, "And now the fence.", "--resume", session)
         last = models.conversations()[-1]
         assert "The gate is done." in last
@@ -296,12 +299,12 @@ def test_codex_starts_where_claude_code_stopped(models: ModelServer, tmp_path: P
         first, second = claude_code(tmp_path, models), codex(tmp_path, models)
         first.install(daemon)
         second.install(daemon)
-        models.reply = "I have painted the north gate green. Next: paint the south gate."
+        models.script(said("I have painted the north gate green. Next: paint the south gate."))
         session = prompt(first, project, "Please paint the north gate green.")["session_id"]
         thread_of(reverie, session, 2)
         wait_until(lambda: not reverie.sessions(open=True).items, "the end of the session")
 
-        models.forget()
+        models.requests.clear()
         prompt(second, project, "Go on.", trusted=False)
         assert "north gate" not in models.conversations()[0]
         env = second.env | {"REVERIE_HOME": str(daemon.home)}
@@ -309,13 +312,13 @@ def test_codex_starts_where_claude_code_stopped(models: ModelServer, tmp_path: P
             [sys.executable, "-m", "reveried.cli", "doctor"], env=env, capture_output=True, text=True, check=False
         )
         assert "only after you have trusted them" in doctor.stdout
-        models.forget()
+        models.requests.clear()
         prompt(second, project, "Go on.")
         assert "Please paint the north gate green" in models.conversations()[0]
         assert "where the last session of this project stopped" in models.conversations()[0]
         assert {item.client for item in reverie.sessions().items} == {"claude-code", "codex"}
 
-        models.reply = "The south gate is blue now. Next: oil the hinges."
+        models.script(said("The south gate is blue now. Next: oil the hinges."))
         thread_id = prompt(second, project, "Paint the south gate blue.")["thread_id"]
         thread_of(reverie, thread_id, 2)
         wait_until(lambda: not reverie.sessions(open=True).items, "the end of the session")
@@ -324,8 +327,7 @@ def test_codex_starts_where_claude_code_stopped(models: ModelServer, tmp_path: P
 
 def _first_request(client: Client, project: Path, models: ModelServer) -> str:
     """Begin a session; return the first request to the model."""
-    models.forget()
-    models.reply = "Understood."
+    models.script(said("Understood."))
     assert prompt(client, project, "Go on.")["session_id"]
     return models.conversations()[0]
 
@@ -338,13 +340,12 @@ def test_an_automatic_compaction_of_codex_is_followed_by_the_memory(
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = codex(tmp_path, models, "model_auto_compact_token_limit = 50000")
         client.install(daemon)
-        models.reply, models.usage = "The north gate is green now. Next: paint the south gate.", 60_000
+        models.script(said("The north gate is green now. Next: paint the south gate.", 60_000))
         session = prompt(client, project, "Please paint the north gate in the colour of moss.")["thread_id"]
         thread = thread_of(reverie, session, 2)
         reverie.add_note(thread, "the south gate stays red", "correction")
 
-        models.forget()
-        models.reply = "They spoke about a gate."
+        models.script(said("They spoke about a gate.", 60_000))
         prompt(client, project, "And now the fence.", "resume", session)
         asked, after = models.conversations()
         assert "CONTEXT CHECKPOINT COMPACTION" in asked
@@ -368,7 +369,7 @@ def test_without_a_daemon_the_clients_work_as_before(models: ModelServer, tmp_pa
             client.install(daemon)
         _stop(daemon)
         for client in clients:
-            models.forget()
+            models.requests.clear()
             prompt(client, project, "Please paint the north gate green.")
             assert "Please paint the north gate green." in models.conversations()[0]
             assert PART.format(1) not in models.conversations()[0]
@@ -388,15 +389,15 @@ def test_claude_code_behind_the_proxy_compacts_without_a_model(
         client.install(daemon)
         client.env["REVERIE_HOME"] = str(daemon.home)
         behind = run_with_proxy(client)
-        models.reply = "I have painted the north gate green. Next: paint the south gate."
+        models.script(said("I have painted the north gate green. Next: paint the south gate."))
         session = prompt(behind, project, "Please paint the north gate green.")["session_id"]
         thread = thread_of(reverie, session, 2)
         reverie.add_note(thread, "the south gate stays red", "correction")
 
-        models.forget()
+        models.requests.clear()
         prompt(behind, project, "/compact keep the colours", "--resume", session)
-        assert models.requests == [], next(daemon.home.rglob("proxy.log")).read_text()
-        models.reply = "Understood."
+        assert models.conversations() == [], next(daemon.home.rglob("proxy.log")).read_text()
+        models.script(said("Understood."))
         prompt(behind, project, "What is next?", "--resume", session)
         (after,) = models.conversations()
         assert "being continued from a previous conversation" in after
@@ -408,9 +409,9 @@ def test_claude_code_behind_the_proxy_compacts_without_a_model(
         assert PART.format(3) not in after  # the excerpts are in the summary
 
         client.env["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "100000"
-        models.usage = 990_000
+        models.script(said("Understood.", 990_000))
         prompt(behind, project, "Paint the fence in the colour of moss.", "--resume", session)
-        models.forget()
+        models.requests.clear()
         prompt(behind, project, "And now the door.", "--resume", session)
         last = models.conversations()
         assert len(last) == 1

@@ -26,10 +26,10 @@ from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
 from support.mcp_bridge import STATELESS, BridgeProcess, bridge
 from support.messages_api import MODEL, ScriptedApi, api_client
-from support.model_servers import ModelServer, model_server
+from support.model_server import ModelServer, body_of, read_message
 from support.soak import count
 from support.tcp import TcpCaller, free_port
-from support.upstream import body_of, connected, proxied, read_message
+from support.upstream import connected, proxied
 from support.waiting import wait_until
 
 INFO = {"name": "harbourmaster", "version": "1"}
@@ -385,7 +385,7 @@ def test_nothing_crosses(tmp_path: Path) -> None:
     """Random calls of four agents at the same time; then each door shows what was written through it."""
     port = free_port()
     counted: Counter[str] = Counter()
-    with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{port}") as daemon, model_server() as models:
+    with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{port}") as daemon, ModelServer() as models:
         places = []
         with Client(daemon.socket) as owner:
             for name in FOLDERS.values():

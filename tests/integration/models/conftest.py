@@ -9,7 +9,7 @@ import pytest
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel
-from support.fault_model_server import FaultModelServer
+from support.model_server import ModelServer
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def client(daemon: Daemon, token: str) -> Iterator[Client]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[FaultModelServer]:
+def server() -> Iterator[ModelServer]:
     """The provider of all tests of a module."""
-    with FaultModelServer() as running:
+    with ModelServer() as running:
         yield running

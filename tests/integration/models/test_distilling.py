@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 from reverie.client import Client
 from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
+from support.cli import reverie
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
 from support.live_session import LiveSession
@@ -43,21 +42,68 @@ def long_thread(client: Client, turns: int = 14) -> str:
     return thread
 
 
+def context_text(client: Client, thread: str, size: int) -> str:
+    """Return all texts of a context for `size` tokens."""
+    request = client.context(thread, max_tokens=size).request
+    blocks = [block for message in request.messages for block in message["content"] if isinstance(block, dict)]
+    return "\n".join(block.get("text", "") for block in blocks)
+
+
+LEARNT = memory("Lamp state is in lamp.json.", "Lamp 0 writes its state to lamp.json now", 2)
+MORE = [{"role": "user", "content": "Now the fan, please."}, {"role": "assistant", "content": "Ok."}]
+
+
 def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
-    """Summary and memories come from the model, and the context shows that summary."""
+    """Summary and memories come from the model; contexts of every size have the summary word for word.
+
+    The request of the second distillation has the first summary.
+    """
     model.behave("summary", text=json.dumps(SUMMARY))
-    model.extract(memory("Lamp state is in lamp.json.", "writes its state to lamp.json now", 2))
-    thread = long_thread(client)
+    model.extract(LEARNT)
+    thread = long_thread(client, turns=300)
 
     answer = client.distill(thread)
 
     assert (answer.fallback, answer.summary.sections["Open Threads"]) == (None, SUMMARY["openThreads"])
     assert answer.memories is not None
     assert answer.memories.counts == {"ADD": 1}
-    assert "JSON was chosen over SQLite" in json.dumps(client.context(thread).request.messages)
     spend = client.status().spend
     assert (spend.model_sessions, (spend.model_tokens_per_session or 0) > 100) == (1, True)
     assert client.learn(thread).candidates == 0
+    stored = answer.summary.text
+    assert all(SUMMARY[name][0] in stored for name in SUMMARY if SUMMARY[name])
+    assert "make lamp 0 survive" not in stored
+    for size in (2_000, 4_000, 8_000):
+        assert stored in context_text(client, thread, size)
+    client.append(thread, MORE * 8)
+    assert stored in context_text(client, thread, 4_000)
+    assert client.distill(thread).number == 2
+    assert "JSON was chosen over SQLite" in model.requests("summary")[1]["messages"][0]["content"]
+
+
+def test_one_half_that_fails_leaves_the_other(client: Client, model: FakeModel) -> None:
+    """Without a readable summary it is by rules and says so; without an extraction its messages are learnt later."""
+    model.behave("summary", text='{"taskContext": ["half')
+    model.extract(LEARNT)
+    answer = client.distill(long_thread(client))
+    assert (answer.fallback or "").startswith("summary by rules (unparseable)")
+    assert answer.summary.sections["Task Context"]
+    assert answer.memories is not None
+    assert answer.memories.counts == {"ADD": 1}
+
+    model.behave("summary", text=json.dumps(SUMMARY))
+    model.behave("extract", text="sorry")
+    thread = long_thread(client)
+    answer = client.distill(thread)
+    assert answer.number == 1
+    assert answer.memories is not None
+    assert (answer.memories.fallback or "").startswith("extraction failed (unparseable)")
+    model.extract({**LEARNT, "content": "Each lamp writes its own file."})
+    client.append(thread, MORE * 8)
+    answer = client.distill(thread)
+    assert answer.memories is not None
+    assert "wait to be learnt from first" in (answer.memories.fallback or "")
+    assert client.learn(thread).counts["ADD"] == 1
 
 
 def test_the_foot_of_a_brief_has_the_cost(client: Client, model: FakeModel) -> None:
@@ -73,23 +119,6 @@ def test_the_foot_of_a_brief_has_the_cost(client: Client, model: FakeModel) -> N
     text = client.brief_text("harbour", max_tokens=200)
     assert text.endswith(f"\nRead by a model: about {cost:,} tokens a session.")
     assert tokens(text) <= 200
-
-
-def test_the_stored_summary_is_served_word_for_word(client: Client, model: FakeModel) -> None:
-    """Contexts of every size have the model's summary exactly as it is stored."""
-    model.behave("summary", text=json.dumps(SUMMARY))
-    thread = long_thread(client, turns=300)
-
-    stored = client.distill(thread).summary.text
-
-    assert all(SUMMARY[name][0] in stored for name in SUMMARY if SUMMARY[name])
-    assert "make lamp 0 survive" not in stored
-    for size in (2_000, 4_000, 8_000):
-        assert stored in context_text(client, thread, size)
-    client.append(
-        thread, [{"role": "user", "content": "Now the fan, please."}, {"role": "assistant", "content": "Ok."}]
-    )
-    assert stored in context_text(client, thread, 4_000)
 
 
 @pytest.mark.parametrize("lines", [20, 150])
@@ -133,70 +162,6 @@ def test_a_compaction_hook_prints_the_stored_summary(  # noqa: PLR0917 - fixture
     assert (stored in summary) is (lines == 20)
 
 
-def context_text(client: Client, thread: str, size: int) -> str:
-    """Return all texts of a context for `size` tokens."""
-    request = client.context(thread, max_tokens=size).request
-    blocks = [block for message in request.messages for block in message["content"] if isinstance(block, dict)]
-    return "\n".join(block.get("text", "") for block in blocks)
-
-
-def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel) -> None:
-    """If the model's summary cannot be read, the summary is by rules and says so; memories are still extracted."""
-    model.behave("summary", text='{"taskContext": ["half')
-    model.extract(memory("Lamp state is in lamp.json.", "writes its state to lamp.json now", 2))
-
-    answer = client.distill(long_thread(client))
-
-    assert (answer.fallback or "").startswith("summary by rules (unparseable)")
-    assert answer.summary.sections["Task Context"]
-    assert answer.memories is not None
-    assert answer.memories.counts == {"ADD": 1}
-
-
-def test_messages_that_failed_are_learnt_later(client: Client, model: FakeModel) -> None:
-    """A failed extraction does not stop a distillation; a later `learn` extracts from the same messages."""
-    model.behave("summary", text=json.dumps(SUMMARY))
-    model.behave("extract", text="sorry")
-    thread = long_thread(client)
-
-    answer = client.distill(thread)
-
-    assert answer.number == 1
-    assert answer.memories is not None
-    assert (answer.memories.fallback or "").startswith("extraction failed (unparseable)")
-    model.extract(memory("Lamp state is in lamp.json.", "Lamp 0 writes its state to lamp.json now", 2))
-    assert client.learn(thread).counts["ADD"] == 1
-
-
-def test_a_second_distillation_waits_for_the_learning(client: Client, model: FakeModel) -> None:
-    """If learning failed at one distillation, the next extracts no memories; a later `learn` reads all entries."""
-    model.behave("summary", text=json.dumps(SUMMARY))
-    model.behave("extract", text="sorry")
-    thread = long_thread(client)
-    client.distill(thread)
-    model.extract(memory("Lamp state is in lamp.json.", "Lamp 0 writes its state to lamp.json now", 2))
-    client.append(thread, [{"role": "user", "content": "More."}, {"role": "assistant", "content": "Yes."}] * 8)
-
-    answer = client.distill(thread)
-
-    assert answer.memories is not None
-    assert "wait to be learnt from first" in (answer.memories.fallback or "")
-    assert client.learn(thread).counts["ADD"] == 1
-
-
-def test_the_summary_goes_on_from_the_last(client: Client, model: FakeModel) -> None:
-    """The request of the second distillation has the first summary, and the new summary has number 2."""
-    model.behave("summary", text=json.dumps(SUMMARY))
-    thread = long_thread(client)
-    client.distill(thread)
-    client.append(thread, [{"role": "user", "content": "More."}, {"role": "assistant", "content": "Yes."}] * 8)
-
-    answer = client.distill(thread)
-
-    assert answer.number == 2
-    assert "JSON was chosen over SQLite" in model.requests("summary")[1]["messages"][0]["content"]
-
-
 def test_an_append_does_not_wait_for_the_model(model: FakeModel) -> None:
     """If an append fills a thread, it returns the job that distills it, and a second append starts no other job."""
     model.behave("summary", text=json.dumps(SUMMARY))
@@ -215,16 +180,14 @@ def test_an_append_does_not_wait_for_the_model(model: FakeModel) -> None:
 def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: Daemon, token: str) -> None:
     """`--show-request` shows redacted requests, sends nothing, and a distillation then sends the same ones."""
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    thread = long_thread(client)
+    empty, thread = client.create_thread().id, long_thread(client)
     client.append(thread, [{"role": "user", "content": f"The token is {key}."}, {"role": "assistant", "content": "."}])
 
+    assert [client.model_requests(empty, reflect=reflect).items for reflect in (False, True)] == [[], []]
     shown = client.model_requests(thread)
 
     assert [request.purpose for request in shown.items] == ["summary", "extract"]
-    command = [sys.executable, "-m", "reveried.cli", "distill", thread, "--show-request"]
-    printed = subprocess.run(
-        command, env={**daemon.env, "REVERIE_TOKEN": token}, capture_output=True, text=True, check=True
-    ).stdout
+    printed = reverie({**daemon.env, "REVERIE_TOKEN": token}, "distill", thread, "--show-request").out
     assert "[system]" in printed
     assert "nothing was sent" in printed
     assert model.requests() == []
@@ -235,21 +198,13 @@ def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: D
     assert {request["id"] for request in model.requests()} == {request.id for request in shown.items}
 
 
-def test_of_an_empty_thread_nothing_is_asked(client: Client, model: FakeModel) -> None:
-    """Without an entry there is no request to show, neither of a distillation nor of a reflection."""
-    thread = client.create_thread().id
-    assert [client.model_requests(thread, reflect=reflect).items for reflect in (False, True)] == [[], []]
-    assert model.requests() == []
-
-
 def test_knowledge_of_a_session_with_answers(tmp_path: Path) -> None:
     """`eval knowledge` writes requests to the spool and shows the summary by rules; with answers, the model's text."""
     session = session_file(tmp_path, 31, turns=4)
     spool = tmp_path / "spool"
-    command = [sys.executable, "-m", "reveried.cli", "eval", "knowledge", str(session)]
 
     def run(*words: str) -> str:
-        return subprocess.run([*command, *words], capture_output=True, text=True, check=True).stdout
+        return reverie(os.environ, "eval", "knowledge", str(session), *words).out
 
     assert run("--spool", str(spool)).strip() in run()
     asked = [json.loads(path.read_text()) for path in (spool / "requests").iterdir()]

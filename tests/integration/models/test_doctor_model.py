@@ -2,124 +2,112 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from reverie.client import Client
 from reverie.errors import Forbidden
-from reveried.cli import main
-from support.cli import Outcome
-from support.daemon import running_daemon
+from support.cli import Outcome, reverie
+from support.daemon import Daemon, running_daemon
 from support.fake_model import thread_of
-from support.fault_model_server import FaultModelServer, answer, status
+from support.model_server import ModelServer, Step, answer, status
 from support.provider import TALK, WELL, settings, spent, warm_up
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from support.daemon import Daemon
-
-    Run = Callable[..., Outcome]
 
 OK = answer('{"ok": true}')
 
 
-@pytest.fixture
-def server() -> Iterator[FaultModelServer]:
-    """A local server in place of a model provider, with faults."""
-    with FaultModelServer() as running:
+@pytest.fixture(scope="module")
+def daemon(server: ModelServer) -> Iterator[Daemon]:
+    """A daemon that sends its requests for models to the module's server."""
+    with running_daemon(None, **settings(server)) as running:
         yield running
 
 
-@pytest.fixture
-def daemon(server: FaultModelServer) -> Iterator[Daemon]:
-    """A daemon that sends its requests for models to this server."""
-    with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS="60")) as running:
-        yield running
+def run(daemon: Daemon, *words: str) -> Outcome:
+    """Run `reverie` for a daemon."""
+    return reverie({**daemon.env, "NO_COLOR": "1"}, *words)
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs `reverie` in this process for a daemon."""
-
-    def run_for(daemon: Daemon, *words: str) -> Outcome:
-        monkeypatch.setenv("REVERIE_HOME", str(daemon.home))
-        monkeypatch.setenv("NO_COLOR", "1")
-        capfd.readouterr()
-        code = main(words)
-        output = capfd.readouterr()
-        return Outcome(code, output.out, output.err)
-
-    return run_for
-
-
-def test_models_that_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
+def test_models_that_answer(daemon: Daemon, server: ModelServer) -> None:
     """`doctor --model` asks the cheap and the strong model once each; `doctor` alone asks none."""
     server.script(OK)
-    assert "model" not in {finding["check"] for finding in run(daemon, "doctor", "--json").json}
-    assert not server.requests
-    done = run(daemon, "doctor", "--model")
+    with Client(daemon.socket) as client:
+        used = spent(client, "cheap", "strong")
+        assert "model" not in {finding["check"] for finding in run(daemon, "doctor", "--json").json}
+        assert not server.requests
+        done = run(daemon, "doctor", "--model")
+        now = spent(client, "cheap", "strong")
     assert done.code == 0
     assert "ok    model: anthropic: claude-haiku-5-5 (cheap) in" in done.out
     assert "claude-opus-5-5 (strong) in" in done.out
     assert len(server.requests) == 2
-    with Client(daemon.socket) as client:
-        assert spent(client, "cheap", "strong") == (2, *server.tokens, 0)
+    assert [after - before for after, before in zip(now, used, strict=True)] == [2, *server.tokens, 0]
     shown = run(daemon, "status").out
     assert "anthropic, claude-opus-5-5" in shown
-    assert f"2 of 1,000 calls (0 failed), {sum(server.tokens)} of 2,000,000 tokens" in shown
-    metrics = daemon.ask("GET", "/metrics").body.decode()
-    assert 'reverie_model_calls_today{role="strong"} 1' in metrics
+    assert f"{now[0]} of 1,000 calls (" in shown
+    assert f"failed), {now[1] + now[2]:,} of 2,000,000 tokens" in shown
+    assert 'reverie_model_calls_today{role="strong"}' in daemon.ask("GET", "/metrics").body.decode()
 
 
-def test_models_that_do_not_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
+@pytest.mark.parametrize(
+    ("steps", "role", "words", "hint"),
+    [
+        ((status(401),), "cheap", "401", "distiller.keyFile"),
+        ((status(404),), "cheap", "404", "distiller.cheapModel"),
+        ((status(429, error_code="enforced_spend_limit_reached"),), "cheap", "spend limit", "Raise the limit"),
+        ((answer("Yes, I can."),), "cheap", "not", "reverie"),
+        ((answer('{"ok": true}', stop_reason="refusal"),), "cheap", "refused", "reverie"),
+        ((OK, status(404)), "strong", "404", "distiller.strongModel"),
+    ],
+)
+def test_models_that_do_not_answer(  # noqa: PLR0917 - fixtures
+    daemon: Daemon, server: ModelServer, steps: tuple[Step, ...], role: str, words: str, hint: str
+) -> None:
     """Each fault of a model has a hint that names what to change, and `doctor --model` exits with an error."""
-    for step, words, hint in (
-        (status(401), "401", "distiller.keyFile"),
-        (status(404), "404", "distiller.cheapModel"),
-        (status(429, error_code="enforced_spend_limit_reached"), "spend limit", "Raise the limit"),
-        (answer("Yes, I can."), "not", "reverie"),
-        (answer('{"ok": true}', stop_reason="refusal"), "refused", "reverie"),
-    ):
-        server.script(step)
-        done = run(daemon, "doctor", "--model")
-        assert done.code == 1
-        (line,) = [line for line in done.out.splitlines() if line.startswith("BAD")]
-        assert line.startswith("BAD   model: The cheap model:")
-        assert words in line
-        assert hint in done.out.partition(line)[2]
+    server.script(*steps)
+    done = run(daemon, "doctor", "--model")
+    assert done.code == 1
+    (line,) = [line for line in done.out.splitlines() if line.startswith("BAD")]
+    assert line.startswith(f"BAD   model: The {role} model:")
+    assert words in line
+    assert hint in done.out.partition(line)[2]
 
 
-def test_a_strong_model_that_does_not_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
-    server.script(OK, status(404))
-    assert "BAD   model: The strong model:" in run(daemon, "doctor", "--model").out
-
-
-def test_settings_that_cannot_work(server: FaultModelServer, run: Run, tmp_path: Path) -> None:
-    """Without a usable key, a server or a daily ceiling `doctor --model` fails with a hint and sends nothing."""
+@pytest.mark.parametrize(
+    ("wrong", "words", "reason"),
+    [
+        ({"ANTHROPIC_API_KEY": "", "REVERIE_DISTILLER_BASE_URL": ""}, "Set ANTHROPIC_API_KEY", "rejected"),
+        ({"REVERIE_DISTILLER_KEY_FILE": "@"}, "chmod 600 @", "rejected"),
+        ({"REVERIE_DISTILLER_BASE_URL": "http://127.0.0.1:9"}, "Check distiller.baseUrl", ""),
+        ({"REVERIE_DISTILLER_DAILY_CALLS": "0"}, "raise distiller.dailyCalls", "over_ceiling"),
+        ({"REVERIE_DISTILLER_DAILY_TOKENS": "100"}, "raise distiller.dailyTokens", "over_ceiling"),
+    ],
+    ids=["no_key", "key_of_others", "unreachable", "calls", "tokens"],
+)
+def test_settings_that_cannot_work(
+    server: ModelServer, tmp_path: Path, wrong: dict[str, str], words: str, reason: str
+) -> None:
+    """Without a usable key, a server or a ceiling `doctor --model` has a hint; nothing is sent, counted or learnt."""
     key = tmp_path / "key"
     key.write_text("sk-test\n")
     key.chmod(0o640)
-    for wrong, words in (
-        ({"ANTHROPIC_API_KEY": "", "REVERIE_DISTILLER_BASE_URL": ""}, "Set ANTHROPIC_API_KEY"),
-        ({"REVERIE_DISTILLER_KEY_FILE": str(key)}, f"chmod 600 {key}"),
-        ({"REVERIE_DISTILLER_BASE_URL": "http://127.0.0.1:9"}, "Check distiller.baseUrl"),
-        ({"REVERIE_DISTILLER_DAILY_CALLS": "0"}, "raise distiller.dailyCalls"),
-    ):
-        with running_daemon(
-            None, **settings(server, **{"REVERIE_DISTILLER_DEADLINE_SECONDS": "60", **wrong})
-        ) as daemon:
-            done = run(daemon, "doctor", "--model")
-            assert done.code == 1
-            assert words in done.out
-            with Client(daemon.socket) as client:
-                assert spent(client, "cheap", "strong")[0] == 0
+    server.script(WELL)
+    chosen = settings(server, **{name: value.replace("@", str(key)) for name, value in wrong.items()})
+    with running_daemon(None, **chosen) as daemon, Client(daemon.socket) as client:
+        done = run(daemon, "doctor", "--model")
+        assert done.code == 1
+        assert words.replace("@", str(key)) in done.out
+        if reason:  # an unreachable one is in `test_faults.py`; here it would start another process
+            learnt = client.learn(thread_of(client, TALK))
+            assert f"extraction failed ({reason})" in (learnt.fallback or "")
+        assert client.memories().items == []
+        assert spent(client, "cheap", "strong")[0] == 0
     assert not server.requests
 
 
-def test_without_a_model(run: Run) -> None:
+def test_without_a_model() -> None:
     """`doctor --model` notes that the built-in engine asks no model, and exits with 0."""
     with running_daemon() as daemon:
         done = run(daemon, "doctor", "--model")
@@ -127,7 +115,8 @@ def test_without_a_model(run: Run) -> None:
         assert "note  model: extractive asks no model" in done.out
 
 
-def test_a_token_may_not_spend(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_token_may_not_spend(daemon: Daemon, server: ModelServer) -> None:
+    server.script(OK)
     with Client(daemon.socket) as client:
         token = client.create_token("default", agent="ann").token
     with Client(daemon.socket, token=token) as ann, pytest.raises(Forbidden):
@@ -135,7 +124,7 @@ def test_a_token_may_not_spend(daemon: Daemon, server: FaultModelServer) -> None
     assert not server.requests
 
 
-def test_a_provider_that_rejects_is_left_alone(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_provider_that_rejects_is_left_alone(daemon: Daemon, server: ModelServer) -> None:
     """After three rejections in a row nothing is sent for a while; `reverie doctor --model` ends that."""
     with Client(daemon.socket) as client:
         warm_up(client, server)

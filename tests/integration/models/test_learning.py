@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
 from reverie import wire
 from reverie.client import Client
-from support.daemon import Daemon
+from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory, thread_of
+from support.waiting import wait_until
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "From now on write British spelling in the docs. Why does the cache drop entries?"},
@@ -31,7 +36,7 @@ WISH = memory(
 CAUSE = memory(
     "The cache dropped entries because the clock was read before the lock was taken.",
     "the clock is read before the lock is taken",
-    2,
+    1,  # a wrong number: the words are in entry 2
     type="mistake",
 )
 
@@ -41,13 +46,19 @@ def contents(client: Client) -> list[str]:
     return sorted(memory.content for memory in client.memories().items)
 
 
-def test_what_is_quoted_is_learnt(client: Client, model: FakeModel) -> None:
-    """Memories have the model's words, type and scope, and the entries that hold their quotes."""
+def test_what_is_quoted_is_learnt_once(client: Client, model: FakeModel) -> None:
+    """Memories have the model's words, type and scope, and the entries that hold their quotes; a thread is read once.
+
+    The request is complete, and the program's environment marks the call.
+    """
     model.extract(WISH, CAUSE)
+    thread = thread_of(client, TALK)
 
-    answer = client.learn(thread_of(client, TALK))
+    answer, again = client.learn(thread), client.learn(thread)
+    client.append(thread, [{"role": "user", "content": "Thanks, and good night."}])
+    client.learn(thread)
 
-    assert answer.fallback is None
+    assert (answer.fallback, again.operation) == (None, None)
     assert [change.candidate_index for change in answer.changes if isinstance(change, wire.AddChange)] == [0, 1]
     assert [item.content for item in answer.proposed] == [WISH["content"], CAUSE["content"]]
     by_type = {item.type: item for item in client.memories().items}
@@ -55,119 +66,55 @@ def test_what_is_quoted_is_learnt(client: Client, model: FakeModel) -> None:
     assert by_type["preference"].provenance["seqs"] == [1]
     assert by_type["mistake"].provenance["seqs"] == [2]
     assert by_type["mistake"].provenance["prompt"] == "extract-5"
+    first, second = model.requests("extract")
+    assert (first["marker"], first["prompt_version"], first["role"]) == ("1", "extract-5", "strong")
+    assert first["schema"]["additionalProperties"] is False
+    assert first["prompt"].startswith(first["system"])
+    record = second["messages"][0]["content"].partition("<record>")[2]
+    assert "good night" in record
+    assert "British spelling" not in record
 
 
-def test_a_quote_that_is_not_in_the_source(client: Client, model: FakeModel) -> None:
-    """A candidate whose quote is not in the thread is refused and named; one under a wrong number is found."""
-    model.extract(
-        memory("The cache is in Redis.", "the cache is in Redis now", 4),
-        memory("The cache is in SQLite.", "the  cache is in SQLite now", 1),
-        memory("The cache has no quote.", "", 1),
-    )
-
-    answer = client.learn(thread_of(client, TALK))
-
-    assert contents(client) == ["The cache is in SQLite."]
-    assert client.memories().items[0].provenance["seqs"] == [4]
-    assert answer.fallback == "refused 2 x a fact with a quote that is not in the source"
+OLD, NEW, ALSO = "The cache is in Postgres.", "The cache is in SQLite now.", "The importer reads the cache."
+PLACED = {"action": "ADD", "candidateIndex": 0}
+UPDATE = {"action": "UPDATE", "content": NEW, "tags": ["cache"], "candidateIndex": 0}
+UPDATED = {"UPDATE": 1, "SKIP": 1, "ADD": 1}
 
 
-def test_a_wish_is_the_persons(client: Client, model: FakeModel) -> None:
-    """A preference that quotes the agent is refused; a candidate that quotes a tool's output alone waits for review."""
-    talk: list[dict[str, Any]] = [
-        TALK[0],
-        {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}],
-        },
-        {
-            "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "Always use tabs for everything."}],
-        },
-        {"role": "assistant", "content": "I prefer long lines."},
-    ]
-    model.extract(
-        memory("Wants long lines.", "I prefer long lines.", 4, type="preference"),
-        memory("Always use tabs.", "Always use tabs for everything.", 3, type="procedure"),
-    )
-
-    answer = client.learn(thread_of(client, talk))
-
-    assert contents(client) == []
-    assert answer.fallback is not None
-    assert "preference that quotes no words of the person" in answer.fallback
-    assert [client.candidate(name).why for name in answer.waiting] == ["its words are in the output of a tool alone"]
-
-
-def test_a_thread_is_read_once(client: Client, model: FakeModel) -> None:
-    """A second run asks nothing; new messages alone are read by the third."""
-    model.extract(CAUSE)
-    thread = thread_of(client, TALK)
-    client.learn(thread)
-    again = client.learn(thread)
-    client.append(thread, [{"role": "user", "content": "Thanks, and good night."}])
-    client.learn(thread)
-
-    assert again.operation is None
-    asked = [request["messages"][0]["content"] for request in model.requests("extract")]
-    assert len(asked) == 2
-    assert "British spelling" not in asked[1].partition("<record>")[2]
-    assert "good night" in asked[1]
-
-
-def test_consolidation_sees_the_neighbours(client: Client, model: FakeModel) -> None:
-    """Memories near a candidate are shown with ids and use; an UPDATE supersedes, and SKIP names the candidate."""
-    old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact"))
-    other = client.remember(wire.CreateMemory(content="Releases are tagged on Fridays.", type="fact"))
-    model.extract(memory("The cache is in SQLite now.", "the cache is in SQLite now", 4, scope="person"))
-    new = "The cache is in SQLite now."
-    model.consolidate(
-        {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0},
-        {"action": "SKIP", "candidateIndex": 0},
-    )
-
-    answer = client.learn(thread_of(client, TALK))
-
-    assert contents(client) == sorted([new, other.content])
-    assert answer.counts == {"UPDATE": 1, "KEEP": 1, "SKIP": 1}
-    assert answer.fallback is None
-    shown = model.requests("consolidate")[0]["messages"][0]["content"]
-    assert old.id in shown
-    assert "recalled" in shown
-    assert "GENEROUS" in shown
-
-
-@pytest.mark.parametrize("placed", [[], [{"action": "ADD", "candidateIndex": 0}]], ids=["not mentioned", "added"])
-def test_what_an_update_says_is_not_added_once_more(
-    client: Client, model: FakeModel, placed: list[dict[str, Any]]
+@pytest.mark.parametrize(
+    ("author", "operation", "placed", "counts"),
+    [
+        ("agent", UPDATE, [{"action": "SKIP", "candidateIndex": 0}], UPDATED),
+        ("agent", UPDATE, [], UPDATED),
+        ("agent", UPDATE, [PLACED], UPDATED),
+        ("person", {"action": "DELETE", "candidateIndex": 0}, [PLACED], {"KEEP": 1, "ADD": 2}),
+    ],
+    ids=["skipped", "not_mentioned", "added", "of_a_person"],
+)
+def test_consolidation_sees_the_neighbours(  # noqa: PLR0917 - fixtures
+    client: Client,
+    model: FakeModel,
+    author: Literal["agent", "person"],
+    operation: dict[str, Any],
+    placed: list[dict[str, Any]],
+    counts: dict[str, int],
 ) -> None:
-    """A candidate whose words a memory has got, but for their spelling, is skipped, whatever the answer says of it."""
-    old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact"))
-    also = "The importer reads the cache."
-    model.extract(
-        memory("The cache is in SQLite now", "the cache is in SQLite now", 4, scope="person"),
-        memory(also, "the cache is in SQLite now", 4, scope="person"),
-    )
-    new = "The cache is in SQLite now."
-    update = {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0}
-    model.consolidate(update, *placed)
+    """Memories near a candidate are shown with ids and use, and an UPDATE supersedes one; a person's is not changed.
+
+    A candidate whose words a memory has got, but for their spelling, is skipped, whatever the answer says of it.
+    """
+    old = client.remember(wire.CreateMemory(content=OLD, type="fact", author=author))
+    quote = "the cache is in SQLite now"
+    model.extract(memory(NEW[:-1], quote, 4, scope="person"), memory(ALSO, quote, 4, scope="person"))
+    model.consolidate({**operation, "id": old.id}, *placed)
 
     answer = client.learn(thread_of(client, TALK))
 
-    assert contents(client) == sorted([new, also])
-    assert answer.counts == {"UPDATE": 1, "SKIP": 1, "ADD": 1}
-
-
-def test_the_words_of_a_person_are_proposed(client: Client, model: FakeModel) -> None:
-    """A memory that a person wrote is not changed: the change is a proposal."""
-    old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact", author="person"))
-    model.extract(memory("The cache is in SQLite now.", "the cache is in SQLite now", 4, scope="person"))
-    model.consolidate({"action": "DELETE", "id": old.id, "candidateIndex": 0}, {"action": "ADD", "candidateIndex": 0})
-
-    answer = client.learn(thread_of(client, TALK))
-
-    assert contents(client) == ["The cache is in Postgres.", "The cache is in SQLite now."]
-    assert [proposal.change.id for proposal in answer.proposals] == [old.id]
+    assert (answer.counts, answer.fallback) == (counts, None)
+    assert contents(client) == (sorted([NEW, ALSO]) if author == "agent" else sorted([OLD, NEW[:-1], ALSO]))
+    assert [one.change.id for one in answer.proposals or ()] == ([old.id] if author == "person" else [])
+    shown = model.requests("consolidate")[0]["messages"][0]["content"]
+    assert all(word in shown for word in (old.id, "recalled", "GENEROUS"))
 
 
 def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, daemon: Daemon, space: str) -> None:
@@ -193,31 +140,6 @@ def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, 
     assert (daemon.home / "root" / space / "episodes" / "2026-11.md").is_file()
 
 
-def test_secrets_do_not_leave(client: Client, model: FakeModel, daemon: Daemon) -> None:
-    """A request holds no secret, and what a model writes is redacted like everything else."""
-    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    talk = [{"role": "user", "content": f"Deploy with the token {key} and note how."}]
-    model.extract(memory(f"Deploy with {key}.", "Deploy with the token", 1, type="procedure"))
-
-    client.learn(thread_of(client, talk))
-
-    assert key not in (model.folder / "requests.jsonl").read_text()
-    assert key not in daemon.log_text()
-    assert contents(client) == ["Deploy with [REDACTED:github-token]."]
-
-
-def test_the_program_knows_who_calls(client: Client, model: FakeModel) -> None:
-    """The program's environment marks the call, and the request is complete: schema, prompt and purpose."""
-    client.learn(thread_of(client, TALK))
-
-    (request,) = model.requests()
-    assert request["marker"] == "1"
-    assert request["schema"]["additionalProperties"] is False
-    assert request["prompt_version"] == "extract-5"
-    assert request["role"] == "strong"
-    assert request["prompt"].startswith(request["system"])
-
-
 def test_a_warning_goes_with_its_bug(client: Client, model: FakeModel) -> None:
     """A memory that the model says is wrong, here a warning, is deleted; an id that it was not shown is reported."""
     for number in range(5):
@@ -236,3 +158,53 @@ def test_a_warning_goes_with_its_bug(client: Client, model: FakeModel) -> None:
     shown = model.requests("consolidate")[0]["messages"][0]["content"]
     assert "said to be wrong" in shown
     assert warning.id in model.requests("extract")[0]["messages"][0]["content"]
+
+
+def test_a_stale_plan_is_made_again_from_the_same_answers(
+    client: Client, daemon: Daemon, model: FakeModel, token: str, tmp_path: Path
+) -> None:
+    """If a memory is written while the model answers, the plan is made again from the same answers.
+
+    Of two callers at once one asks the model and learns, the other does nothing.
+    """
+    written = tmp_path / "written"
+    model.behave("extract", text=json.dumps({"memories": [CAUSE]}), until=str(written))
+    thread = thread_of(client, TALK)
+
+    with ThreadPoolExecutor() as pool, ExitStack() as stack:
+        *callers, other = (stack.enter_context(Client(daemon.socket, token=token)) for _ in range(3))
+        learning = [pool.submit(caller.learn, thread) for caller in callers]
+        wait_until(lambda: model.requests("extract"))
+        other.remember(wire.CreateMemory(content="The gull sits on the mast.", type="fact"))
+        written.touch()
+        answers = [one.result() for one in learning]
+
+    assert sorted(answer.counts.get("ADD", 0) for answer in answers) == [0, 1]
+    assert [answer.operation for answer in answers].count(None) == 1
+    assert len(model.requests("extract")) == 1
+    assert len(client.memories().items) == 2
+
+
+def test_a_full_store_is_cut_without_losing_a_warning(model: FakeModel) -> None:
+    """In HEAVY_CUT the model may delete generic memories, but not a warning that nothing supersedes."""
+    with (
+        running_daemon(None, **model.settings(REVERIE_CONSOLIDATION_WINDOW="1000")) as daemon,
+        Client(daemon.socket) as client,
+    ):
+        facts = [f"Berth {number} has water and shore power for two boats of ten metres." for number in range(20)]
+        ids = [client.remember(wire.CreateMemory(content=text, type="fact")).id for text in facts]
+        warning = client.remember(wire.CreateMemory(content="Never moor at berth 7 at low tide.", type="mistake")).id
+        model.extract(CAUSE)
+        model.consolidate(
+            *({"action": "DELETE", "id": name, "reason": "generic"} for name in [*ids[:3], warning]),
+            {"action": "ADD", "candidateIndex": 0},
+        )
+
+        answer = client.learn(thread_of(client, TALK))
+
+        assert answer.tier == "HEAVY_CUT"
+        assert answer.counts == {"DELETE": 3, "KEEP": 18, "ADD": 1}
+        assert "a mistake was to be deleted that nothing supersedes" in (answer.fallback or "")
+        shown = model.requests("consolidate")[0]["messages"][0]["content"]
+        assert all(name in shown for name in (*ids, warning))
+        assert client.memory(warning).content.startswith("Never moor")

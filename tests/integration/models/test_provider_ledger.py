@@ -13,78 +13,51 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import DiskFull, ModelFailed, ReverieError
-from support import fault_model_server as faults
+from reverie.errors import DiskFull, ReverieError
+from support import model_server as faults
 from support.daemon import Daemon, running_daemon
 from support.fake_model import thread_of
-from support.fault_model_server import Connection, FaultModelServer, answer, by_purpose, purpose_of
+from support.model_server import ModelServer, Request, answer, by_purpose
 from support.provider import ANSWER, CONSOLIDATED, TALK, WELL, settings, spent, state, warm_up
 from support.soak import count
 from support.waiting import wait_until
 
 
-@pytest.fixture
-def server() -> Iterator[FaultModelServer]:
-    """A provider."""
-    with FaultModelServer() as running:
-        yield running
-
-
-@pytest.fixture
-def daemon(server: FaultModelServer) -> Iterator[Daemon]:
-    """A daemon that asks this provider, with time enough, and one memory."""
-    with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS="60")) as running:
-        with Client(running.socket) as client:
+@pytest.fixture(scope="module")
+def running(server: ModelServer) -> Iterator[Daemon]:
+    """A daemon that asks the module's provider, with one memory."""
+    with running_daemon(None, **settings(server)) as daemon:
+        with Client(daemon.socket) as client:
             warm_up(client, server)
             client.remember(wire.CreateMemory(content="The mailer of relay 1 listens on port 2501.", type="fact"))
-        yield running
+        yield daemon
 
 
-@pytest.mark.parametrize("url", ["https://no-such-name.invalid", "http://127.0.0.1:9"])
-def test_an_unreachable_provider(server: FaultModelServer, url: str) -> None:
-    """With a provider that cannot be reached the extraction fails, and nothing is learnt or counted; reads still work.
-
-    A working state's request to the cheap model may reach its deadline while its process starts: it is counted then.
-    """
-    patient = {"REVERIE_DISTILLER_DEADLINE_SECONDS": "60"}  # the first request waits for its process
-    with (
-        running_daemon(None, **settings(server, **patient, REVERIE_DISTILLER_BASE_URL=url)) as daemon,
-        Client(daemon.socket) as client,
-    ):
-        learnt = client.learn(thread_of(client, TALK))
-        assert "extraction failed (" in (learnt.fallback or "")
-        assert client.memories().items == []
-        assert spent(client)[0] == 0
+@pytest.fixture
+def daemon(running: Daemon) -> Iterator[Daemon]:
+    """That daemon, which a test may kill and start; what it has learnt is rolled back."""
+    with Client(running.socket) as client:
+        before = client.operations().items[0].id
+    yield running
+    with Client(running.socket) as client:
+        client.rollback(before)
 
 
-def test_ceilings_of_the_day(server: FaultModelServer) -> None:
-    """A request over the day's token ceiling is not sent, and the thread's extraction fails with `over_ceiling`."""
-    with (
-        running_daemon(None, **settings(server, REVERIE_DISTILLER_DAILY_TOKENS="100")) as daemon,
-        Client(daemon.socket) as client,
-    ):
-        server.script(WELL)
-        learnt = client.learn(thread_of(client, TALK))
-        assert "extraction failed (over_ceiling)" in (learnt.fallback or "")
-        assert not server.requests
-        with pytest.raises(ModelFailed, match="does not fit"):
-            client.check_distiller()
-
-
-def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: ModelServer) -> None:
     """After a kill during a second request, the ledger has the first one's tokens and the second one's reservation."""
     with Client(daemon.socket) as client:
         used, thread = spent(client), thread_of(client, TALK)
 
-        def kill(connection: Connection) -> None:
+        def kill(request: Request) -> None:
             daemon.kill()
-            faults.hang(connection)
+            faults.hang(request)
 
         server.script(by_purpose(extract=answer(ANSWER), consolidate=kill))
         with pytest.raises(ReverieError):
             client.learn(thread)
+    daemon.kill()  # its end may come after that of its socket
     seen, tokens = list(server.requests), server.tokens
-    assert [purpose_of(request) for request in seen] == ["extract", "consolidate"]
+    assert [request.purpose for request in seen] == ["extract", "consolidate"]
     daemon.start()
     with Client(daemon.socket) as client:
         now = spent(client)
@@ -98,7 +71,7 @@ def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: FaultM
 
 
 @pytest.mark.parametrize("seed", range(count(2, 20)))
-def test_killed_at_any_moment(daemon: Daemon, server: FaultModelServer, seed: int) -> None:
+def test_killed_at_any_moment(daemon: Daemon, server: ModelServer, seed: int) -> None:
     """The count of the server lies between the ledger without its reservations and the ledger with them."""
     moment = random.Random(seed).uniform(0.0, 0.4)
     with Client(daemon.socket) as client:
@@ -126,20 +99,20 @@ def test_killed_at_any_moment(daemon: Daemon, server: FaultModelServer, seed: in
         assert settled <= tokens <= settled + entry.reserved_tokens
 
 
-def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: FaultModelServer) -> None:
+def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: ModelServer) -> None:
     """Nothing is half written; the answer is paid again once there is room, and both calls count: disk_full_after."""
     with Client(daemon.socket) as client:
         _check_full_disk(client, daemon, server)
 
 
-def _check_full_disk(client: Client, daemon: Daemon, server: FaultModelServer) -> None:
-    before, used = state(client, daemon), spent(client)
+def _check_full_disk(client: Client, daemon: Daemon, server: ModelServer) -> None:
+    before, used = state(client), spent(client)
     thread = thread_of(client, TALK)
     limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
 
-    def fill(connection: Connection) -> None:
+    def fill(request: Request) -> None:
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (1 << 14, limits[1]))
-        answer(ANSWER)(connection)
+        answer(ANSWER)(request)
 
     server.script(by_purpose(extract=fill, consolidate=CONSOLIDATED))
     with pytest.raises(DiskFull):
@@ -147,7 +120,7 @@ def _check_full_disk(client: Client, daemon: Daemon, server: FaultModelServer) -
     resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limits)
     first, tokens = len(server.requests), server.tokens
     assert first == 1
-    assert state(client, daemon) == before
+    assert state(client) == before
     server.script(WELL)
     assert client.learn(thread).counts["ADD"] == 1
     now = spent(client)

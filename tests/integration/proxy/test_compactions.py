@@ -17,9 +17,9 @@ from reverie.client import Client
 from reveried.proxy.server import ProxyServer
 from support.daemon import Daemon, running_daemon
 from support.live_session import LiveSession
-from support.model_servers import model_server
+from support.model_server import ModelServer, Request, body_of, raw, read_message
 from support.session import stored_messages
-from support.upstream import WAIT_S, body_of, connected, ok, provider, proxied, read_message
+from support.upstream import WAIT_S, connected, ok, proxied
 from support.waiting import wait_until
 
 ASKED = (
@@ -55,7 +55,7 @@ def daemon() -> Iterator[Daemon]:
 def test_a_summary_without_the_provider(daemon: Daemon) -> None:
     """A request for a summary is answered without the provider, whole or streamed, at a cost of no tokens."""
     with (
-        model_server() as models,
+        ModelServer() as models,
         proxied(models.url, daemon=daemon.socket) as server,
         anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
     ):
@@ -75,38 +75,24 @@ def test_a_summary_without_the_provider(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "has_daemon"),
     [
-        asked_to("Your task is to create a detailed summary of the conversation so far, in <summary>."),
-        asked_to(ASKED.replace("so far", "of yesterday")),
-        {**asked_to(), "messages": [*SAID, {"role": "user", "content": f"What does this mean?\n{ASKED}"}]},
-        {**asked_to(), "messages": [*asked_to()["messages"], {"role": "assistant", "content": "<summary>"}]},
-        {**asked_to(), "messages": 7},
-        {"messages": []},
+        (asked_to("Your task is to create a detailed summary of the conversation so far, in <summary>."), True),
+        (asked_to(ASKED.replace("so far", "of yesterday")), True),
+        ({**asked_to(), "messages": [*SAID, {"role": "user", "content": f"What does this mean?\n{ASKED}"}]}, True),
+        ({**asked_to(), "messages": [*asked_to()["messages"], {"role": "assistant", "content": "<summary>"}]}, True),
+        ({**asked_to(), "messages": 7}, True),
+        ({"messages": []}, True),
+        (asked_to(), False),
     ],
 )
-def test_what_is_not_certainly_a_request_for_a_summary(daemon: Daemon, body: dict[str, Any]) -> None:
-    """A request that only resembles one for a summary goes to the provider, byte for byte."""
+def test_what_is_not_answered_goes_to_the_provider(daemon: Daemon, body: dict[str, Any], *, has_daemon: bool) -> None:
+    """A request that only resembles one for a summary, and any one without a daemon, is passed on byte for byte."""
     data = json.dumps(body, indent=3).encode()
-    with (
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
-        proxied(models.url, daemon=daemon.socket, max_tokens=50_000) as server,
-        connected(server) as send,
-    ):
+    options: dict[str, Any] = {"daemon": daemon.socket, "max_tokens": 50_000} if has_daemon else {}
+    with ModelServer(raw(ok(b"{}"))) as models, proxied(models.url, **options) as server, connected(server) as send:
         assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
-        assert [body_of(request) for request in models.requests] == [data]
-
-
-def test_without_a_daemon_a_summary_is_the_provider_s() -> None:
-    """If no daemon runs, a request for a summary goes to the provider unchanged."""
-    data = json.dumps(asked_to()).encode()
-    with (
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
-        proxied(models.url) as server,
-        connected(server) as send,
-    ):
-        assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
-        assert [body_of(request) for request in models.requests] == [data]
+        assert [body_of(request.raw) for request in models.requests] == [data]
 
 
 def test_a_daemon_that_is_killed_before_its_answer() -> None:
@@ -114,31 +100,31 @@ def test_a_daemon_that_is_killed_before_its_answer() -> None:
     data = json.dumps(asked_to()).encode()
     with (
         running_daemon() as own,
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        ModelServer(raw(ok(b"{}"))) as models,
         proxied(models.url, daemon=own.socket) as server,
         connected(server) as send,
     ):
         assert b"<summary>" in body_of(read_message(send("POST", "/v1/messages", data)) or b"")
         own.kill()
         assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
-        assert [body_of(request) for request in models.requests] == [data]
+        assert [body_of(request.raw) for request in models.requests] == [data]
 
 
 def test_a_provider_that_leaves_while_a_request_is_looked_at(tmp_path: Path) -> None:
     """If the provider closes its idle connection while the daemon is asked, the request is sent over a new one."""
     close = threading.Event()
 
-    def answer(peer: socket.socket, request: bytes) -> None:
-        peer.sendall(ok(b"{}"))
-        if request.startswith(b"GET"):
+    def answer(request: Request) -> None:
+        request.send(ok(b"{}"))
+        if request.method == "GET":
             assert close.wait(WAIT_S)
-            peer.close()
+            request.socket.close()
 
     with socket.socket(socket.AF_UNIX) as daemon:
         daemon.bind(str(tmp_path / "daemon"))
         daemon.listen()
         with (
-            provider(answer) as models,
+            ModelServer(answer) as models,
             proxied(models.url, daemon=tmp_path / "daemon") as server,
             connected(server) as send,
         ):
@@ -158,7 +144,7 @@ def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Please paint every gate."}]
     with (
         running_daemon() as own,
-        model_server() as models,
+        ModelServer() as models,
         proxied(models.url, daemon=own.socket, max_tokens=12_000) as server,
         anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
     ):
@@ -171,7 +157,7 @@ def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
                 own.kill()
             if number:
                 client.messages.create(model="m", max_tokens=7, messages=messages)  # type: ignore[arg-type]
-        first, second = (request["messages"] for request in models.requests)
+        first, second = (request.body["messages"] for request in models.requests)
     assert len(first) < 5
     assert second == [*first, *messages[5:]]
 
@@ -186,7 +172,7 @@ def test_a_large_request_makes_the_daemon_ready_for_a_compaction() -> None:
     with (
         running_daemon() as own,
         Client(own.socket) as client,
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        ModelServer(raw(ok(b"{}"))) as models,
         proxied(models.url, daemon=own.socket) as server,
         proxied(models.url) as alone,
         connected(server) as send,
@@ -197,7 +183,7 @@ def test_a_large_request_makes_the_daemon_ready_for_a_compaction() -> None:
         assert read_message(send("POST", "/v1/messages", large)) == ok(b"{}")
         assert read_message(send_alone("POST", "/v1/messages", large)) == ok(b"{}")
         wait_until(lambda: processes(client), "the compute process")
-        assert [body_of(request) for request in models.requests[1:]] == [large, large]
+        assert [body_of(request.raw) for request in models.requests[1:]] == [large, large]
 
 
 def compacted(server: ProxyServer, body: dict[str, Any], *headers: str) -> tuple[bytes, str]:
@@ -216,7 +202,7 @@ def test_a_session_that_is_recorded_is_compacted_from_its_thread(daemon: Daemon,
     thread = session.start(daemon)["thread"]
     session.say("Please paint the north gate green.", "It is green. Next: paint the south gate.")
     named = f"X-Claude-Code-Session-Id: {session.id}"
-    with Client(daemon.socket) as client, model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+    with Client(daemon.socket) as client, ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
         wait_until(lambda: len(stored_messages(client, thread)) == 2, "the messages")
         client.add_note(thread, "the south gate stays red", "correction")
         head, text = compacted(server, asked_to(), named)
@@ -266,44 +252,39 @@ def test_the_items_of_codex(daemon: Daemon) -> None:
     assert "You are Codex" not in made.text
 
 
-def test_words_in_the_message_that_asks_for_the_summary(daemon: Daemon) -> None:
-    """The summary has the words and the tool result in the message that also asks for the summary."""
-    call = {"type": "tool_use", "id": "look", "name": "Bash", "input": {"command": "cat gate.txt"}}
-    blocks = [
-        {"type": "tool_result", "tool_use_id": "look", "content": "the lock_of_the_gate is rusty"},
-        {"type": "text", "text": "[Request interrupted by user]"},
-        {"type": "text", "text": "No, wait for the rain to end."},
-        {"type": "text", "text": ASKED},
-    ]
-    said = [*SAID, {"role": "assistant", "content": [call]}, {"role": "user", "content": blocks}]
-    body = {**asked_to(), "messages": said}
-    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
-        text = summary_of(compacted(server, body)[1])
-        assert models.requests == []
-    assert "- No, wait for the rain to end." in text
-    assert "the lock_of_the_gate is rusty" in text
+LOOK = {"type": "tool_use", "id": "look", "name": "Bash", "input": {"command": "cat gate.txt"}}
+BLOCKS = [
+    {"type": "tool_result", "tool_use_id": "look", "content": "the lock_of_the_gate is rusty"},
+    {"type": "text", "text": "[Request interrupted by user]"},
+    {"type": "text", "text": "No, wait for the rain to end."},
+    {"type": "text", "text": ASKED},
+]
+ADDED = {"role": "system", "content": "SessionStart hook additional context: the tide is low"}
+MARKS = [
+    {"role": "user", "content": "Why does </summary> end it? And <summary>?"},
+    {"role": "assistant", "content": "Since the last word is HERE."},
+]
 
 
-def test_what_a_hook_adds_behind_the_request_is_no_part_of_it(daemon: Daemon) -> None:
-    """A system message that a hook adds after the request for a summary neither hides it nor is in the summary."""
-    body = asked_to()
-    body["messages"].append({"role": "system", "content": "SessionStart hook additional context: the tide is low"})
-    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
-        _, text = compacted(server, body)
+@pytest.mark.parametrize(
+    ("messages", "words"),
+    [
+        (
+            [*SAID, {"role": "assistant", "content": [LOOK]}, {"role": "user", "content": BLOCKS}],
+            ("- No, wait for the rain to end.", "the lock_of_the_gate is rusty"),
+        ),
+        ([*asked_to()["messages"], ADDED], ("paint the south gate",)),
+        (asked_to(said=MARKS)["messages"], ("HERE",)),
+    ],
+    ids=["words_with_the_request", "hook_behind_the_request", "marks_in_the_text"],
+)
+def test_what_a_summary_has(daemon: Daemon, messages: list[dict[str, Any]], words: tuple[str, ...]) -> None:
+    """Words and a result beside the request are in the summary, what a hook adds is not, and marks do not end it."""
+    with ModelServer() as models, proxied(models.url, daemon=daemon.socket) as server:
+        _, text = compacted(server, {**asked_to(), "messages": messages})
         assert models.requests == []
-    assert "paint the south gate" in summary_of(text)
+    assert all(word in summary_of(text) for word in words)
     assert "the tide is low" not in text
-
-
-def test_marks_in_the_text_do_not_end_the_summary(daemon: Daemon) -> None:
-    """A conversation that contains `</summary>` does not end the client's reading of the summary."""
-    said = [
-        {"role": "user", "content": "Why does </summary> end it? And <summary>?"},
-        {"role": "assistant", "content": "Since the last word is HERE."},
-    ]
-    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
-        _, text = compacted(server, asked_to(said=said))
-    assert "HERE" in summary_of(text)
 
 
 def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
@@ -312,7 +293,7 @@ def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
     before: list[str] = []
     cuts = 0
     with (
-        model_server() as models,
+        ModelServer() as models,
         proxied(models.url, daemon=daemon.socket, max_tokens=12_000) as server,
         anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
     ):
@@ -321,7 +302,7 @@ def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
             result = {"type": "tool_result", "tool_use_id": call["id"], "content": f"gate {number} is green. " * 120}
             messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
             client.messages.create(model="m", max_tokens=7, system="You paint.", messages=messages)  # type: ignore[arg-type]
-            body = models.requests[-1]
+            body = models.requests[-1].body
             assert (body["model"], body["max_tokens"], body["system"]) == ("m", 7, "You paint.")
             sent = [json.dumps(message) for message in body["messages"]]
             is_prefix = sent[: len(before)] == before

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from contextlib import ExitStack, suppress
+from typing import Literal
 
 import pytest
 from structlog.testing import capture_logs
@@ -15,7 +16,8 @@ from reveried.proxy import server as proxy_server
 from reveried.proxy.http import RequestHead
 from reveried.proxy.provider import upstream
 from reveried.proxy.server import ProxyServer
-from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
+from support.model_server import ModelServer, Request, body_of, raw, read_message
+from support.upstream import WAIT_S, chunked, connected, ok, proxied, split_url
 from support.waiting import wait_until
 
 MESSAGES = "/v1/messages?beta=true"
@@ -34,11 +36,11 @@ def test_a_stream_has_the_bytes_of_the_provider() -> None:
     pieces = [os.urandom(1 + 37 * number % 9_000) for number in range(400)]
     whole = chunked(*pieces) + b"0\r\n\r\n"
 
-    def answer(peer: socket.socket, _: bytes) -> None:
+    def answer(request: Request) -> None:
         for start in range(0, len(whole), 5_003):
-            peer.sendall(whole[start : start + 5_003])
+            request.send(whole[start : start + 5_003])
 
-    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+    with ModelServer(answer) as models, proxied(models.url) as server, connected(server) as send:
         for _ in range(2):
             peer = send("POST", MESSAGES, b'{"messages": []}', "x-api-key: k", "X-Odd: Case")
             data = b""
@@ -46,23 +48,23 @@ def test_a_stream_has_the_bytes_of_the_provider() -> None:
                 data += peer.recv(1 << 16)
             assert data == whole
         assert models.connections == 1
-        head, _, body = models.requests[0].partition(b"\r\n\r\n")
+        head, _, body = models.requests[0].raw.partition(b"\r\n\r\n")
         assert head.startswith(b"POST /v1/messages?beta=true HTTP/1.1\r\nHost: 127.0.0.1:")
         assert b"x-api-key: k\r\nX-Odd: Case" in head
         assert body == b'{"messages": []}'
-        assert split_url(server)[1].encode() not in models.requests[0]
+        assert split_url(server)[1].encode() not in models.requests[0].raw
 
 
 def test_the_beginning_of_a_stream_comes_before_its_end() -> None:
     """A stream is passed on as it comes: the client has its beginning before the provider sends its end."""
     seen = threading.Event()
 
-    def answer(peer: socket.socket, _: bytes) -> None:
-        peer.sendall(chunked(b"event: first\n\n"))
+    def answer(request: Request) -> None:
+        request.send(chunked(b"event: first\n\n"))
         assert seen.wait(WAIT_S)
-        peer.sendall(b"3\r\nend\r\n0\r\n\r\n")
+        request.send(b"3\r\nend\r\n0\r\n\r\n")
 
-    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+    with ModelServer(answer) as models, proxied(models.url) as server, connected(server) as send:
         peer = send("POST", MESSAGES, b"{}")
         data = b""
         while b"first" not in data:
@@ -72,42 +74,28 @@ def test_the_beginning_of_a_stream_comes_before_its_end() -> None:
             data += peer.recv(1 << 16)
 
 
-@pytest.mark.parametrize("status", [b"529 Overloaded", b"503 Service Unavailable", b"429 Too Many Requests"])
-def test_an_error_of_the_provider_is_the_client_s(status: bytes) -> None:
-    """Status, headers and body of a provider's error arrive as they were sent."""
-    whole = ok(b'{"type":"error"}', b"retry-after: 7").replace(b"200 OK", status)
-    with (
-        provider(lambda peer, _: peer.sendall(whole)) as models,
-        proxied(models.url) as server,
-        connected(server) as send,
-    ):
-        assert read_message(send("POST", MESSAGES, b"{}")) == whole
+ERROR = ok(b'{"type":"error"}', b"retry-after: 7")
+LENGTH = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    "half", [b"", b"HTTP/1.1 200 OK\r\nContent-Le", ok(b"four words of ten")[:-4], chunked(b"data: one\n\n")]
+    ("method", "whole", "end"),
+    [
+        ("POST", ERROR.replace(b"200 OK", b"529 Overloaded"), "close"),
+        ("POST", ERROR.replace(b"200 OK", b"429 Too Many Requests"), "close"),
+        ("POST", b"", "close"),
+        ("POST", b"HTTP/1.1 200 OK\r\nContent-Le", "close"),
+        ("POST", ok(b"four words of ten")[:-4], "close"),
+        ("POST", chunked(b"data: one\n\n"), "close"),
+        ("GET", b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nall of it", "close"),
+        ("HEAD", LENGTH, "keep"),
+    ],
+    ids=["529", "429", "nothing", "half_head", "half_body", "half_stream", "no_length", "head_alone"],
 )
-def test_half_an_answer_is_half_an_answer(half: bytes) -> None:
-    """If the provider breaks off in an answer, the client gets that part and then the end of the connection."""
-
-    def answer(peer: socket.socket, _: bytes) -> None:
-        peer.sendall(half)
-        peer.close()
-
-    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
-        assert received(send("POST", MESSAGES, b"{}")) == half
-
-
-def test_an_answer_without_a_length_ends_with_the_connection() -> None:
-    """An HTTP/1.0 answer without a length arrives whole and ends with the connection."""
-    whole = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nall of it"
-
-    def answer(peer: socket.socket, _: bytes) -> None:
-        peer.sendall(whole)
-        peer.close()
-
-    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
-        assert received(send("GET", "/v1/models")) == whole
+def test_an_answer_is_the_client_s_as_it_was_sent(method: str, whole: bytes, end: Literal["close", "keep"]) -> None:
+    """Errors, halves, an answer without a length and one to HEAD arrive byte for byte; then the connection ends."""
+    with ModelServer(raw(whole, end=end)) as models, proxied(models.url) as server, connected(server) as send:
+        assert received(send(method, MESSAGES, b"" if method == "HEAD" else b"{}")) == whole
 
 
 def test_a_provider_that_cannot_be_reached_ends_the_connection() -> None:
@@ -121,11 +109,11 @@ def test_a_provider_that_cannot_be_reached_ends_the_connection() -> None:
 def test_a_client_that_leaves_ends_its_request() -> None:
     """If the client leaves, before the first byte or in a stream, the proxy closes the provider's connection."""
 
-    def answer(peer: socket.socket, request: bytes) -> None:
-        if b"stream" in request:
-            peer.sendall(chunked(b"data: one\n\n"))
+    def answer(request: Request) -> None:
+        if "stream" in request.body:
+            request.send(chunked(b"data: one\n\n"))
 
-    with provider(answer) as models, proxied(models.url) as server:
+    with ModelServer(answer) as models, proxied(models.url) as server:
         for number, body in enumerate((b"{}", b'{"stream": true}'), 1):
             with connected(server) as send:
                 peer = send("POST", MESSAGES, body)
@@ -139,12 +127,12 @@ def test_an_idle_connection_ends_with_the_provider_s() -> None:
     """When the provider closes an idle connection, the proxy closes the client's too."""
     close = threading.Event()
 
-    def answer(peer: socket.socket, _: bytes) -> None:
-        peer.sendall(ok(b"one"))
+    def answer(request: Request) -> None:
+        request.send(ok(b"one"))
         assert close.wait(WAIT_S)
-        peer.close()
+        request.socket.close()
 
-    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+    with ModelServer(answer) as models, proxied(models.url) as server, connected(server) as send:
         peer = send("GET", "/v1/models")
         assert read_message(peer) == ok(b"one")
         close.set()
@@ -178,14 +166,14 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
     monkeypatch.setattr(proxy_server, "BODY_BYTES_MAX", 500_000)
     body = os.urandom(3_000_000)
 
-    def answer(peer: socket.socket, request: bytes) -> None:
-        peer.sendall(ok(b"%d" % len(request.partition(b"\r\n\r\n")[2])))
+    def answer(request: Request) -> None:
+        request.send(ok(b"%d" % len(body_of(request.raw))))
 
-    with provider(answer) as models, proxied(models.url) as server:
+    with ModelServer(answer) as models, proxied(models.url) as server:
         for target in (MESSAGES, "/v1/files"):
             with connected(server) as send:
                 assert body_of(read_message(send("POST", target, body)) or b"") == b"%d" % len(body)
-            assert body_of(models.requests[-1]) == body
+            assert body_of(models.requests[-1].raw) == body
         host, path = split_url(server)
         with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
             peer.sendall(
@@ -193,7 +181,7 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
             )
             peer.sendall(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
             assert read_message(peer) is not None
-        assert body_of(models.requests[-1]) == b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+        assert body_of(models.requests[-1].raw) == b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
 
 
 def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +190,7 @@ def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(proxy_server.ClientConnection, "_warned_at", float("-inf"))
     with (
         capture_logs() as logs,
-        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        ModelServer(raw(ok(b"{}"))) as models,
         proxied(models.url) as server,
         ExitStack() as stack,
     ):
@@ -219,16 +207,6 @@ def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyP
     assert [log["limit"] for log in logs if log["event"].startswith("too many connections")] == [4]
 
 
-def test_a_question_for_the_head_alone() -> None:
-    """A response to HEAD is passed on without waiting for the body that its length announces."""
-
-    def answer(peer: socket.socket, _: bytes) -> None:
-        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
-
-    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
-        assert received(send("HEAD", "/")) == b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
-
-
 def refused(server: ProxyServer, head: bytes) -> bytes:
     """Return the status line of the answer to a request that the proxy refuses."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
@@ -238,7 +216,7 @@ def refused(server: ProxyServer, head: bytes) -> bytes:
 
 def test_only_the_client_comes_in() -> None:
     """Another path, a browser, another host, another protocol and an endless head are refused with their statuses."""
-    with provider(lambda *_: None) as models, proxied(models.url) as server:
+    with ModelServer(raw()) as models, proxied(models.url) as server:
         host, path = split_url(server)
         known = f"POST {path}/v1/messages HTTP/1.1\r\n"
         address = f"Host: {host}\r\n"
@@ -269,12 +247,12 @@ def test_only_the_client_comes_in() -> None:
 )
 def test_a_body_stays_a_body(headers: str, body: bytes) -> None:
     """Framing headers that `Connection` names are passed on, so that no body is read as another request."""
-    with provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models, proxied(models.url) as server:
+    with ModelServer(raw(ok(b"{}"))) as models, proxied(models.url) as server:
         host, path = split_url(server)
         with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
             peer.sendall(f"POST {path}/v1/files HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n".encode() + body)
             assert read_message(peer) == ok(b"{}")
-        head, _, passed = models.requests[0].partition(b"\r\n\r\n")
+        head, _, passed = models.requests[0].raw.partition(b"\r\n\r\n")
         assert headers.rpartition("\r\n")[0].rpartition("\r\n")[2].encode() in head
         assert passed == body
 
@@ -287,7 +265,7 @@ def test_two_encodings_of_a_body() -> None:
 
 def test_two_requests_at_once_on_one_connection_end_it() -> None:
     """Two requests sent at once on one connection end the connection without an answer."""
-    with provider(lambda *_: None) as models, proxied(models.url) as server:
+    with ModelServer(raw()) as models, proxied(models.url) as server:
         host, path = split_url(server)
         one = f"GET {path}/v1/models HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
         assert refused(server, one + one) == b""

@@ -15,8 +15,8 @@ import pytest
 
 from reveried.proxy.run import no_proxy_for_loopback, run_client
 from support.daemon import environment, scratch_home
-from support.model_servers import ModelServer, model_server
-from support.upstream import WAIT_S, chunked, provider, server_before
+from support.model_server import ModelServer, raw
+from support.upstream import WAIT_S, chunked, server_before
 
 RUN = (sys.executable, "-m", "reveried.cli", "run")
 ASK = """\
@@ -49,7 +49,7 @@ def home() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def models() -> Iterator[ModelServer]:
     """A provider."""
-    with model_server() as running:
+    with ModelServer() as running:
         yield running
 
 
@@ -162,7 +162,7 @@ def test_a_proxy_alone(home: Path, models: ModelServer) -> None:
 def test_a_proxy_that_is_killed_in_the_middle_of_a_stream(home: Path) -> None:
     """The client has what came, and the end of its connection; it can see that the stream is not whole."""
     first = chunked(b"event: message_start\n\n")
-    with provider(lambda peer, _: peer.sendall(first)) as models:
+    with ModelServer(raw(first)) as models:
         words = [sys.executable, "-m", "reveried.cli", "proxy", "claude", "--upstream", models.url]
         pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "env": environment(home)}
         with subprocess.Popen(words, **pipes) as process:

@@ -15,7 +15,8 @@ import pytest
 
 from reverie.errors import ValidationError
 from reveried.proxy.provider import upstream
-from support.upstream import WAIT_S, connected, ok, provider, proxied, read_message
+from support.model_server import ModelServer, raw, read_message
+from support.upstream import WAIT_S, connected, ok, proxied
 
 BODY = b'{"messages": []}'
 
@@ -84,7 +85,7 @@ def pump(source: socket.socket, target: socket.socket) -> None:
 
 def test_a_certificate_is_checked(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """A provider with an untrusted certificate gets no request; one that NODE_EXTRA_CA_CERTS trusts is asked."""
-    with provider(lambda peer, _: peer.sendall(ok(b"{}")), tls) as models:
+    with ModelServer(raw(ok(b"{}")), tls=tls) as models:
         with proxied(models.url) as server, connected(server) as send:
             assert send("POST", "/v1/messages", BODY, "x-api-key: k").recv(1) == b""
         assert models.requests == []
@@ -98,7 +99,7 @@ def test_a_certificate_is_checked(certificate: Path, tls: ssl.SSLContext, monkey
 def test_a_proxy_of_the_environment(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests go through the HTTPS_PROXY of the environment, with its password, but not to hosts in NO_PROXY."""
     monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(certificate))
-    with provider(lambda peer, _: peer.sendall(ok(b"{}")), tls) as models:
+    with ModelServer(raw(ok(b"{}")), tls=tls) as models:
         with tunnel(b"HTTP/1.1 200 Connected\r\n\r\n") as (port, heads):
             monkeypatch.setenv("HTTPS_PROXY", f"http://ann:p%40ss@127.0.0.1:{port}")
             with proxied(models.url) as server, connected(server) as send:
@@ -115,7 +116,7 @@ def test_a_proxy_of_the_environment(certificate: Path, tls: ssl.SSLContext, monk
 
 def test_a_proxy_of_the_environment_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the HTTPS_PROXY of the environment refuses to connect, the client's connection ends and no request is sent."""
-    with provider(lambda *_: None) as models, tunnel(b"HTTP/1.1 407 Who?\r\n\r\n") as (port, heads):
+    with ModelServer(raw()) as models, tunnel(b"HTTP/1.1 407 Who?\r\n\r\n") as (port, heads):
         monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{port}")
         with proxied(models.url.replace("http:", "https:")) as server, connected(server) as send:
             assert send("POST", "/v1/messages", BODY).recv(1) == b""

@@ -11,7 +11,7 @@ from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import PageChanges, consolidated
 from reverie.language_model.consolidation_pages import ConsolidationPage
 from reverie.language_model.requests import ModelAnswer, Outcome
-from reverie.models import Candidate, Memory, MemoryType, Skip, Update
+from reverie.models import Candidate, Delete, Memory, MemoryType, Skip, Update
 
 AT = "2026-11-21T09:30:00.000Z"
 OLD = "The loader of the harbour reads rows from the quay and writes them into the ledger every night"
@@ -83,6 +83,33 @@ def test_the_address_of_another_memory_is_none_of_its_own() -> None:
     assert not updated(content, other).memories
     merged = [{"action": "DELETE", "id": "mem_other", "mergedInto": "mem_old"}]
     assert updated(content, other, operations=merged).memories["mem_old"] == Update("mem_old", content, (), 0)
+
+
+def test_two_memories_are_not_swapped() -> None:
+    """An UPDATE with the words of another memory leaves both; one that takes over a merged memory's words is made."""
+    tides = memory("mem_old", "Tides of the harbour are counted in minutes")
+    cranes = memory("mem_other", "Cranes of the harbour lift nine tonnes")
+    page = ConsolidationPage((0,), (tides, cranes))
+
+    def changes(*operations: dict[str, Any]) -> PageChanges:
+        answer = ModelAnswer(msgspec.json.encode({"operations": operations}).decode(), 1, 1, "m")
+        return consolidated(Outcome(answer), page, [Candidate(MemoryType.FACT, NEW, at=AT)], redact=str)
+
+    swapped = changes(
+        {"action": "UPDATE", "id": "mem_old", "content": cranes.content},
+        {"action": "UPDATE", "id": "mem_other", "content": tides.content},
+    )
+    assert (swapped.memories, swapped.notes) == (
+        {},
+        ("a memory was to get the words of another one, and was kept",),
+    )
+    both = f"{tides.content}; {cranes.content}"
+    merged = changes(
+        {"action": "UPDATE", "id": "mem_old", "content": both},
+        {"action": "DELETE", "id": "mem_other", "mergedInto": "mem_old"},
+    )
+    assert merged.memories == {"mem_old": Update("mem_old", both, ()), "mem_other": Delete("mem_other")}
+    assert not merged.notes
 
 
 def test_a_skip_of_what_no_memory_says_is_not_followed() -> None:

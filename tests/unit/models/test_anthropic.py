@@ -16,16 +16,16 @@ import pytest
 from reverie import wire
 from reverie.language_model.requests import ModelAnswer
 from reverie.usecases.usage import model_spend
-from support import fault_model_server as faults
+from support import model_server as faults
 from support.asking_model import AT, KEY, SCHEMA, Asking, question
-from support.fault_model_server import FaultModelServer, answer
+from support.model_server import ModelServer, answer
 from support.tcp import free_port
 from support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
 def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
-    with FaultModelServer() as server:
+    with ModelServer() as server:
         made = Asking(tmp_path_factory.mktemp("asking"), server)
         try:
             yield made
@@ -48,13 +48,17 @@ def test_a_request_is_sent_as_the_api_wants_it(asking: Asking) -> None:
         "messages": [{"role": "user", "content": "Is it so?"}],
         "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
     }
-    assert reply == ModelAnswer('{"ok": true}', seen.input_tokens, seen.output_tokens, "claude-other-9")
+    assert reply == ModelAnswer('{"ok": true}', *seen.tokens, "claude-other-9")
 
 
 def test_the_strong_role_asks_its_own_model(asking: Asking) -> None:
     asking.server.script(answer("{}"))
     asking.ask(question(role="strong"))
     assert asking.server.requests[0].body["model"] == "claude-opus-5-5"
+
+
+def _raw(data: bytes) -> faults.Step:
+    return faults.raw(faults.response(200, data))
 
 
 def _spent_before(asking: Asking) -> wire.ModelSpend:
@@ -84,12 +88,12 @@ def _peak_mb(pid: int) -> float:
 @pytest.mark.parametrize(
     "step",
     [
-        faults.raw_answer(b"<html>"),
-        faults.raw_answer(b""),
-        faults.raw_answer(b"[]"),
-        faults.raw_answer(b"\xff\xfe"),
-        faults.raw_answer(b'{"type":"message"}'),
-        faults.raw_answer(b"[" * 100_000),
+        _raw(b"<html>"),
+        _raw(b""),
+        _raw(b"[]"),
+        _raw(b"\xff\xfe"),
+        _raw(b'{"type":"message"}'),
+        _raw(b"[" * 100_000),
         answer("", content=None),
         answer("", content=7),
         answer("", content=["x"]),
@@ -153,7 +157,7 @@ def test_a_bad_certificate_is_refused(asking: Asking, tmp_path: Path) -> None:
     subprocess.run([*create, *subject, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with FaultModelServer(tls=context) as server:
+    with ModelServer(tls=context) as server:
         transport = asking.new_transport(server.url)
         failure = asking.failure(transport=transport)
         asking.run(transport.close())
@@ -182,10 +186,10 @@ def test_a_killed_process_is_replaced(asking: Asking) -> None:
     before = _spent_before(asking)
     killed = asking.transport.pids()
 
-    def kill(connection: faults.Connection) -> None:
+    def kill(request: faults.Request) -> None:
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
-        faults.hang(connection)
+        faults.hang(request)
 
     asking.server.script(kill, answer("{}"))
     assert asking.ask().text == "{}"
@@ -199,10 +203,10 @@ def test_a_stopped_process_is_replaced(asking: Asking) -> None:
     _spent_before(asking)
     stopped = asking.transport.pids()
 
-    def stop(connection: faults.Connection) -> None:
+    def stop(request: faults.Request) -> None:
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
-        faults.hang(connection)
+        faults.hang(request)
 
     asking.server.script(stop, answer("{}"))
     assert asking.failure(deadline_s=1.0).reason in ("timeout", "failed")
@@ -215,9 +219,9 @@ def test_cancelling_closes_the_connection(asking: Asking) -> None:
     before = _spent_before(asking)
     left: list[bool] = []
 
-    def watch(connection: faults.Connection) -> None:
-        faults.hang(connection)
-        left.append(not connection.stopping.is_set())
+    def watch(request: faults.Request) -> None:
+        faults.hang(request)
+        left.append(not request.stopping.is_set())
 
     asking.server.script(watch)
 
