@@ -1,4 +1,7 @@
-"""Random saves: what a person deletes stays deleted, and the save of a stale buffer deletes nothing of others."""
+"""Random saves: what a person deletes stays deleted, and the save of a stale buffer deletes nothing of others.
+
+Words are unique (`w17`), so that each can be followed. Every case is one document in the model of `sync_sides`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import count, pairwise, takewhile
+from itertools import count as numbers
+from itertools import pairwise, takewhile
 
 from reverie.documents.edit import append_entry
 from reverie.documents.header import refresh_header
@@ -51,7 +55,7 @@ class Scene:
         self.pick = random.Random(seed)
         self.sides = Sides()
         self.path = self.pick.choice(PATHS)
-        self.numbers = count(1)
+        self.numbers = numbers(1)
         self.shown: list[str] = []  # the texts that were on disk, oldest first
         self.agents: Counter[str] = Counter()  # lines that agents wrote
         self.days = self.pick.choice((DAYS[:1], DAYS))
