@@ -10,7 +10,7 @@ import resource
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, Writer, seal
 from reverie.store.versions import Rules
 from reveried.http.auth import token_hash
-from support.daemon import Answer, Daemon, request
+from support.daemon import Answer, Daemon, compute_processes, request
 from support.http_checks import bearer
 
 BODY_BYTES = 1 << 20
@@ -370,16 +370,3 @@ class Churn:
         self.ask("POST", f"/v1/threads/{name}/distill?wait=true", {200, 404, 409, 422}, {})
         self.ask("GET", f"/v1/threads/{name}/messages", {200, 404, 500})
         self.delete_thread(name)
-
-
-def compute_processes(pid: int) -> Iterator[int]:
-    """Yield the compute processes of a daemon.
-
-    One that is being started runs the daemon's program still, and is left alone: while it is between vfork and exec the
-    daemon waits for it, so a stop of the child alone would stop both for ever.
-    """
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(OSError):
-            for child in map(int, (task / "children").read_text("ascii").split()):
-                if b"reveried.compute" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    yield child

@@ -220,6 +220,19 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def compute_processes(pid: int) -> Iterator[int]:
+    """Yield the compute processes of a daemon.
+
+    One that is being started runs the daemon's program still, and is left alone: while it is between vfork and exec the
+    daemon waits for it, so a stop of the child alone would stop both for ever.
+    """
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):
+            for child in map(int, (task / "children").read_text("ascii").split()):
+                if b"reveried.compute" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    yield child
+
+
 @contextmanager
 def scratch_home() -> Iterator[Path]:
     """Yield a folder with a path short enough for a socket, removed afterwards."""
