@@ -22,7 +22,7 @@ import orjson
 
 from bench.run import exponent, in_turns, ratio, row
 from reverie import _native
-from support import secrets, typed_secrets
+from support import secrets
 from support.generated_sessions import generated_files
 from support.prose import generated_pages
 from support.secrets import Labelled
@@ -116,8 +116,8 @@ def coverage(show: str = "") -> None:
         for part, chosen in {name: rows, f"{name}, held-out rules": [one for one in rows if one.held_out]}.items():
             hits, total = secrets.coverage(chosen, REDACTOR.spans)
             row(f"covered: {part}", 100 * hits / total, "%", note=f"of {total}")
-    shares = typed_secrets.coverage(REDACTOR.spans, 20)
-    for kind in typed_secrets.VALUES:
+    shares = secrets.typed_coverage(REDACTOR.spans, 20)
+    for kind in secrets.TYPED_VALUES:
         typed = [share for (_, of), share in shares.items() if of == kind]
         row(f"typed: {kind}", 100 * sum(typed) / len(typed), "%")
     row("typed, all", 100 * sum(shares.values()) / len(shares), "%")
