@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from support.prose import documentation
 from support.shared import SHARED, all_sessions, shared_rows
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -106,11 +105,6 @@ def _with_whole_file(row: Labelled, path: Path, number: int) -> Labelled:
     return Labelled(row.rule, text, offset + row.start, offset + row.end)
 
 
-def prose() -> list[str]:
-    """Return ordinary technical documentation."""
-    return documentation()
-
-
 def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
     """Yield the kind and text of lines with a commit, a UUID or a digest, one of each kind."""
 
@@ -186,8 +180,7 @@ def conversations(paths: Iterable[Path] | None = None) -> list[str]:
 
 
 _SYLLABLES = ["bro", "zen", "lum", "ta", "vix", "or", "mel", "quo", "dra", "pin", "sy", "hub", "nex", "ro", "gly", "fi"]
-_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
-_BASE62 = _BASE36 + _BASE36[10:].upper()
+_BASE62 = string.digits + string.ascii_letters
 
 _KEYWORDS = [
     "password",
@@ -315,11 +308,7 @@ def typed_coverage(
     for form in TYPED_FORMS:
         for kind, made in TYPED_VALUES.items():
             pick = random.Random(f"{form}{kind}")
-            covered = 0
-            for _ in range(each):
-                value = made(pick)
-                text = form.replace("{V}", value)
-                start = text.index(value)
-                covered += any(s <= start and e >= start + len(value) for s, e, _ in spans(text))
-            shares[form, kind] = covered / each
+            start, values = form.index("{V}"), [made(pick) for _ in range(each)]
+            rows = [Labelled(kind, form.replace("{V}", value), start, start + len(value)) for value in values]
+            shares[form, kind] = coverage(rows, spans)[0] / each
     return shares
