@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -241,6 +242,13 @@ def scratch_home() -> Iterator[Path]:
         yield home
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def set_clock(home: Path, now_ms: int) -> None:
+    """Set the time of a daemon under this home."""
+    beside = home / "clock-next"
+    beside.write_text(datetime.fromtimestamp(now_ms / 1000, UTC).isoformat())
+    beside.replace(home / "clock")
 
 
 def environment(home: Path, **settings: str) -> dict[str, str]:

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from pathlib import Path
 from typing import TypeVar
 
 from reverie import wire
 from reverie.client import Client
 from reverie.documents.parse import parse_document
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
-from support.daemon import running_daemon, scratch_home
+from support.daemon import running_daemon, scratch_home, set_clock
 from support.daemon_folder import Tree
 from support.simulated_people import COPY, NAMES, PROJECTED, Folk
 from support.word_ledger import GENERATED_LINES, WordLedger, words
@@ -399,13 +398,6 @@ class Model:
             copies = [path for path in self.folk.files() if COPY in path]
         if copies and self.pick.random() < 0.3:
             self.agents.resolve_conflict()
-
-
-def set_clock(home: Path, now_ms: int) -> None:
-    """Set the time of a daemon under this home."""
-    beside = home / "clock-next"
-    beside.write_text(datetime.fromtimestamp(now_ms / 1000, UTC).isoformat())
-    beside.replace(home / "clock")
 
 
 @contextmanager
