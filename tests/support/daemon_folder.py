@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,20 @@ AGREE_S = 60.0
 
 # Deletions are believed soon, so that tests need not wait.
 QUICK = {"REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.2", "REVERIE_SYNC_GRACE_SECONDS": "0.2"}
+
+COPY = ".sync-conflict-"  # in the name of a conflict copy
+GENERATED_LINES = ("> Summary:", "- Updated:")
+WORD = re.compile(r"\bw\d+\b")
+
+
+def words(text: str) -> set[str]:
+    """Return the unique words of a text, without those of generated lines."""
+    return {
+        word
+        for line in text.removeprefix("\ufeff").splitlines()
+        if not line.startswith(GENERATED_LINES)
+        for word in WORD.findall(line)
+    }
 
 
 def in_place(path: Path, text: str) -> None:

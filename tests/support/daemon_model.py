@@ -18,9 +18,9 @@ from reverie.client import Client
 from reverie.documents.parse import parse_document
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
 from support.daemon import running_daemon, scratch_home, set_clock
-from support.daemon_folder import Tree
-from support.simulated_people import COPY, NAMES, PROJECTED, Folk
-from support.word_ledger import GENERATED_LINES, WordLedger, words
+from support.daemon_folder import COPY, GENERATED_LINES, Tree, words
+from support.simulated_people import NAMES, PROJECTED, Folk
+from support.word_ledger import WordLedger
 
 T = TypeVar("T")
 

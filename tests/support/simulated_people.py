@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 
-from support.daemon_folder import SAVES, Tree
-from support.word_ledger import Buffer, WordLedger, words
+from support.daemon_folder import COPY, SAVES, Tree, words
+from support.word_ledger import Buffer, WordLedger
 
 NAMES = ("facts/user.md", "facts/tools.md", "facts/deep/paths.md", "episodes/2026-02.md", "notes/plain.md")
 ELSEWHERE = ("facts/dark/paths.md", "facts/moved.md")
 BUFFERS_MAX = 6
 PROJECTED = (".reverie", "archives/", "memory/", "MEMORY-INDEX", "MEMORY.md")
-COPY = ".sync-conflict-"
 
 
 class Folk:

@@ -7,25 +7,12 @@ it. Lines that Reverie generates, a document's summary and its day, are not coun
 from __future__ import annotations
 
 import random
-import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import count
 
+from support.daemon_folder import GENERATED_LINES, words
 from support.sync_texts import as_saved
-
-GENERATED_LINES = ("> Summary:", "- Updated:")
-WORD = re.compile(r"\bw\d+\b")
-
-
-def words(text: str) -> set[str]:
-    """Return the unique words of a text, without those of generated lines."""
-    return {
-        word
-        for line in text.removeprefix("\ufeff").splitlines()
-        if not line.startswith(GENERATED_LINES)
-        for word in WORD.findall(line)
-    }
 
 
 @dataclass(slots=True)

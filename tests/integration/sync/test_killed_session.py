@@ -20,12 +20,11 @@ from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
-from support.daemon_folder import QUICK, Tree, tree
+from support.daemon_folder import COPY, QUICK, Tree, tree
 from support.file_texts import bytes_below
 from support.soak import count
 from support.strace import tracer
 
-COPY = ".sync-conflict-"
 LEFT = ("facts/a.md", "facts/new.md")  # what the person moves away or deletes
 MOVED = "facts/moved.md"
 REMEMBERED = "Remembered: this"
