@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import count
 from typing import TypeVar
 
 from reverie import wire
@@ -18,9 +22,8 @@ from reverie.client import Client
 from reverie.documents.parse import parse_document
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
 from support.daemon import running_daemon, scratch_home, set_clock
-from support.daemon_folder import COPY, GENERATED_LINES, Tree, words
-from support.simulated_people import NAMES, PROJECTED, Folk
-from support.word_ledger import WordLedger
+from support.daemon_folder import COPY, GENERATED_LINES, SAVES, Tree, words
+from support.sync_texts import as_saved
 
 T = TypeVar("T")
 
@@ -411,3 +414,319 @@ def model(seed: int) -> Iterator[Model]:
             tree = Tree(daemon, client)
             tree.root.mkdir(parents=True, exist_ok=True)
             yield Model(tree, seed, begin_ms)
+
+
+NAMES = ("facts/user.md", "facts/tools.md", "facts/deep/paths.md", "episodes/2026-02.md", "notes/plain.md")
+ELSEWHERE = ("facts/dark/paths.md", "facts/moved.md")
+BUFFERS_MAX = 6
+PROJECTED = (".reverie", "archives/", "memory/", "MEMORY-INDEX", "MEMORY.md")
+
+
+class Folk:
+    """The people of one folder, with shared open buffers."""
+
+    def __init__(self, tree: Tree, ledger: WordLedger) -> None:
+        self.tree = tree
+        self.ledger = ledger
+        self.pick = ledger.pick
+        self.buffers: list[Buffer] = []
+        self.put_back: set[str] = set()  # where a text that had been there before was saved since the last rest
+
+    def files(self) -> list[str]:
+        """Return the paths of all documents in the folder, conflict copies included."""
+        paths = (path.relative_to(self.tree.root).as_posix() for path in self.tree.root.rglob("*.md"))
+        return sorted(name for name in paths if not name.startswith(PROJECTED) and "/." not in name)
+
+    def documents(self) -> list[str]:
+        """Return the paths of all documents but conflict copies."""
+        return [name for name in self.files() if COPY not in name]
+
+    def disk(self, path: str) -> str | None:
+        """Return the file's text, or None."""
+        try:
+            return self.tree.read(path)
+        except FileNotFoundError:
+            return None
+
+    def opens(self) -> None:
+        """Load a file into another buffer."""
+        paths = self.documents()
+        path = self.pick.choice(paths) if paths else NAMES[0]
+        text = self.disk(path)
+        if text is not None:
+            self.buffers.append(self.ledger.load(path, text))
+            del self.buffers[:-BUFFERS_MAX]
+
+    def begins(self) -> None:
+        """Open an unsaved buffer with new text for a path without a file; the file may be created meanwhile."""
+        path = self.pick.choice(NAMES)
+        if self.disk(path) is None:
+            buffer = self.ledger.load(path, "")
+            buffer.text = self.ledger.fresh()
+            self.buffers.append(buffer)
+
+    def types(self) -> None:
+        """Edit a buffer without saving it."""
+        if self.buffers:
+            buffer = self.pick.choice(self.buffers)
+            buffer.text = self.ledger.edited(buffer.text)
+            buffer.seen |= words(buffer.text)
+
+    def edits(self) -> None:
+        """Open, edit and save a file at once."""
+        self.opens()
+        if self.buffers:
+            buffer = self.buffers[-1]
+            buffer.text = self.ledger.edited(buffer.text)
+            self._save(buffer)
+
+    def saves(self) -> None:
+        """Save a buffer, however old it is."""
+        if self.buffers:
+            self._save(self.pick.choice(self.buffers))
+
+    def deletes(self) -> None:
+        """Delete a file."""
+        paths = self.documents()
+        if paths:
+            path = self.pick.choice(paths)
+            self.ledger.take(path, self.disk(path))
+            self.tree.path(path).unlink(missing_ok=True)
+
+    def _chosen_pair(self) -> tuple[str, str, str] | None:
+        """Return a document, another name and the document's text, recorded as written there; None if there is none."""
+        paths = self.documents()
+        if not paths:
+            return None
+        old, new = self.pick.choice(paths), self.pick.choice(NAMES + ELSEWHERE)
+        text = self.disk(old)
+        if old == new or text is None or text in self.ledger.texts[new]:
+            return None
+        self.ledger.put(new, text, self.disk(new))
+        self.ledger.inherit(new, text, self.disk(new))
+        return old, new, text
+
+    def moves(self) -> None:
+        """Rename a document to another name, replacing a file that has it."""
+        chosen = self._chosen_pair()
+        if chosen is None:
+            return
+        old, new, text = chosen
+        self.ledger.take(old, text, keep=words(text))
+        self.tree.path(new).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.tree.path(old).replace(self.tree.path(new))
+            self.ledger.saved[new] |= words(self.disk(new) or "")  # also what was merged into it just before
+        except FileNotFoundError:  # a document that an agent deleted, whose file went just now
+            self.ledger.replace(words(text))
+
+    def copies(self) -> None:
+        """Copy a file to another name."""
+        chosen = self._chosen_pair()
+        if chosen is None:
+            return
+        _, new, text = chosen
+        self.tree.save(new, text)
+
+    def moves_folder(self) -> None:
+        """Rename a folder to a free name."""
+        old, new = self.pick.sample(("facts/deep", "facts/dark"), 2)
+        if not self.tree.path(old).is_dir() or self.tree.path(new).exists():
+            return
+        for path in self.files():
+            if path.startswith(f"{old}/"):
+                text = self.disk(path) or ""
+                self.ledger.put(path.replace(old, new, 1), text, None)
+                self.ledger.take(path, text, keep=words(text))
+        self.tree.path(old).rename(self.tree.path(new))
+
+    def puts_back(self, most: int) -> None:
+        """Restore earlier texts of up to `most` documents, as a tool does that has read the current ones."""
+        paths = [path for path in self.documents() if len(self.ledger.texts[path]) > 1]
+        for path in self.pick.sample(paths, min(most, len(paths))):
+            text = self.pick.choice(self.ledger.texts[path])
+            self.ledger.put(path, text, self.disk(path))
+            shutil.copyfile(self._written(text), self.tree.path(path))
+
+    def settles_copy(self) -> None:
+        """Read and delete a conflict copy, which settles the conflict."""
+        paths = [path for path in self.files() if COPY in path]
+        if paths:
+            path = self.pick.choice(paths)
+            self.ledger.replace(words(self.disk(path) or ""))
+            self.tree.path(path).unlink(missing_ok=True)
+
+    def edits_copy(self) -> None:
+        """Append a new word to a random conflict copy and save it."""
+        paths = [path for path in self.files() if COPY in path]
+        if paths:
+            path = self.pick.choice(paths)
+            text = self.disk(path)
+            if text is not None:
+                word = self.ledger.word()
+                self.ledger.write({word}, f"a person's at {path}")
+                self.tree.save(path, f"{text}\n{word}\n")
+
+    def _written(self, text: str) -> str:
+        beside = self.tree.daemon.home / "put-back"
+        beside.write_bytes(text.encode())
+        return str(beside)
+
+    def _save(self, buffer: Buffer) -> None:
+        """Save a text; a second file that would return to an earlier text gets a new line, as that is a tool's act."""
+        path = buffer.path
+        if buffer.text in self.ledger.texts[path]:
+            if self.put_back - {path}:
+                buffer.text = f"{buffer.text}\n- {self.ledger.word()}"
+            else:
+                self.put_back.add(path)
+        self.ledger.save(buffer)
+        how = self.pick.choice(SAVES)
+        try:
+            self.tree.save(path, buffer.text, how)
+        except FileNotFoundError:  # the file went in the middle of it; an editor tries again
+            self.tree.save(path, buffer.text)
+
+
+@dataclass(slots=True)
+class Buffer:
+    """A file open in an editor: the text as loaded, as edited, and every word that it ever showed.
+
+    `turn` is the number of saves of the path before it was loaded.
+    """
+
+    path: str
+    loaded: str
+    text: str
+    turn: int
+    seen: set[str]
+
+
+@dataclass
+class WordLedger:
+    """The words written since folder and store last agreed, and those that an author replaced knowingly."""
+
+    pick: random.Random
+    written: dict[str, str] = field(default_factory=dict)  # each word, and who wrote it where
+    replaced: set[str] = field(default_factory=set)
+    stored: dict[str, set[str]] = field(default_factory=dict)  # by path: words of the store's texts since then
+    texts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # by path, oldest first
+    turns: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # by path: number of saves
+    saved: defaultdict[str, set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )  # by path: words known to the last save
+    numbers: count[int] = field(default_factory=count)
+
+    def word(self) -> str:
+        """Return a new unique word."""
+        return f"w{next(self.numbers)}"
+
+    def line(self) -> str:
+        """Return a random markdown line of one to five words; one word in ten is `tea`, the others are unique."""
+        mark = self.pick.choice(("- ", "- ", "- ", "- ", "## ", "  "))
+        length = self.pick.randint(1, 5)
+        return mark + " ".join("tea" if self.pick.random() < 0.1 else self.word() for _ in range(length))
+
+    def fresh(self) -> str:
+        """Return a new document, sometimes with CRLF, a byte order mark or without a final newline."""
+        text = "".join(f"{line}\n" for line in ("# T", "", *(self.line() for _ in range(self.pick.randint(1, 5)))))
+        return as_saved(text, self.pick)
+
+    def edited(self, text: str) -> str:
+        """Return a text after one random change of a line or word; generated lines stay."""
+        end = "\r\n" if "\r\n" in text else "\n"
+        lines = text.split(end)
+        free = [at for at, line in enumerate(lines) if at > 0 and not line.startswith(GENERATED_LINES)]
+        if not free:
+            return text + end + self.line()
+        at = self.pick.choice(free)
+        parts = lines[at].split(" ")
+        match self.pick.randrange(8):
+            case 0:
+                lines.insert(at, self.line())
+            case 1:
+                lines[-1:] = [self.line(), ""]
+            case 2 if len(free) > 3:
+                del lines[at]
+            case 3 if len(parts) > 1:
+                parts[self.pick.randrange(1, len(parts))] = self.word()
+                lines[at] = " ".join(parts)
+            case 4 if len(parts) > 2:
+                del parts[self.pick.randrange(1, len(parts))]
+                lines[at] = " ".join(parts)
+            case 5 if len(free) > 12:
+                del lines[at : at + 4]
+                lines = [line for line in lines if not line.startswith(GENERATED_LINES)]
+            case _:
+                lines[at] = f"{lines[at]} {self.word()}" if parts[0] else f"- {self.word()}"
+        return end.join(lines)
+
+    def note(self, path: str, text: str) -> None:
+        """Record a text that is on disk or in the store as a version of a path."""
+        self.stored.setdefault(path, set()).update(words(text))
+        if text not in self.texts[path][-1:]:
+            self.texts[path].append(text)
+
+    def write(self, new: set[str], whence: str) -> None:
+        """Record words that must not be lost from now on, with a description of who wrote them where."""
+        self.written.update(dict.fromkeys(new, whence))
+        self.replaced -= new
+
+    def replace(self, old: set[str]) -> None:
+        """Record words that an author who had read them has removed, so that they may be lost."""
+        self.replaced |= old
+
+    def rest(self, there: set[str]) -> set[str]:
+        """Return the words that are lost if `there` are all words left, and start over with `there`."""
+        lost = self.written.keys() - there - self.replaced
+        self.written = {word: self.written.get(word, "there") for word in there}
+        self.replaced = set()
+        return lost
+
+    def load(self, path: str, text: str) -> Buffer:
+        """Return a buffer with this text of a file, recorded as a version of the path."""
+        if text:
+            self.texts[path].append(text)
+        return Buffer(path, text, text, self.turns[path], words(text))
+
+    def save(self, buffer: Buffer) -> None:
+        """Save a buffer: words that its author had read there and left out count as replaced.
+
+        An author has seen what the author of the save before wrote. What was loaded and left unchanged is not written
+        again.
+        """
+        path, new = buffer.path, words(buffer.text)
+        seen = buffer.seen | new
+        if buffer.turn < self.turns[path]:
+            seen |= self.saved[path]
+        self.replace(seen - new)
+        self.write(new - words(buffer.loaded), f"a person's at {path}")
+        self._turned(path, seen)
+        self.texts[path].append(buffer.text)
+        buffer.seen, buffer.loaded, buffer.turn = seen, buffer.text, self.turns[path]
+
+    def put(self, path: str, text: str, disk: str | None) -> None:
+        """Record a text that an author who has read the file writes in its place."""
+        new = words(text)
+        self.take(path, disk, keep=new)
+        self.saved[path] |= new
+        self.texts[path].append(text)
+
+    def inherit(self, path: str, text: str, disk: str | None) -> None:
+        """Record that a text at `path` was merged from an older version: old words no longer on disk count as replaced.
+
+        What it still has from then, and is no longer on the disk, was replaced by an author who had seen it: it may
+        stay away.
+        """
+        earlier = {word for each in self.texts[path][:-1] for word in words(each)}
+        self.replace((earlier & words(text)) - words(disk or ""))
+
+    def take(self, path: str, disk: str | None, *, keep: set[str] | None = None) -> None:
+        """Record that an author who has read a file removes it, or all of its words but `keep`."""
+        gone = words(disk or "") | self.stored.get(path, set()) | self.saved[path]
+        self.replace(gone - (keep or set()))
+        self._turned(path, gone)
+
+    def _turned(self, path: str, seen: set[str]) -> None:
+        self.turns[path] += 1
+        self.saved[path] = set(seen)
