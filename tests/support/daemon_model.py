@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from itertools import count
 from typing import TypeVar
 
 from reverie import wire
@@ -23,7 +22,7 @@ from reverie.documents.parse import parse_document
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
 from support.daemon import running_daemon, scratch_home, set_clock
 from support.daemon_folder import COPY, GENERATED_LINES, SAVES, Tree, words
-from support.sync_texts import as_saved
+from support.sync_texts import Texts
 
 T = TypeVar("T")
 
@@ -603,10 +602,9 @@ class Buffer:
 
 
 @dataclass
-class WordLedger:
+class WordLedger(Texts):
     """The words written since folder and store last agreed, and those that an author replaced knowingly."""
 
-    pick: random.Random
     written: dict[str, str] = field(default_factory=dict)  # each word, and who wrote it where
     replaced: set[str] = field(default_factory=set)
     stored: dict[str, set[str]] = field(default_factory=dict)  # by path: words of the store's texts since then
@@ -615,22 +613,6 @@ class WordLedger:
     saved: defaultdict[str, set[str]] = field(
         default_factory=lambda: defaultdict(set)
     )  # by path: words known to the last save
-    numbers: count[int] = field(default_factory=count)
-
-    def word(self) -> str:
-        """Return a new unique word."""
-        return f"w{next(self.numbers)}"
-
-    def line(self) -> str:
-        """Return a random markdown line of one to five words; one word in ten is `tea`, the others are unique."""
-        mark = self.pick.choice(("- ", "- ", "- ", "- ", "## ", "  "))
-        length = self.pick.randint(1, 5)
-        return mark + " ".join("tea" if self.pick.random() < 0.1 else self.word() for _ in range(length))
-
-    def fresh(self) -> str:
-        """Return a new document, sometimes with CRLF, a byte order mark or without a final newline."""
-        text = "".join(f"{line}\n" for line in ("# T", "", *(self.line() for _ in range(self.pick.randint(1, 5)))))
-        return as_saved(text, self.pick)
 
     def edited(self, text: str) -> str:
         """Return a text after one random change of a line or word; generated lines stay."""
