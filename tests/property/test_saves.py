@@ -16,8 +16,7 @@ from reverie.documents.edit import append_entry
 from reverie.documents.header import refresh_header
 from reverie.sync.plan import Version
 from support.soak import count
-from support.sync_sides import MINUTE, Sides
-from support.sync_texts import words
+from support.sync_sides import MINUTE, Sides, words
 
 PATHS = ("facts/user.md", "facts/user.md", "facts/user.md", "episodes/2026-11.md", "notes/plain.md", "MEMORY.md")
 COMMON = ("uses", "prefers", "project", "server", "from", "the", "and", "a", "for", "test", "editor", "always", "tea")

@@ -23,8 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from reverie.sync.merge_plan import without_lines
 from reverie.sync.plan import Rules, is_own_write, lines_of, sha256
 from support.soak import count
-from support.sync_sides import MINUTE, REDACTOR, Sides, changes_nothing
-from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
+from support.sync_sides import MINUTE, REDACTOR, SECRET_START, Sides, Texts, changes_nothing, fewer, is_secret, words
 
 NAMES = ("a.md", "b.md", "facts/c.md", "facts/d.md")
 

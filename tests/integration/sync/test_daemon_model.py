@@ -29,7 +29,7 @@ from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
 from support.daemon import running_daemon, scratch_home, set_clock
 from support.daemon_folder import COPY, GENERATED_LINES, SAVES, Tree, words
 from support.soak import count
-from support.sync_texts import Texts
+from support.sync_sides import Texts
 
 T = TypeVar("T")
 
