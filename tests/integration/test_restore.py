@@ -15,7 +15,7 @@ from reverie.wire import CreateMemory
 from reveried.cli.send_sessions import import_file
 from reveried.sync.loop import RECORD_S
 from support.daemon import Daemon, environment, scratch_home
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 from support.session import session_file
 from support.waiting import wait_until
 

@@ -9,9 +9,9 @@ from typing import Any
 from reverie.client import Client
 from reverie.errors import ModelFailed
 from support.daemon import Daemon
+from support.daemon_folder import bytes_below
 from support.fake_model import memory
 from support.fault_model_server import Connection, FaultModelServer, answer, by_purpose
-from support.file_texts import bytes_below
 from support.waiting import wait_until
 
 KEY = "sk-test-0123456789-for-this-test"

@@ -12,7 +12,7 @@ import lmdb
 from reverie.store.codec import TOMBSTONE, decode_record
 from reverie.store.keys import record_name, space_prefix, split_key
 from reverie.store.transactions import ReadTransaction
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 
 
 def files_with(folder: Path, word: str) -> list[str]:

@@ -16,7 +16,7 @@ import pytest
 from reverie.client import Client
 from reveried.routes import routes
 from support.daemon import Answer, Daemon, running_daemon
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 from support.soak import count
 from support.tcp import TcpCaller, free_port
 

@@ -11,8 +11,8 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from support.daemon import running_daemon
+from support.daemon_folder import bytes_below
 from support.fake_model import FakeModel, call, thread_of
-from support.file_texts import bytes_below
 
 SAID = "The relay moved to port 2502 yesterday."
 TALK: list[dict[str, Any]] = [{"role": "user", "content": SAID}, {"role": "assistant", "content": "Noted, port 2502."}]

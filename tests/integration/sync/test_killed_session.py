@@ -20,8 +20,7 @@ from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
-from support.daemon_folder import COPY, QUICK, Tree, tree
-from support.file_texts import bytes_below
+from support.daemon_folder import COPY, QUICK, Tree, bytes_below, tree
 from support.soak import count
 from support.strace import tracer
 

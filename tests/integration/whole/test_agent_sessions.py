@@ -16,7 +16,7 @@ from reverie.importers.lines import HEAD_BYTES, LINE_BYTES_MAX
 from reveried.cli import send_sessions
 from reveried.follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 from support.live_session import LiveSession
 from support.session import stored_messages
 from support.session_writer import SessionWriter

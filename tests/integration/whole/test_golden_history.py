@@ -30,7 +30,7 @@ from reverie.client import Client
 from reverie.wire import CreateMemory
 from reveried.worker import SHARED_S
 from support.daemon import Daemon, running_daemon, scratch_home
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 from support.generated_sessions import generate
 from support.history import newest_operation
 from support.mcp_bridge import META, STATELESS

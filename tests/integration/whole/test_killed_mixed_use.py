@@ -28,7 +28,7 @@ from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
 from reveried.sync.loop import RECORD_S
 from support.daemon import Daemon, running_daemon
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 from support.purged import texts_below
 from support.session import main_line_messages, session_file, stored_messages
 from support.soak import count

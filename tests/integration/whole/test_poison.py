@@ -12,7 +12,7 @@ from reverie.client import Client
 from reverie.models import Candidate, MemoryType
 from reverie.usecases.review import harm_of_file
 from support.daemon import Daemon
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 from support.poison import DEMANDS, MARK, pasted, through_tools
 from support.waiting import wait_until
 

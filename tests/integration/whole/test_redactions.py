@@ -16,7 +16,7 @@ from reverie.models import Json
 from reveried.cli.send_sessions import import_file
 from support.cli import run_in_process, use_daemon
 from support.daemon import Daemon, environment, scratch_home
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 
 WORD = "kq7Xv2LmZ9rTb4Wc"  # a made-up name that is no secret and looks like one
 LABELLED = f"set `password: {WORD}` in the lantern form, then run the beacon check"

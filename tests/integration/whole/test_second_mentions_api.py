@@ -10,7 +10,7 @@ from reverie import wire
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, scratch_home
-from support.file_texts import bytes_below
+from support.daemon_folder import bytes_below
 
 VALUE = "tQ7vZr4mKx92hLpWd3"
 TOKEN = "k3j5h2g8f1d9s7a4"  # noqa: S105 - made up

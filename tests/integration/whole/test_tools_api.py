@@ -11,8 +11,7 @@ from reverie import tools, wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from support.daemon import Daemon, running_daemon
-from support.daemon_folder import Tree, tree
-from support.file_texts import bytes_below
+from support.daemon_folder import Tree, bytes_below, tree
 from support.http_checks import check_refused
 from support.path_cases import all_path_cases
 from support.tool_calls import refused, result_of
