@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
+
+from reverie.client import Client
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -38,3 +41,20 @@ def all_items(list_page: Callable[..., Page[T_co]], limit: int, **query: Any) ->
         if after is None:
             return items
     raise AssertionError("the list does not end")
+
+
+def result_of(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:
+    """Return the result of a tool call that succeeds; its JSON decoded, where it is not the text of a file."""
+    answer = client.call_tool(name, fields, thread=thread)
+    assert not answer.is_error, answer.content
+    assert answer.content.strip()
+    return answer.content if name == "memory_read" else json.loads(answer.content)
+
+
+def refused(client: Client, name: str, thread: str | None = None, **fields: Any) -> str:
+    """Return the error text of a tool: short, and without HTTP terms."""
+    answer = client.call_tool(name, fields, thread=thread)
+    assert answer.is_error, answer.content
+    assert 0 < len(answer.content) < 600
+    assert not any(word in answer.content for word in ("GET ", "POST ", "ETag", "/v1/", "Content-Type"))
+    return answer.content
