@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from reverie import wire
 from reverie.client import Client
 
 T_co = TypeVar("T_co", covariant=True)
@@ -58,3 +59,11 @@ def refused(client: Client, name: str, thread: str | None = None, **fields: Any)
     assert 0 < len(answer.content) < 600
     assert not any(word in answer.content for word in ("GET ", "POST ", "ETag", "/v1/", "Content-Type"))
     return answer.content
+
+
+LIST = "memory.list"  # MEMORY.md follows every change of the documents, once all has been quiet for a second
+
+
+def newest_operation(client: Client) -> wire.Operation:
+    """Return the newest operation that a caller made."""
+    return next(operation for operation in client.operations(limit=10).items if operation.why != LIST)

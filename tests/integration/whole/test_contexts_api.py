@@ -16,7 +16,7 @@ from reverie.models import NoteCategory
 from reveried.cli.send_sessions import import_file
 from support.api_rules import violations
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
+from support.pages import newest_operation
 from support.session import session_file, stored_messages
 
 

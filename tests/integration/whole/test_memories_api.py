@@ -12,9 +12,8 @@ from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
 from support.http_checks import check_refused
-from support.pages import all_items
+from support.pages import all_items, newest_operation
 from support.session import WHY, session_file
 
 KINDS = ("skill", "fact", "procedure", "observation", "mistake", "preference", "episode")

@@ -12,7 +12,7 @@ from reverie.client import Client
 from reverie.errors import Conflict, ReverieError
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
-from support.history import newest_operation
+from support.pages import newest_operation
 from support.session import session_file
 from support.soak import count
 

@@ -9,7 +9,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from support.daemon import running_daemon
-from support.history import newest_operation
+from support.pages import newest_operation
 from support.thread import logger_fix
 
 
