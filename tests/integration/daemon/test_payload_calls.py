@@ -17,7 +17,7 @@ import pytest
 
 from support.daemon import Answer, Daemon, Wire, request, running_daemon
 from support.http_checks import check_refused
-from support.payloads import forms, payloads
+from support.path_cases import forms, payloads
 from support.soak import count
 from support.waiting import wait_until
 
