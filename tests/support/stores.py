@@ -11,11 +11,12 @@ from typing import Any
 import lmdb
 
 from reverie.models import Json
-from reverie.redact import Taken
-from reverie.store import Done, Failed, Key, Kind, Store, Write, Writer
+from reverie.redact import Redactor, Taken
+from reverie.store import SYSTEM_SPACE, Done, Failed, Key, Kind, Store, Write, Writer
 from reverie.store.codec import from_ms, to_ms
 from reverie.store.env import lmdb_options
 from reverie.store.keys import record_key, space_prefix
+from reveried.http.auth import token_hash
 
 AT = "2026-11-21T09:30:00.000Z"
 SECRET = "hush-hush-1234"  # noqa: S105 - what Masking replaces
@@ -96,3 +97,15 @@ def raw(path: Path) -> Iterator[lmdb.Transaction[bytes]]:
 
 def raw_key(kind: Kind, key: Key, space: str = SPACE) -> bytes:
     return record_key(space_prefix(space), kind, key)
+
+
+def add_token(home: Path, token: str, space: str, agent: str) -> None:
+    """Add a token to the store of a daemon that is not running."""
+    with Store.open(home / "data" / "store", redactor=Redactor()) as store:
+        key = (token_hash(token),)
+
+        def body(writer: Writer) -> None:
+            writer.put(Kind.TOKEN, key, {"space": space, "agent": agent})
+
+        (done,) = store.commit([Write(SYSTEM_SPACE, "test", "token", body)], at="2026-11-21T09:30:00.000Z")
+        assert isinstance(done, Done)

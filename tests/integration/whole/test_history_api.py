@@ -18,7 +18,7 @@ from support.daemon import Daemon, running_daemon, scratch_home
 from support.http_checks import bearer, check_refused
 from support.pages import all_items, newest_operation
 from support.session import session_file, stored_messages
-from support.tokens import add_token
+from support.stores import add_token
 
 
 def learnt(client: Client, folder: Path, number: int) -> str:
