@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +15,12 @@ import lmdb
 from reverie.models import Json
 from reverie.redact import Redactor, Taken
 from reverie.store import SYSTEM_SPACE, Done, Failed, Key, Kind, Store, Write, Writer
-from reverie.store.codec import from_ms, to_ms
+from reverie.store.codec import TOMBSTONE, decode_record, from_ms, to_ms
 from reverie.store.env import lmdb_options
-from reverie.store.keys import record_key, space_prefix
+from reverie.store.keys import record_key, record_name, space_prefix, split_key
+from reverie.store.transactions import ReadTransaction
 from reveried.http.auth import token_hash
+from support.daemon_folder import bytes_below
 
 AT = "2026-11-21T09:30:00.000Z"
 SECRET = "hush-hush-1234"  # noqa: S105 - what Masking replaces
@@ -109,3 +113,34 @@ def add_token(home: Path, token: str, space: str, agent: str) -> None:
 
         (done,) = store.commit([Write(SYSTEM_SPACE, "test", "token", body)], at="2026-11-21T09:30:00.000Z")
         assert isinstance(done, Done)
+
+
+def files_with(folder: Path, word: str) -> list[str]:
+    """Return the files under a folder, and the records of the store in it, that have a word; none where it is gone.
+
+    As it is, in any case, as JSON escapes it, and in names.
+    """
+    forms = {word.lower().encode(), json.dumps(word.lower())[1:-1].encode(), word.lower().encode("utf-16-le")}
+    return [
+        name
+        for name, text in texts_below(folder)
+        if any(form in text.lower() for form in forms) or word.casefold() in name.rpartition("/")[2].casefold()
+    ]
+
+
+def texts_below(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the bytes of every file under a folder by its relative path, and of every record of its store by name.
+
+    Records may be packed in the file, or edits of the version after them.
+    """
+    yield from bytes_below(folder).items()
+    with (
+        contextlib.closing(
+            lmdb.open(str(folder / "data" / "store"), readonly=True, create=False, lib_version=0)
+        ) as env,
+        env.begin() as txn,
+    ):
+        for raw, data in txn.cursor():
+            record = decode_record(raw, data)
+            if record.form != TOMBSTONE:
+                yield record_name(raw), ReadTransaction(txn, space_prefix(split_key(raw)[0])).body(raw, record)

@@ -12,7 +12,7 @@ from reverie.client import Client
 from reverie.errors import Forbidden, ValidationError
 from support.daemon import Answer, Daemon, Wire, request, running_daemon
 from support.http_checks import bearer, check_refused
-from support.purged import files_with
+from support.stores import files_with
 from support.tcp import TcpCaller, free_port
 from support.waiting import wait_until
 

@@ -19,8 +19,8 @@ from reverie.errors import Conflict, DaemonNotRunning, NotFound, ValidationError
 from reverie.store.check import run_check
 from support.cli import reverie
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
-from support.purged import files_with
 from support.soak import count
+from support.stores import files_with
 from support.waiting import wait_until
 
 SYLLABLES = ("quok", "zan", "bri", "vex", "lom", "jur", "pax", "dwi")
