@@ -18,11 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.daemon import Answer, Daemon, environment, scratch_home
+from support.daemon import Answer, Daemon, environment, free_port, scratch_home
 from support.http_checks import check_serving
 from support.soak import count
 from support.stores import add_token
-from support.tcp import free_port
 
 DEPTH_MAX = 3
 _TYPES: dict[str, tuple[type, ...]] = {
