@@ -26,8 +26,7 @@ from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, Writer, seal
 from reverie.store.versions import Rules
 from reveried.http.auth import token_hash
-from support.daemon import Answer, Daemon, compute_processes, environment, request, scratch_home, status_bytes
-from support.http_checks import bearer
+from support.daemon import Answer, Daemon, bearer, compute_processes, environment, request, scratch_home, status_bytes
 from support.soak import count
 from support.waiting import wait_until
 

@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.daemon import Answer, Daemon, environment, free_port, scratch_home
-from support.http_checks import check_serving
+from support.daemon import Answer, Daemon, check_serving, environment, free_port, scratch_home
 from support.soak import count
 from support.stores import add_token
 

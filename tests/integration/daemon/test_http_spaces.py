@@ -6,8 +6,7 @@ import http.client
 
 import pytest
 
-from support.daemon import Answer, free_port, running_daemon, scratch_home
-from support.http_checks import bearer, check_refused, check_serving
+from support.daemon import Answer, bearer, check_refused, check_serving, free_port, running_daemon, scratch_home
 from support.stores import add_token
 
 

@@ -12,8 +12,7 @@ import time
 import pytest
 
 from reveried.app import EXIT_CONFIG
-from support.daemon import Daemon, environment, request, running_daemon, scratch_home
-from support.http_checks import times_run
+from support.daemon import Daemon, environment, request, running_daemon, scratch_home, times_run
 from support.waiting import wait_until
 
 LAZY = (

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from support import unit_limits
-from support.daemon import Daemon, Wire, environment, running_daemon, scratch_home
-from support.http_checks import HEALTH, check_refused
+from support.daemon import HEALTH, Daemon, Wire, check_refused, environment, running_daemon, scratch_home
 
 UNITS = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
 

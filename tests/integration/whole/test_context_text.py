@@ -12,8 +12,7 @@ from reverie.context.tiers import FRAME
 from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts import TIERS
 from reveried.cli import send_sessions
-from support.daemon import Daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused
 from support.session_writer import SessionWriter, text_block
 
 TURNS = 40

@@ -14,8 +14,7 @@ from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store.backup import restore
 from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, running_daemon, scratch_home
-from support.http_checks import bearer, check_refused
+from support.daemon import Daemon, bearer, check_refused, running_daemon, scratch_home
 from support.pages import all_items, newest_operation
 from support.session import session_file, stored_messages
 from support.stores import add_token

@@ -15,8 +15,7 @@ from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES, ChunkAnswer, ImportPlace
 from reveried.cli import send_sessions
-from support.daemon import Daemon, running_daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused, running_daemon
 from support.pages import newest_operation
 from support.session import generated_session, main_line_messages, session_file, stored_messages
 

@@ -11,8 +11,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_sessions import import_file
-from support.daemon import Daemon, running_daemon
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused, running_daemon
 from support.pages import all_items, newest_operation
 from support.session import WHY, session_file
 

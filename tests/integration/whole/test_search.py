@@ -10,8 +10,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound
-from support.daemon import Daemon, environment, scratch_home
-from support.http_checks import check_refused
+from support.daemon import Daemon, check_refused, environment, scratch_home
 from support.transcripts import Transcript, text
 
 TRIP = (

@@ -10,9 +10,8 @@ import pytest
 from reverie import tools, wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon, check_refused, running_daemon
 from support.daemon_folder import Tree, bytes_below, tree
-from support.http_checks import check_refused
 from support.pages import refused, result_of
 from support.path_cases import all_path_cases
 
