@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from datetime import time as dt_time
+from pathlib import Path
 
 MOST_S = 120.0  # far above what a machine with much else to do needs, and below the limit of one test (300 s)
 PAUSE_S = 0.02  # between two looks at a state
@@ -42,3 +43,22 @@ def suspended(pid: int) -> Iterator[None]:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+CLOSED_WITHIN_S = 20.0
+
+
+def descriptor_count() -> int:
+    """Return how many file descriptors this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@contextmanager
+def no_leaked_descriptors() -> Iterator[None]:
+    """Fail if more descriptors are open after the block than before.
+
+    Threads of a server in this process may close theirs a moment after the block.
+    """
+    before = descriptor_count()
+    yield
+    wait_until(lambda: descriptor_count() <= before, "the close of all descriptors", CLOSED_WITHIN_S)

@@ -15,8 +15,7 @@ from reverie.errors import Busy, ReverieError, TokenBudgetExceeded, ValidationEr
 from reveried import compute
 from reveried.compute import Compute, ComputeFailed
 from support.compute import jobs_on_the_path, run
-from support.descriptors import descriptor_count
-from support.waiting import wait_until
+from support.waiting import descriptor_count, wait_until
 
 __all__ = ["jobs_on_the_path"]
 
