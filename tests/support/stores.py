@@ -12,13 +12,16 @@ from typing import Any
 
 import lmdb
 
-from reverie.models import Json
+from reverie.models import Entry, EntryKind, Json
 from reverie.redact import Redactor, Taken
-from reverie.store import SYSTEM_SPACE, Done, Failed, Key, Kind, Store, Write, Writer
+from reverie.store import SYSTEM_SPACE, Done, Failed, Key, Kind, Store, ThreadRecord, Write, Writer, seal
 from reverie.store.codec import TOMBSTONE, decode_record, from_ms, to_ms
 from reverie.store.env import lmdb_options
 from reverie.store.keys import record_key, record_name, space_prefix, split_key
 from reverie.store.transactions import ReadTransaction
+from reverie.usecases import threads
+from reverie.usecases.by import By
+from reverie.usecases.entries import entry_record
 from reveried.http.auth import token_hash
 from support.daemon_folder import bytes_below
 
@@ -144,3 +147,23 @@ def texts_below(folder: Path) -> Iterator[tuple[str, bytes]]:
             record = decode_record(raw, data)
             if record.form != TOMBSTONE:
                 yield record_name(raw), ReadTransaction(txn, space_prefix(split_key(raw)[0])).body(raw, record)
+
+
+def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> None:
+    """Append messages to a thread, which is created if it is not there."""
+
+    def body(writer: Writer) -> None:
+        record = writer.load(ThreadRecord, (thread,)) or ThreadRecord(
+            id=thread, agent=agent, created_at=AT, updated_at=AT
+        )
+        entries = [Entry(EntryKind.SPEECH, role="user", content=text, at=AT) for text in texts]
+        _, last = writer.append_many(Kind.ENTRY, (thread,), [seal(entry_record(each), MASKING) for each in entries])
+        writer.save(threads.after_append(record, entries, last, AT), (thread,))
+
+    write(store, body)
+
+
+def delete(store: Store, thread: str) -> None:
+    """Delete a thread with its messages."""
+    while not store.commit([threads.delete_step.write(By(SPACE, "agent"), thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
+        pass
