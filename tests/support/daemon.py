@@ -1,4 +1,4 @@
-"""A real daemon under a scratch REVERIE_HOME, and a raw HTTP client for its Unix socket."""
+"""A real daemon under a scratch REVERIE_HOME, forked or executed, raw HTTP clients of it, and checks of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paginated lists: one page as the daemon answers it, and all items of a list."""
+"""Paginated lists, the newest operation, and calls of tools, as clients get them."""
 
 from __future__ import annotations
 

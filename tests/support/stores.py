@@ -1,4 +1,4 @@
-"""Helpers of tests to open a store and write to it."""
+"""A store that a test opens itself: writes, threads, tokens, and every byte that it holds."""
 
 from __future__ import annotations
 

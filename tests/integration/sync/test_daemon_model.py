@@ -60,7 +60,7 @@ class Agents:
             return
         text = document.content
         for _ in range(self.pick.randint(1, 3)):
-            text = self.ledger.edited(text)
+            text = self.ledger.changed(text)
         self._call(
             path,
             lambda: self.tree.client.put_document(path, text, etag=document.etag),
@@ -475,7 +475,7 @@ class Folk:
         """Edit a buffer without saving it."""
         if self.buffers:
             buffer = self.pick.choice(self.buffers)
-            buffer.text = self.ledger.edited(buffer.text)
+            buffer.text = self.ledger.changed(buffer.text)
             buffer.seen |= words(buffer.text)
 
     def edits(self) -> None:
@@ -483,7 +483,7 @@ class Folk:
         self.opens()
         if self.buffers:
             buffer = self.buffers[-1]
-            buffer.text = self.ledger.edited(buffer.text)
+            buffer.text = self.ledger.changed(buffer.text)
             self._save(buffer)
 
     def saves(self) -> None:
@@ -621,7 +621,7 @@ class WordLedger(Texts):
         default_factory=lambda: defaultdict(set)
     )  # by path: words known to the last save
 
-    def edited(self, text: str) -> str:
+    def changed(self, text: str) -> str:
         """Return a text after one random change of a line or word; generated lines stay."""
         end = "\r\n" if "\r\n" in text else "\n"
         lines = text.split(end)
