@@ -400,7 +400,7 @@ def test_a_generated_client_calls_everything(over_tcp: tuple[Daemon, str], tmp_p
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Warning" not in done.stdout, done.stdout
-    driver = Path(__file__).parents[2] / "support" / "generated_client.py"
+    driver = Path(__file__).with_name("generated_client.py")
     python = Path(generator).resolve().parent / "python3"
     called = subprocess.run([python, driver, tmp_path, url], capture_output=True, text=True, check=False)
     assert called.returncode == 0, called.stdout + called.stderr
