@@ -23,10 +23,10 @@ import orjson
 from bench.run import exponent, in_turns, ratio, row
 from reverie import _native
 from support import secrets
-from support.generated_sessions import generated_files
 from support.prose import generated_pages
 from support.secrets import Labelled
 from support.shared import real_sessions, shared_files
+from support.story import generated_files
 
 _ALNUM = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from support.daemon import Daemon
-from support.generated_sessions import SessionWriter, text_block
+from support.story import SessionWriter, text_block
 
 
 def now() -> str:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from support.generated_sessions import generated_files
+from support.story import generated_files
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 _SESSIONS = "data/transcripts/claude-code"

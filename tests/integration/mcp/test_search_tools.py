@@ -13,8 +13,8 @@ from reverie import tokenizer, wire
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
-from support.generated_sessions import SessionWriter, ToolCall, text_block
 from support.mcp_bridge import BridgeProcess, bridge
+from support.story import SessionWriter, ToolCall, text_block
 
 ASKED = "Why does the crane stop at noon?"
 CAUSE = "The crane stops at noon because the tide sensor is read as a lock."

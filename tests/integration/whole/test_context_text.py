@@ -13,7 +13,7 @@ from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts import TIERS
 from reveried.cli import send_sessions
 from support.daemon import Daemon, check_refused
-from support.generated_sessions import SessionWriter, text_block
+from support.story import SessionWriter, text_block
 
 TURNS = 40
 
