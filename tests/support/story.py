@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from support.daemon import Daemon
+
 _NAMESPACE = uuid.UUID("9b7c1f5e-0c55-4e0e-8a0b-6f2f1c8f0a77")
 _START = datetime(2026, 2, 3, 8, 30, tzinfo=UTC)
 _STEP = timedelta(seconds=17)
@@ -516,3 +518,63 @@ class _Session:
     def _output(self, name: str) -> str:
         rows = self.random.randrange(self.noise)
         return "\n".join(f"step {row}: {name} {self.random.choice(NOTES)}" for row in range(rows))
+
+
+def now() -> str:
+    """Return the present time as clients write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class LiveSession:
+    """A session in `project`, whose file (`path`, or one in `folder`) gets lines with the present time."""
+
+    def __init__(
+        self, folder: Path, project: Path, number: int, *, pid: int | None = None, path: Path | None = None
+    ) -> None:
+        self.writer = SessionWriter(number, str(project))
+        self.project, self.pid = project, pid
+        self.path = path or folder / f"{self.writer.session}.jsonl"
+        self._written = 0
+
+    @property
+    def id(self) -> str:
+        """Return the session's id."""
+        return self.path.stem
+
+    def say(self, prompt: str, *replies: str, **fields: Any) -> None:
+        """Append a prompt and the agent's replies to the file."""
+        self.writer.user(prompt, **({"timestamp": now()} | fields))
+        for reply in replies:
+            self.writer.reply(text_block(reply))
+            self.writer.lines[-1] |= {"timestamp": now()} | fields
+        self.flush()
+
+    def flush(self) -> None:
+        """Write the lines that are not in the file yet."""
+        new = self.writer.lines[self._written :]
+        with self.path.open("ab") as file:
+            file.write(b"".join(orjson.dumps(line) + b"\n" for line in new))
+        self._written = len(self.writer.lines)
+
+    def start(self, daemon: Daemon, source: str = "startup") -> Any:
+        """Announce the session to a daemon; return the answer."""
+        body = {
+            "client": "claude-code",
+            "session": self.id,
+            "project": str(self.project),
+            "transcript": str(self.path),
+            "source": source,
+        }
+        answer = daemon.ask("POST", "/v1/sessions", body | ({} if self.pid is None else {"pid": self.pid}))
+        assert answer.status == 200, answer.body
+        return answer.json()
+
+    def hook(self, event: str, **fields: Any) -> dict[str, Any]:
+        """Return the input of a hook."""
+        return {
+            "session_id": self.id,
+            "transcript_path": str(self.path),
+            "cwd": str(self.project),
+            "hook_event_name": event,
+            **fields,
+        }

@@ -23,11 +23,11 @@ from reverie.client import AsyncClient, Client
 from reverie.client.memory_tool import MemoryTool
 from reveried.proxy.server import ProxyServer
 from support.daemon import Daemon, TcpCaller, free_port, running_daemon
-from support.live_session import LiveSession
 from support.mcp_bridge import STATELESS, BridgeProcess, bridge
 from support.messages_api import MODEL, ScriptedApi, api_client
 from support.model_servers import ModelServer, model_server
 from support.soak import count
+from support.story import LiveSession
 from support.upstream import body_of, connected, proxied, read_message
 from support.waiting import wait_until
 

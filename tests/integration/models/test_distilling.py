@@ -17,8 +17,8 @@ from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
-from support.live_session import LiveSession
 from support.session import session_file
+from support.story import LiveSession
 from support.waiting import wait_until
 
 SUMMARY = {

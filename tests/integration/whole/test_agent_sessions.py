@@ -17,9 +17,8 @@ from reveried.cli import send_sessions
 from reveried.follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.daemon_folder import bytes_below
-from support.live_session import LiveSession
 from support.session import stored_messages
-from support.story import SessionWriter
+from support.story import LiveSession, SessionWriter
 from support.waiting import wait_until
 
 
