@@ -16,7 +16,7 @@ from reveried.cli.send_sessions import import_file
 from reveried.sync.loop import RECORD_S
 from support.daemon import Daemon, environment, scratch_home
 from support.daemon_folder import bytes_below
-from support.session import session_file
+from support.story import session_file
 from support.waiting import wait_until
 
 

@@ -1,9 +1,10 @@
-"""Paginated lists, the newest operation, and calls of tools, as clients get them."""
+"""Paginated lists, messages among them, the newest operation, and calls of tools, as clients get them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from reverie import wire
@@ -42,6 +43,11 @@ def all_items(list_page: Callable[..., Page[T_co]], limit: int, **query: Any) ->
         if after is None:
             return items
     raise AssertionError("the list does not end")
+
+
+def stored_messages(client: Client, thread: str, *, limit: int = 1000) -> list[tuple[str, Any]]:
+    """Return role and content of every stored message of a thread."""
+    return [(message.role, message.content) for message in all_items(partial(client.messages, thread), limit)]
 
 
 def result_of(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:

@@ -175,7 +175,7 @@ class SessionWriter:
         self.user([block], toolUseResult=shown, sourceToolAssistantUUID=line)
 
     def _now(self) -> str:
-        at = _START + timedelta(days=self.number) + self._slots * _STEP
+        at = _START + timedelta(days=self.number % 250) + self._slots * _STEP
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -239,6 +239,8 @@ PROJECTS = (
         "got {0}, want {1}",
     ),
 )
+HARBOUR = PROJECTS[0]._replace(folder="/home/ann/harbour")
+WHY = "The wrong value was kept because nobody had asked for another one."  # an episode says more than a subject
 PARTS = ("ledger", "router", "exporter", "mailer", "sampler", "planner", "gateway", "archive", "cursor", "throttle")
 FAULTS = (
     "loses the last record when the file has no newline at its end",
@@ -262,6 +264,9 @@ DECISIONS = (
     "Never log the whole payload of {0}, only its length.",
     "Use the port {1} for {0} instead of the default one.",
 )
+WISHES = (
+    "We always write a regression test for {0} first. I prefer small commits. Never change the signature of `{0}_open`."
+)
 CORRECTIONS = (
     "no, don't rename `{0}_open`, other tools call it by that name",
     "no, that is the wrong file: the {0} that is deployed lives in the other folder",
@@ -281,6 +286,30 @@ def generate(number: int, *, tasks: int = 6, noise: int = 25) -> GeneratedSessio
     return _Session(number, noise).run(tasks)
 
 
+def generated_session(number: int, turns: int = 4, noise: int = 20, why: str = "") -> bytes:
+    """Return a session of `turns` tasks, request to commit, without compactions and other events between them.
+
+    The same `number` gives the same bytes; `noise` is the mean number of words of a tool result, and `why` the body of
+    each commit's message.
+    """
+    return _plain(number, turns, noise, why).bytes()
+
+
+def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20, why: str = "") -> Path:
+    """Write a generated session under the file name that Claude Code uses."""
+    writer = _plain(number, turns, noise, why)
+    path = folder / f"{writer.session}.jsonl"
+    path.write_bytes(writer.bytes())
+    return path
+
+
+def _plain(number: int, turns: int, noise: int, why: str) -> SessionWriter:
+    made = _Session(number, -(-noise // 10), HARBOUR)
+    for task in range(turns):
+        made.task(task, why=why, is_plain=True)
+    return made.writer
+
+
 @functools.cache
 def generated_files(count: int = COUNT, *, tasks: int = 6, noise: int = 25) -> tuple[Path, ...]:
     """Write `count` sessions as gzip files named `<session>.jsonl.gz` into a folder that is removed at exit."""
@@ -298,9 +327,9 @@ def generated_files(count: int = COUNT, *, tasks: int = 6, noise: int = 25) -> t
 class _Session:
     """A session under construction: a sequence of tasks with events between them."""
 
-    def __init__(self, number: int, noise: int) -> None:
+    def __init__(self, number: int, noise: int, project: Project | None = None) -> None:
         self.random = random.Random(number)
-        self.project = PROJECTS[number % len(PROJECTS)]
+        self.project = project or PROJECTS[number % len(PROJECTS)]
         self.noise = noise
         self.writer = SessionWriter(number, self.project.folder)
         self.names: list[str] = []
@@ -309,7 +338,7 @@ class _Session:
     def run(self, tasks: int) -> GeneratedSession:
         self._opening()
         for task in range(tasks):
-            self._task(task)
+            self.task(task)
             if task + 2 in (tasks, tasks - 3):  # the last task comes after the last compaction
                 self._compaction()
         self._closing()
@@ -337,12 +366,13 @@ class _Session:
         self.rewound.append(prompt)
         self.writer.parent = point
 
-    def _task(self, task: int) -> None:
+    def task(self, task: int, *, why: str = "", is_plain: bool = False) -> None:
+        """Write one task, request to commit, with one other event in it unless `is_plain`."""
         name = f"{self.random.choice(PARTS)}_{self.writer.number}_{task}"
         port = 3000 + 37 * task + self.writer.number
         self.names.append(name)
         fault = self.random.randrange(len(FAULTS))
-        self._request(name, FAULTS[fault], port)
+        self._request(name, FAULTS[fault], port, is_plain=is_plain)
         self._explore(name)
         self._todos(name, "in_progress", "pending")
         self._test_run(name, port, passed=False)
@@ -350,13 +380,14 @@ class _Session:
         if task % 2 == 0:
             self._correction(name, port)
         extras = self._extras()
-        extras[(task + self.writer.number) % len(extras)](name)
+        if not is_plain:
+            extras[(task + self.writer.number) % len(extras)](name)
         self._test_run(name, port, passed=True)
         self._todos(name, "completed", "completed")
-        self._commit(name, FAULTS[fault])
+        self._commit(name, FAULTS[fault], why)
 
-    def _request(self, name: str, fault: str, port: int) -> None:
-        decision = self.random.choice(DECISIONS).format(name, port)
+    def _request(self, name: str, fault: str, port: int, *, is_plain: bool) -> None:
+        decision = (WISHES if is_plain else self.random.choice(DECISIONS)).format(name, port)
         words = f"The {name} {fault}. Please find out why and fix it. {decision}"
         if self.random.random() < 0.4:
             words += "\n\n" + self.random.choice(FOREIGN).format(name)
@@ -450,9 +481,10 @@ class _Session:
         self.writer.add("system", subtype="local_command", content="/model", level="info", isMeta=False)
         self.writer.user(f"go on with {name}")
 
-    def _commit(self, name: str, fault: str) -> None:
+    def _commit(self, name: str, fault: str, why: str) -> None:
         digest = f"{self.random.randrange(16**7):07x}"
-        arguments = {"command": f'git commit -am "{name}: {fault}"', "description": "Commit the fix"}
+        message = "\n\n".join([f"{name}: {fault}", *([why] if why else [])])
+        arguments = {"command": f'git commit -am "{message}"', "description": "Commit the fix"}
         self.writer.tools(ToolCall("Bash", arguments, f"[main {digest}] {name}: {fault}\n 2 files changed"))
         self.writer.reply(text_block(f"`{name}` is fixed in `{self._path(name)}` and committed as {digest}."))
         self.writer.add("system", subtype="turn_duration", durationMs=61_000, isMeta=False)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reverie.importers.chunks import ChunkPlan, plan_chunk
 from reverie.importers.detect import read_line
+from reverie.importers.join import main_line
 from reverie.models import Entry
 
 
@@ -77,6 +78,11 @@ def thread_entries(data: bytes) -> list[Entry]:
     """Return the entries of a whole transcript, numbered as in a thread of its own."""
     plan = plan_chunk(data, first_line=1, final=True)
     return [replace(entry, seq=seq) for seq, entry in enumerate(plan.entries, 1)]
+
+
+def main_line_messages(data: bytes) -> list[tuple[str, Any]]:
+    """Return role and content of every message in a transcript, read by the library alone."""
+    return [(message.role, message.content) for message in main_line(thread_entries(data))]
 
 
 def _concatenated(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:

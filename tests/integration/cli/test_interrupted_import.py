@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reverie.client import Client
 from support.daemon import Daemon, environment, scratch_home
-from support.session import generated_session
+from support.story import generated_session
 from support.waiting import wait_until
 
 SESSIONS = 15

@@ -17,8 +17,7 @@ from reverie.tokenizer import count as tokens
 from reveried.session_texts import CHARS_MAX, PARTS
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
-from support.session import session_file
-from support.story import LiveSession
+from support.story import LiveSession, session_file
 from support.waiting import wait_until
 
 SUMMARY = {

@@ -17,7 +17,7 @@ from reverie.client import Client
 from reveried.proxy.server import ProxyServer
 from support.daemon import Daemon, running_daemon
 from support.model_servers import model_server
-from support.session import stored_messages
+from support.pages import stored_messages
 from support.story import LiveSession
 from support.upstream import WAIT_S, body_of, connected, ok, provider, proxied, read_message
 from support.waiting import wait_until

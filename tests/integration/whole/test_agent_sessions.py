@@ -17,7 +17,7 @@ from reveried.cli import send_sessions
 from reveried.follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.daemon_folder import bytes_below
-from support.session import stored_messages
+from support.pages import stored_messages
 from support.story import LiveSession, SessionWriter
 from support.waiting import wait_until
 

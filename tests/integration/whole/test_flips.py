@@ -19,8 +19,8 @@ from reverie.store.check import FILE, CheckReport, run_check
 from reveried.app import EXIT_CONFIG
 from reveried.cli.send_sessions import import_file
 from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
-from support.session import session_file
 from support.soak import count
+from support.story import session_file
 
 PAGE_BYTES = 4096
 HEAD_BYTES = 16  # of a page: number, flags, and the bounds of its free space

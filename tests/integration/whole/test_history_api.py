@@ -15,9 +15,9 @@ from reverie.store.backup import restore
 from reverie.store.check import run_check
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, bearer, check_refused, running_daemon, scratch_home
-from support.pages import all_items, newest_operation
-from support.session import session_file, stored_messages
+from support.pages import all_items, newest_operation, stored_messages
 from support.stores import add_token
+from support.story import session_file
 
 
 def learnt(client: Client, folder: Path, number: int) -> str:

@@ -19,8 +19,8 @@ from reveried.session_texts import CHARS_MAX, PARTS
 from reveried.start_texts import MAX_TOKENS
 from support.cli import reverie
 from support.daemon import Daemon, compute_processes, running_daemon
-from support.session import session_file, stored_messages
-from support.story import LiveSession
+from support.pages import stored_messages
+from support.story import LiveSession, session_file
 from support.waiting import suspended, wait_until
 
 

@@ -18,8 +18,10 @@ from reverie.errors import ReverieError
 from reverie.store.check import run_check
 from reveried.cli import send_sessions
 from support.daemon import Daemon, environment, scratch_home
-from support.session import generated_session, main_line_messages, session_file, stored_messages
+from support.pages import stored_messages
 from support.soak import count
+from support.story import generated_session, session_file
+from support.transcripts import main_line_messages
 
 KILLS = count(4, 200)
 CLIENTS = 8

@@ -13,7 +13,7 @@ from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, check_refused, running_daemon
 from support.pages import all_items, newest_operation
-from support.session import WHY, session_file
+from support.story import WHY, session_file
 
 KINDS = ("skill", "fact", "procedure", "observation", "mistake", "preference", "episode")
 

@@ -17,7 +17,7 @@ from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
 from support.pages import newest_operation
 from support.said_again import SAID_AGAIN
-from support.session import session_file
+from support.story import session_file
 from support.waiting import wait_until
 
 

@@ -14,8 +14,8 @@ from reverie.errors import Forbidden, NotFound
 from reverie.store.backup import restore
 from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, environment, running_daemon, scratch_home
-from support.session import session_file
 from support.stores import files_with
+from support.story import session_file
 from support.waiting import wait_until
 
 SPACE = "work"

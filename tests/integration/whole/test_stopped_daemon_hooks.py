@@ -25,7 +25,7 @@ from reverie.client import Client
 from reverie.usecases.imported import thread_id
 from reveried.session_texts import PARTS
 from support.daemon import Daemon, running_daemon
-from support.session import stored_messages
+from support.pages import stored_messages
 from support.soak import count
 from support.story import LiveSession
 from support.waiting import suspended, wait_until

@@ -10,8 +10,7 @@ from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store.check import run_check
 from support.daemon import Daemon, check_refused, running_daemon
-from support.pages import all_items
-from support.session import stored_messages
+from support.pages import all_items, stored_messages
 
 Said = list[dict[str, Any]]
 

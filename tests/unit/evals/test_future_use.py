@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reverie.evals.memory_use import FutureUse, Row, Session, future_use, measured
-from support.session import session_file
+from support.story import session_file
 from support.thread import Thread
 
 
