@@ -25,14 +25,24 @@ _STEP = timedelta(seconds=17)
 _TIMELESS = ("file-history-snapshot", "summary")  # line kinds outside of the tree of messages
 
 
-def text_block(text: str) -> dict[str, Any]:
+def text(words: str) -> dict[str, Any]:
     """Return a text block."""
-    return {"type": "text", "text": text}
+    return {"type": "text", "text": words}
 
 
-def thinking_block(text: str) -> dict[str, Any]:
+def thinking(words: str) -> dict[str, Any]:
     """Return a thinking block with a made-up signature."""
-    return {"type": "thinking", "thinking": text, "signature": f"c2ln{len(text):06}"}
+    return {"type": "thinking", "thinking": words, "signature": f"c2ln{len(words):06}"}
+
+
+def call(name: str, **tool_input: Any) -> dict[str, Any]:
+    """Return a shell call whose id is its name, for readable tests."""
+    return {"type": "tool_use", "id": name, "name": "Bash", "input": tool_input}
+
+
+def result(name: str, content: Any = "done") -> dict[str, Any]:
+    """Return the result of a call."""
+    return {"type": "tool_result", "tool_use_id": name, "content": content}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +56,17 @@ class ToolCall:
 
 
 @dataclass(slots=True)
-class SessionWriter:
-    """The lines of one session so far; ids and times are counted, so equal calls give equal bytes."""
+class Story:
+    """The lines of one Claude Code session so far; ids and times are counted, so equal calls give equal bytes.
 
-    number: int
-    folder: str
+    Without a folder the lines have few fields, and short ids (`u1`). A line's parent is the one before it unless
+    `parent` names another (`None`: a root).
+    """
+
+    number: int = 0
+    folder: str = ""
+    session: str = ""
+    start: datetime | None = None
     lines: list[dict[str, Any]] = field(default_factory=list)
     parent: str | None = None  # uuid of the line that the next one hangs on
     compactions: int = 0
@@ -58,11 +74,13 @@ class SessionWriter:
     _replies: int = 0
     _calls: int = 0
     _slots: int = 0  # lines of the tree so far, for their ids and times
+    _name: str = ""  # in the ids of lines
 
-    @property
-    def session(self) -> str:
-        """Return the session's UUID."""
-        return str(uuid.uuid5(_NAMESPACE, f"session {self.number}"))
+    def __post_init__(self) -> None:
+        self._name = self.session or str(self.number)
+        if not self.session:
+            self.session = str(uuid.uuid5(_NAMESPACE, f"session {self.number}")) if self.folder else "s1"
+        self.start = self.start or _START + timedelta(days=self.number % 250)
 
     @property
     def last_reply(self) -> str:
@@ -73,23 +91,21 @@ class SessionWriter:
         """Return the lines as the bytes of a session file."""
         return b"".join(orjson.dumps(line) + b"\n" for line in self.lines)
 
-    def add(self, kind: str, **fields: Any) -> str:
+    def add(self, kind: str, *, parent: str | None = "", uuid: str | None = None, **fields: Any) -> str:
         """Append one line of the message tree and return its uuid; `fields` may override the envelope."""
-        identity = str(uuid.uuid5(_NAMESPACE, f"{self.number}/{self._slots}"))
-        envelope = {
-            "parentUuid": self.parent,
+        identity = uuid or self._identity()
+        line = {
+            "parentUuid": self.parent if parent == "" else parent,
             "isSidechain": False,
-            "userType": "external",
-            "cwd": self.folder,
+            **({"userType": "external", "cwd": self.folder} if self.folder else {}),
             "sessionId": self.session,
-            "version": "2.1.4",
-            "gitBranch": "main",
+            **({"version": "2.1.4", "gitBranch": "main"} if self.folder else {}),
             "type": kind,
             "uuid": identity,
             "timestamp": self._now(),
         }
         self._slots += 1
-        self.lines.append(envelope | fields)
+        self.lines.append(line | fields)
         if not fields.get("isSidechain"):
             self.parent = identity
         return identity
@@ -99,9 +115,15 @@ class SessionWriter:
         line = {"type": kind, **fields}
         self.lines.append(line if kind in _TIMELESS else {**line, "sessionId": self.session, "timestamp": self._now()})
 
-    def user(self, content: str | list[dict[str, Any]], **fields: Any) -> str:
+    def user(self, content: Any, **fields: Any) -> str:
         """Append a message of the user."""
         return self.add("user", message={"role": "user", "content": content}, **fields)
+
+    def assistant(self, *blocks: dict[str, Any], reply: str | None = None, **fields: Any) -> str:
+        """Append a reply of the agent in one line, which may be one of several of `reply`."""
+        usage = {"input_tokens": 7, "output_tokens": len(self.lines)}
+        message = {"id": reply or f"msg{len(self.lines) + 1}", "type": "message", "role": "assistant"}
+        return self.add("assistant", message=message | {"content": list(blocks), "usage": usage}, **fields)
 
     def reply(self, *blocks: dict[str, Any]) -> None:
         """Append a reply of the agent without tool calls, a line for each block."""
@@ -131,14 +153,14 @@ class SessionWriter:
         for identity, line, call in results:
             self._result(identity, line, call)
 
-    def compact(self, summary: str, tokens_before: int) -> None:
+    def compact(self, summary: str, tokens_before: int = 1_000) -> None:
         """Append a compaction as the client records it: the boundary line, then the client's summary."""
         self.compactions += 1
-        end, self.parent = self.parent, None
         self.add(
             "system",
+            parent=None,
             subtype="compact_boundary",
-            logicalParentUuid=end,
+            logicalParentUuid=self.parent,
             content="Conversation compacted",
             isMeta=False,
             level="info",
@@ -174,8 +196,14 @@ class SessionWriter:
         shown = call.result if isinstance(call.result, str) else {"parts": len(call.result)}
         self.user([block], toolUseResult=shown, sourceToolAssistantUUID=line)
 
+    def _identity(self) -> str:
+        if self.folder:
+            return str(uuid.uuid5(_NAMESPACE, f"{self._name}/{self._slots}"))
+        return f"u{len(self.lines) + 1}"
+
     def _now(self) -> str:
-        at = _START + timedelta(days=self.number % 250) + self._slots * _STEP
+        assert self.start is not None
+        at = self.start + self._slots * _STEP
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -303,7 +331,7 @@ def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20, why
     return path
 
 
-def _plain(number: int, turns: int, noise: int, why: str) -> SessionWriter:
+def _plain(number: int, turns: int, noise: int, why: str) -> Story:
     made = _Session(number, -(-noise // 10), HARBOUR)
     for task in range(turns):
         made.task(task, why=why, is_plain=True)
@@ -331,7 +359,7 @@ class _Session:
         self.random = random.Random(number)
         self.project = project or PROJECTS[number % len(PROJECTS)]
         self.noise = noise
-        self.writer = SessionWriter(number, self.project.folder)
+        self.writer = Story(number, self.project.folder)
         self.names: list[str] = []
         self.rewound: list[str] = []
 
@@ -362,7 +390,7 @@ class _Session:
         point = self.writer.parent
         prompt = f"Please rewrite everything as one {self.random.choice(PARTS)}_monolith."
         self.writer.user(prompt)
-        self.writer.reply(text_block("I will put all of it into one module."))
+        self.writer.reply(text("I will put all of it into one module."))
         self.rewound.append(prompt)
         self.writer.parent = point
 
@@ -406,8 +434,8 @@ class _Session:
             ToolCall("Grep", {"pattern": f"{name}_open", "output_mode": "content"}, rows),
             ToolCall("Read", {"file_path": path}, self._listing(name)),
             before=(
-                thinking_block(f"I should look at {name} before I change anything; the tests may show the cause."),
-                text_block(f"I'll read `{path}` and look for the callers of `{name}_open`."),
+                thinking(f"I should look at {name} before I change anything; the tests may show the cause."),
+                text(f"I'll read `{path}` and look for the callers of `{name}_open`."),
             ),
             interleaved=self.random.random() < 0.5,
         )
@@ -417,8 +445,8 @@ class _Session:
             result: Any = f"{self.random.randrange(3, 90)} passed in 0.{self.random.randrange(10, 99)}s"
         else:
             error = self.project.error.format(port, port + 1)
-            text = f"FAILED {self._path(name, test=True)}::{name}_keeps_all\n{error}\n{self._output(name)}"
-            result = [text_block(text)] if self.random.random() < 0.5 else text
+            said = f"FAILED {self._path(name, test=True)}::{name}_keeps_all\n{error}\n{self._output(name)}"
+            result = [text(said)] if self.random.random() < 0.5 else said
         arguments = {"command": self._command(name), "description": f"Run the tests of {name}"}
         self.writer.tools(ToolCall("Bash", arguments, result, failed=not passed))
         self.writer.progress(type="bash_progress", output=name, elapsedTimeSeconds=2)
@@ -432,22 +460,22 @@ class _Session:
         }
         self.writer.tools(
             ToolCall("Edit", arguments, f"The file {path} has been updated.\n{self._listing(name)}"),
-            before=(text_block(f"The root cause in `{name}`: {cause}. I decided to flush in `{name}_flush` first."),),
+            before=(text(f"The root cause in `{name}`: {cause}. I decided to flush in `{name}_flush` first."),),
         )
 
     def _correction(self, name: str, port: int) -> None:
         if self.random.random() < 0.3:
-            self.writer.user([text_block("[Request interrupted by user]")])
+            self.writer.user([text("[Request interrupted by user]")])
         words = self.random.choice(CORRECTIONS).format(name, port, port + 400)
         self.writer.add_outside_tree("queue-operation", operation="enqueue", content=words)
         self.writer.user(words)
-        self.writer.reply(text_block(f"You're right, I will leave `{name}_open` as it is and change its caller only."))
+        self.writer.reply(text(f"You're right, I will leave `{name}_open` as it is and change its caller only."))
 
     def _extras(self) -> tuple[Callable[[str], None], ...]:
         return (self._subagent, self._screenshot, self._lost_call, self._web, self._sidechain, self._meta)
 
     def _subagent(self, name: str) -> None:
-        report = [text_block(f"The callers of {name}_open are {name}_main and {name}_retry."), text_block("agentId: 7")]
+        report = [text(f"The callers of {name}_open are {name}_main and {name}_retry."), text("agentId: 7")]
         self.writer.progress(type="agent_progress", prompt=f"List the callers of {name}_open")
         arguments = {
             "description": "Find callers",
@@ -458,7 +486,7 @@ class _Session:
 
     def _screenshot(self, name: str) -> None:
         image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PNG}}
-        self.writer.user([text_block(f"This is what the page of {name} shows:"), image])
+        self.writer.user([text(f"This is what the page of {name} shows:"), image])
         path = f"{self.project.folder}/shots/{name}.png"
         self.writer.tools(ToolCall("Read", {"file_path": path}, [image]))
 
@@ -473,7 +501,7 @@ class _Session:
     def _sidechain(self, name: str) -> None:
         prompt = {"role": "user", "content": f"Count the stations that {name} reads"}
         self.writer.add("user", isSidechain=True, message=prompt)
-        reply = {"id": f"side_{name}", "type": "message", "role": "assistant", "content": [text_block("There are 14.")]}
+        reply = {"id": f"side_{name}", "type": "message", "role": "assistant", "content": [text("There are 14.")]}
         self.writer.add("assistant", isSidechain=True, message=reply)
 
     def _meta(self, name: str) -> None:
@@ -486,7 +514,7 @@ class _Session:
         message = "\n\n".join([f"{name}: {fault}", *([why] if why else [])])
         arguments = {"command": f'git commit -am "{message}"', "description": "Commit the fix"}
         self.writer.tools(ToolCall("Bash", arguments, f"[main {digest}] {name}: {fault}\n 2 files changed"))
-        self.writer.reply(text_block(f"`{name}` is fixed in `{self._path(name)}` and committed as {digest}."))
+        self.writer.reply(text(f"`{name}` is fixed in `{self._path(name)}` and committed as {digest}."))
         self.writer.add("system", subtype="turn_duration", durationMs=61_000, isMeta=False)
 
     def _compaction(self) -> None:
@@ -496,7 +524,7 @@ class _Session:
             self.writer.tools(
                 ToolCall("Grep", {"pattern": f"{name}_flush"}, f"{self._path(name)}:12:{name}_flush()"),
                 ToolCall("Bash", {"command": self._command(name)}, "all passed"),
-                before=(text_block(f"I'll check `{name}_flush` in `{self._path(name)}` again."),),
+                before=(text(f"I'll check `{name}_flush` in `{self._path(name)}` again."),),
             )
 
     def _summary(self) -> str:
@@ -563,7 +591,7 @@ class LiveSession:
     def __init__(
         self, folder: Path, project: Path, number: int, *, pid: int | None = None, path: Path | None = None
     ) -> None:
-        self.writer = SessionWriter(number, str(project))
+        self.writer = Story(number, str(project))
         self.project, self.pid = project, pid
         self.path = path or folder / f"{self.writer.session}.jsonl"
         self._written = 0
@@ -577,7 +605,7 @@ class LiveSession:
         """Append a prompt and the agent's replies to the file."""
         self.writer.user(prompt, **({"timestamp": now()} | fields))
         for reply in replies:
-            self.writer.reply(text_block(reply))
+            self.writer.reply(text(reply))
             self.writer.lines[-1] |= {"timestamp": now()} | fields
         self.flush()
 
