@@ -19,16 +19,8 @@ from reverie.importers.detect import json_object_of
 from reverie.importers.join import main_line
 from reverie.models import NO_RESULT, Entry, EntryKind, Message
 from support.soak import count
-from support.transcripts import (
-    Transcript,
-    bad_line_bytes,
-    call,
-    parse_line,
-    plan_in_chunks,
-    result,
-    text,
-    thread_entries,
-)
+from support.story import Story, call, result, text
+from support.transcripts import bad_line_bytes, parse_line, plan_in_chunks, thread_entries
 
 SMALL_LIMIT = 400
 WORDS = st.text(max_size=20)
@@ -151,9 +143,9 @@ def test_any_bytes_are_accepted_as_a_line(raw: bytes) -> None:
 
 
 @st.composite
-def talks(draw: st.DrawFn) -> Transcript:
+def talks(draw: st.DrawFn) -> Story:
     """Return a strategy of conversations with every disorder that a transcript can have."""
-    talk = Transcript()
+    talk = Story()
     for _ in range(draw(st.integers(0, 12))):
         parents: list[str | None] = ["", "", "", None, *(line["uuid"] for line in talk.lines if "uuid" in line)]
         parent, uuid = draw(st.sampled_from(parents)), draw(st.none() | st.sampled_from(["x", "y"]))
@@ -166,7 +158,7 @@ def talks(draw: st.DrawFn) -> Transcript:
                 blocks = draw(st.lists(BLOCKS, max_size=3))
                 talk.assistant(*blocks, reply=draw(st.sampled_from(["m", "n", "o", None])), parent=parent, uuid=uuid)
             case "compaction" if talk.lines:
-                talk.compaction(draw(WORDS))
+                talk.compact(draw(WORDS))
             case _:
                 talk.add("progress", parent=parent)
     return talk
@@ -174,7 +166,7 @@ def talks(draw: st.DrawFn) -> Transcript:
 
 @settings(max_examples=count(150, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
-def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
+def test_joining_loses_and_invents_nothing(talk: Story) -> None:
     """The messages have the blocks of the main line verbatim, each once, and the parts of a reply in order."""
     speech = once([entry for entry in thread_entries(talk.bytes()) if entry.kind is EntryKind.SPEECH])
     messages = main_line(thread_entries(talk.bytes()), verbatim=True)
@@ -187,7 +179,7 @@ def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
 
 @settings(max_examples=count(150, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
-def test_joining_pairs_every_call_with_its_result(talk: Transcript) -> None:
+def test_joining_pairs_every_call_with_its_result(talk: Story) -> None:
     """Each call of a message has its result in the next one, results first, and no other results exist."""
     entries = thread_entries(talk.bytes())
     messages = main_line(entries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.transcripts import Transcript, call, result, text
+from support.story import Story, call, result, text
 
 _PARTS = ("parser", "router", "exporter", "ledger", "mailer")
 
@@ -12,11 +12,11 @@ def compacted_session(*, compacted: bool = True, tasks: int = 5) -> bytes:
 
     Every name that is used after the compaction occurs before it beside the words "keeps its retry counter in".
     """
-    transcript = Transcript()
+    transcript = Story()
     for number in range(tasks):
         _task(transcript, number)
     if compacted:
-        transcript.compaction("The person works on the queue; `reset_parser_0` was mended.")
+        transcript.compact("The person works on the queue; `reset_parser_0` was mended.")
     for number in range(tasks):
         name = f"{_PARTS[number % len(_PARTS)]}_{number}"
         transcript.assistant(text(f"Going on with src/{name}.py now."), reply=f"after{number}")
@@ -27,7 +27,7 @@ def compacted_session(*, compacted: bool = True, tasks: int = 5) -> bytes:
     return transcript.bytes()
 
 
-def _task(transcript: Transcript, number: int) -> None:
+def _task(transcript: Story, number: int) -> None:
     """Add one task: request, reading a file, running its test, and the agent's summary."""
     name = f"{_PARTS[number % len(_PARTS)]}_{number}"
     transcript.user(f"Please make the {name} count its retries again, it keeps its retry counter in src/{name}.py")

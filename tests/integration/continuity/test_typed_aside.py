@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reverie.client import Client
 from reveried.cli.send_sessions import import_file
-from support.transcripts import Transcript, call, result, text
+from support.story import Story, call, result, text
 
 COMMAND = "<command-name>/plan</command-name>\n<command-args>count the ships in every harbour</command-args>"
 MEANWHILE = "and please leave the wrecks out"
@@ -20,7 +20,7 @@ def queued(operation: str, **content: str) -> dict[str, str]:
 
 def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_path: Path) -> None:
     """A command is the task from the first import on; words that are sent meanwhile are an order."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user(COMMAND)
     transcript.assistant(call("a", command="ls harbours"))
     path = tmp_path / "session.jsonl"

@@ -11,7 +11,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound
 from support.daemon import Daemon, check_refused, environment, scratch_home
-from support.transcripts import Transcript, text
+from support.story import Story, text
 
 TRIP = (
     ("user", "Where did you spend the summer?", "2023-07-02T10:00:00Z"),
@@ -124,7 +124,7 @@ def test_languages_without_spaces_are_found(client: Client) -> None:
 
 def test_copies_are_one_hit_with_a_number_that_exists(client: Client) -> None:
     """Of a session that was resumed again and again each message is a hit once, with a number that the thread has."""
-    transcript = Transcript()
+    transcript = Story()
     for number in range(6):
         transcript.user(f"please mend gecko hinge number {number}")
         transcript.assistant(text(f"mended {number}"))

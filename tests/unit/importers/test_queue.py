@@ -17,10 +17,11 @@ from reverie.importers.rewinds import rewound_positions
 from reverie.models import Entry, EntryKind
 from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import line_identity
-from support.transcripts import Transcript, call, parse_line, result, text
+from support.story import Story, call, result, text
+from support.transcripts import parse_line, thread_entries
 
 
-def queue(transcript: Transcript, operation: str, content: Any = None) -> None:
+def queue(transcript: Story, operation: str, content: Any = None) -> None:
     """Add an operation of the client's queue."""
     line = {
         "type": "queue-operation",
@@ -31,9 +32,9 @@ def queue(transcript: Transcript, operation: str, content: Any = None) -> None:
     transcript.lines.append(line if content is None else {**line, "content": content})
 
 
-def said(transcript: Transcript) -> list[str]:
+def said(transcript: Story) -> list[str]:
     """Return what the person says in a transcript, as the distiller reads it."""
-    steps = read_trace(main_line(transcript.entries())).steps
+    steps = read_trace(main_line(thread_entries(transcript.bytes()))).steps
     return [step.text for step in steps if isinstance(step, Utterance) and step.role == "user"]
 
 
@@ -47,7 +48,7 @@ def as_imported_earlier(entry: Entry) -> Entry:
 
 def test_words_sent_meanwhile_follow_the_results_that_they_stand_before() -> None:
     """They do not cut a reply in two, and a call is still answered next."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     transcript.assistant(text("I begin."), reply="r")
     queue(transcript, "enqueue", "oh, and use no red")
@@ -56,7 +57,7 @@ def test_words_sent_meanwhile_follow_the_results_that_they_stand_before() -> Non
     queue(transcript, "remove")
     transcript.assistant(text("It is green."))
 
-    messages = main_line(transcript.entries())
+    messages = main_line(thread_entries(transcript.bytes()))
 
     assert [message.role for message in messages] == ["user", "assistant", "user", "assistant"]
     assert messages[2].content == [result("a"), text("oh, and use no red")]
@@ -65,7 +66,7 @@ def test_words_sent_meanwhile_follow_the_results_that_they_stand_before() -> Non
 @pytest.mark.parametrize("prompt", ["and the door", "and the door\nin blue"])
 def test_words_that_become_a_prompt_count_once(prompt: str) -> None:
     """The prompt counts, also where the client sends several queued texts as one, and news stand in the queue."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     queue(transcript, "enqueue", "<task-notification>dry</task-notification>")
     for words in prompt.splitlines():
@@ -79,7 +80,7 @@ def test_words_that_become_a_prompt_count_once(prompt: str) -> None:
 
 def test_the_same_words_sent_twice_count_twice() -> None:
     """Words that the agent was given are no copy of a prompt that says the same later."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     queue(transcript, "enqueue", "go on")
     queue(transcript, "remove")
@@ -91,7 +92,7 @@ def test_the_same_words_sent_twice_count_twice() -> None:
 
 def test_words_taken_back_are_not_said() -> None:
     """What is sent after `popAll` counts; words that the queue had no time to give to the agent count as well."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     queue(transcript, "enqueue", "in blu")
     queue(transcript, "popAll", "in blu")
@@ -105,26 +106,26 @@ def test_words_taken_back_are_not_said() -> None:
 )
 def test_news_and_commands_are_not_typed_words(content: Any) -> None:
     """News of running tasks and commands in the queue are no speech, and their lines come back as they were."""
-    transcript = Transcript()
+    transcript = Story()
     queue(transcript, "enqueue", content)
 
     assert said(transcript) == []
-    assert json_object_of(transcript.entries()[0]) == transcript.lines[0]
+    assert json_object_of(thread_entries(transcript.bytes())[0]) == transcript.lines[0]
 
 
 @pytest.mark.parametrize("words", ["<div> is broken", "{x} stays", "/etc/hosts has it", "  yes\n"])
 def test_a_line_with_words_comes_back_as_it_was(words: str) -> None:
     """Words that only begin like news are speech; the entry gives the line that it was read from."""
-    transcript = Transcript()
+    transcript = Story()
     queue(transcript, "enqueue", words)
 
     assert said(transcript) == [words.strip()]
-    assert json_object_of(transcript.entries()[0]) == transcript.lines[0]
+    assert json_object_of(thread_entries(transcript.bytes())[0]) == transcript.lines[0]
 
 
 def test_words_on_a_rewound_branch_are_rewound() -> None:
     """They go with the line before them; what is typed after the new beginning stays."""
-    transcript = Transcript()
+    transcript = Story()
     root = transcript.user("Paint the fence.")
     reply = transcript.assistant(text("In which colour?"), parent=root)
     transcript.user("in red", parent=reply)
@@ -133,7 +134,7 @@ def test_words_on_a_rewound_branch_are_rewound() -> None:
     transcript.user("in blue", parent=reply)
     queue(transcript, "enqueue", "light blue")
 
-    entries = transcript.entries()
+    entries = thread_entries(transcript.bytes())
 
     assert [entries[place].content for place in sorted(rewound_positions(entries)) if entries[place].id is None] == [
         "dark red"
@@ -143,10 +144,10 @@ def test_words_on_a_rewound_branch_are_rewound() -> None:
 
 def test_a_thread_imported_earlier_keeps_its_words_and_takes_the_same_line_once() -> None:
     """There the words are entries of no kind; they are read aside, and an import knows the line again."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     queue(transcript, "enqueue", "and the door")
-    new = transcript.entries()
+    new = thread_entries(transcript.bytes())
     old = [as_imported_earlier(entry) for entry in new]
 
     assert [message.content for message in with_asides(main_line(old), old)] == ["Paint the fence.", "and the door"]
@@ -156,11 +157,11 @@ def test_a_thread_imported_earlier_keeps_its_words_and_takes_the_same_line_once(
 
 def test_an_operation_changes_the_outline_before_it() -> None:
     """Pages do not show words that were taken back later, so an outline is not continued over the operation."""
-    transcript = Transcript()
+    transcript = Story()
     transcript.user("Paint the fence.")
     queue(transcript, "enqueue", "in blu")
     queue(transcript, "popAll", "in blu")
-    entries = transcript.entries()
+    entries = thread_entries(transcript.bytes())
 
     assert not is_continued(entries, 2)
     parts = outline(entries)
@@ -173,7 +174,7 @@ TYPED = st.sampled_from(["prompt", "queued", "queued to prompt", "taken back", "
 @given(st.lists(TYPED, max_size=25))
 def test_every_typed_text_is_in_exactly_one_utterance(kinds: list[str]) -> None:
     """However prompts, queued words and news are mixed: each sent text is said once, in no other text."""
-    transcript = Transcript()
+    transcript = Story()
     sent: list[str] = []
     for number, kind in enumerate(kinds):
         words = f"plank {number} is loose"
