@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from reverie.importers import chunks, detect
 from reverie.importers import lines as importer_lines
-from reverie.importers.chunks import plan_chunk
-from reverie.importers.detect import json_object_of
+from reverie.importers.chunks import ChunkPlan, plan_chunk
+from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.join import main_line
 from reverie.models import NO_RESULT, Entry, EntryKind, Message
 from support.soak import count
 from support.story import Story, call, result, text
-from support.transcripts import bad_line_bytes, parse_line, plan_in_chunks, thread_entries
+from support.transcripts import bad_line_bytes, thread_entries
 
 SMALL_LIMIT = 400
 WORDS = st.text(max_size=20)
@@ -66,6 +66,33 @@ LINES = st.fixed_dictionaries(
 BROKEN = st.sampled_from(
     [b"", b" ", b"hello", b"\0\1", b'{"a":"\\ud800"}', b"\xff\xfe", b"{", b"[" * 500, b"x" * 900, b'{"a']
 )
+
+
+def _concatenated(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
+    """Return the plans of two consecutive chunks as the plan of both together."""
+    return ChunkPlan(
+        first.entries + rest.entries,
+        first.consumed + rest.consumed,
+        first.lines + rest.lines,
+        first.problems + rest.problems,
+        dict(Counter(first.counts) + Counter(rest.counts)),
+        rest.inside,
+    )
+
+
+def plan_in_chunks(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
+    """Return the plan of a transcript parsed in chunks; with `ends`, every chunk is parsed as the last one."""
+    so_far = ChunkPlan((), 0, 0)
+    for cut in [*sorted(cuts), len(data)]:
+        piece = plan_chunk(
+            data[so_far.consumed : cut],
+            first_line=1 + so_far.lines,
+            final=ends or cut == len(data),
+            inside=so_far.inside,
+            tokens=False,
+        )
+        so_far = _concatenated(so_far, piece)
+    return so_far
 
 
 def _half(raw: bytes) -> bool:
@@ -123,7 +150,7 @@ def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> No
 def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
     """The JSON of a line can be rebuilt from its entry, and an unreadable line byte for byte, up to the size limit."""
     raw = orjson.dumps(value)
-    entry = parse_line(raw, 1)
+    entry = read_line(raw, 1)[0]
     if entry.kind is EntryKind.BAD:
         assert entry.extra["problem"]
         assert bad_line_bytes(entry) == (raw if len(raw) <= SMALL_LIMIT else raw[:10].decode(errors="ignore").encode())
@@ -138,7 +165,7 @@ def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
 @given(raw=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_any_bytes_are_accepted_as_a_line(raw: bytes) -> None:
     """Bytes that are no JSON object are stored exactly."""
-    entry = parse_line(raw, 1)
+    entry = read_line(raw, 1)[0]
     assert entry.kind is EntryKind.OTHER or bad_line_bytes(entry) == raw
 
 

@@ -115,6 +115,12 @@ class Story:
         line = {"type": kind, **fields}
         self.lines.append(line if kind in _TIMELESS else {**line, "sessionId": self.session, "timestamp": self._now()})
 
+    def queue(self, operation: str, content: Any = None) -> None:
+        """Append an operation of the queue, into which the client puts words that are typed meanwhile."""
+        self.add_outside_tree(
+            "queue-operation", operation=operation, **({} if content is None else {"content": content})
+        )
+
     def user(self, content: Any, **fields: Any) -> str:
         """Append a message of the user."""
         return self.add("user", message={"role": "user", "content": content}, **fields)
@@ -467,7 +473,7 @@ class _Session:
         if self.random.random() < 0.3:
             self.writer.user([text("[Request interrupted by user]")])
         words = self.random.choice(CORRECTIONS).format(name, port, port + 400)
-        self.writer.add_outside_tree("queue-operation", operation="enqueue", content=words)
+        self.writer.queue("enqueue", words)
         self.writer.user(words)
         self.writer.reply(text(f"You're right, I will leave `{name}_open` as it is and change its caller only."))
 

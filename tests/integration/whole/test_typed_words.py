@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,20 +21,14 @@ QUESTIONS = [
 ANSWERS = {"Which glaze do the bowls get?": "Celadon", "Who fires them?": 'ask "Wilma" at the raku oven'}
 
 
-def queued(operation: str, **content: str) -> dict[str, Any]:
-    """Return a line of the client's queue."""
-    at = "2026-01-02T03:04:05.000Z"
-    return {"type": "queue-operation", "operation": operation, "sessionId": "s1", "timestamp": at, **content}
-
-
 @pytest.fixture
 def session() -> Story:
     """Return a session in which the person types words in each of the ways that are no prompt."""
     transcript = Story()
     transcript.user("Throw six bowls.")
     transcript.assistant(call("wedge", command="wedge --clay stoneware"))
-    transcript.lines += [queued("enqueue", content="the porcelain is in the cellar")]
-    transcript.lines += [queued("remove")]
+    transcript.queue("enqueue", "the porcelain is in the cellar")
+    transcript.queue("remove")
     transcript.user([result("wedge")])
     transcript.assistant(call("fire", command="kiln --cone 10"))
     said = REFUSED + "the user said:\nbisque them before glazing"
@@ -45,8 +38,8 @@ def session() -> Story:
     pairs = ", ".join(f'"{question}"="{answer}"' for question, answer in ANSWERS.items())
     told = f"User has answered your questions: {pairs}. You can now continue with the user's answers in mind."
     transcript.user([result("ask", told)], toolUseResult={**asked, "answers": ANSWERS})
-    transcript.lines += [queued("enqueue", content="sgraffito on all of them")]
-    transcript.lines += [queued("popAll", content="sgraffito on all of them")]
+    transcript.queue("enqueue", "sgraffito on all of them")
+    transcript.queue("popAll", "sgraffito on all of them")
     transcript.assistant(text("Six bowls are thrown."))
     return transcript
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reverie.distill.steps import Utterance, read_trace
-from reverie.importers.detect import json_object_of
+from reverie.importers.detect import json_object_of, read_line
 from reverie.importers.join import main_line, with_asides
 from reverie.importers.outline import is_continued, messages_of_part, outline
 from reverie.importers.rewinds import rewound_positions
@@ -18,18 +18,7 @@ from reverie.models import Entry, EntryKind
 from reverie.usecases.entries import entry_record
 from reverie.usecases.imports import line_identity
 from support.story import Story, call, result, text
-from support.transcripts import parse_line, thread_entries
-
-
-def queue(transcript: Story, operation: str, content: Any = None) -> None:
-    """Add an operation of the client's queue."""
-    line = {
-        "type": "queue-operation",
-        "operation": operation,
-        "sessionId": "s1",
-        "timestamp": "2026-01-02T03:04:05.000Z",
-    }
-    transcript.lines.append(line if content is None else {**line, "content": content})
+from support.transcripts import thread_entries
 
 
 def said(transcript: Story) -> list[str]:
@@ -51,10 +40,10 @@ def test_words_sent_meanwhile_follow_the_results_that_they_stand_before() -> Non
     transcript = Story()
     transcript.user("Paint the fence.")
     transcript.assistant(text("I begin."), reply="r")
-    queue(transcript, "enqueue", "oh, and use no red")
+    transcript.queue("enqueue", "oh, and use no red")
     transcript.assistant(call("a"), reply="r")
     transcript.user([result("a")])
-    queue(transcript, "remove")
+    transcript.queue("remove")
     transcript.assistant(text("It is green."))
 
     messages = main_line(thread_entries(transcript.bytes()))
@@ -68,11 +57,11 @@ def test_words_that_become_a_prompt_count_once(prompt: str) -> None:
     """The prompt counts, also where the client sends several queued texts as one, and news stand in the queue."""
     transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "<task-notification>dry</task-notification>")
+    transcript.queue("enqueue", "<task-notification>dry</task-notification>")
     for words in prompt.splitlines():
-        queue(transcript, "enqueue", words)
+        transcript.queue("enqueue", words)
     transcript.assistant(text("Done."))
-    queue(transcript, "dequeue")
+    transcript.queue("dequeue")
     transcript.user(prompt)
 
     assert said(transcript) == ["Paint the fence.", prompt]
@@ -82,8 +71,8 @@ def test_the_same_words_sent_twice_count_twice() -> None:
     """Words that the agent was given are no copy of a prompt that says the same later."""
     transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "go on")
-    queue(transcript, "remove")
+    transcript.queue("enqueue", "go on")
+    transcript.queue("remove")
     transcript.assistant(text("Done."))
     transcript.user("go on")
 
@@ -94,9 +83,9 @@ def test_words_taken_back_are_not_said() -> None:
     """What is sent after `popAll` counts; words that the queue had no time to give to the agent count as well."""
     transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "in blu")
-    queue(transcript, "popAll", "in blu")
-    queue(transcript, "enqueue", "in blue")
+    transcript.queue("enqueue", "in blu")
+    transcript.queue("popAll", "in blu")
+    transcript.queue("enqueue", "in blue")
 
     assert said(transcript) == ["Paint the fence.", "in blue"]
 
@@ -107,7 +96,7 @@ def test_words_taken_back_are_not_said() -> None:
 def test_news_and_commands_are_not_typed_words(content: Any) -> None:
     """News of running tasks and commands in the queue are no speech, and their lines come back as they were."""
     transcript = Story()
-    queue(transcript, "enqueue", content)
+    transcript.queue("enqueue", content)
 
     assert said(transcript) == []
     assert json_object_of(thread_entries(transcript.bytes())[0]) == transcript.lines[0]
@@ -117,7 +106,7 @@ def test_news_and_commands_are_not_typed_words(content: Any) -> None:
 def test_a_line_with_words_comes_back_as_it_was(words: str) -> None:
     """Words that only begin like news are speech; the entry gives the line that it was read from."""
     transcript = Story()
-    queue(transcript, "enqueue", words)
+    transcript.queue("enqueue", words)
 
     assert said(transcript) == [words.strip()]
     assert json_object_of(thread_entries(transcript.bytes())[0]) == transcript.lines[0]
@@ -130,9 +119,9 @@ def test_words_on_a_rewound_branch_are_rewound() -> None:
     reply = transcript.assistant(text("In which colour?"), parent=root)
     transcript.user("in red", parent=reply)
     transcript.assistant(call("a"))
-    queue(transcript, "enqueue", "dark red")
+    transcript.queue("enqueue", "dark red")
     transcript.user("in blue", parent=reply)
-    queue(transcript, "enqueue", "light blue")
+    transcript.queue("enqueue", "light blue")
 
     entries = thread_entries(transcript.bytes())
 
@@ -146,21 +135,21 @@ def test_a_thread_imported_earlier_keeps_its_words_and_takes_the_same_line_once(
     """There the words are entries of no kind; they are read aside, and an import knows the line again."""
     transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "and the door")
+    transcript.queue("enqueue", "and the door")
     new = thread_entries(transcript.bytes())
     old = [as_imported_earlier(entry) for entry in new]
 
     assert [message.content for message in with_asides(main_line(old), old)] == ["Paint the fence.", "and the door"]
     assert [*map(line_identity, map(entry_record, old))] == [*map(line_identity, map(entry_record, new))]
-    assert parse_line(b'{"type":"queue-operation","operation":"enqueue","content":"and the door"}', 1).id is None
+    assert read_line(b'{"type":"queue-operation","operation":"enqueue","content":"and the door"}', 1)[0].id is None
 
 
 def test_an_operation_changes_the_outline_before_it() -> None:
     """Pages do not show words that were taken back later, so an outline is not continued over the operation."""
     transcript = Story()
     transcript.user("Paint the fence.")
-    queue(transcript, "enqueue", "in blu")
-    queue(transcript, "popAll", "in blu")
+    transcript.queue("enqueue", "in blu")
+    transcript.queue("popAll", "in blu")
     entries = thread_entries(transcript.bytes())
 
     assert not is_continued(entries, 2)
@@ -182,23 +171,23 @@ def test_every_typed_text_is_in_exactly_one_utterance(kinds: list[str]) -> None:
             case "prompt":
                 transcript.user(words)
             case "queued":
-                queue(transcript, "enqueue", words)
-                queue(transcript, "remove")
+                transcript.queue("enqueue", words)
+                transcript.queue("remove")
             case "queued to prompt":
-                queue(transcript, "enqueue", words)
+                transcript.queue("enqueue", words)
                 transcript.assistant(text("Well."))
-                queue(transcript, "dequeue")
+                transcript.queue("dequeue")
                 transcript.user(words)
             case "taken back":
-                queue(transcript, "enqueue", words)
-                queue(transcript, "popAll", words)
+                transcript.queue("enqueue", words)
+                transcript.queue("popAll", words)
             case "reply":
                 transcript.assistant(text("Nailed."))
             case "tool":
                 transcript.assistant(call(f"c{number}"))
                 transcript.user([result(f"c{number}")])
             case _:
-                queue(transcript, "enqueue", f"<task-notification>{words}</task-notification>")
+                transcript.queue("enqueue", f"<task-notification>{words}</task-notification>")
         if kind in ("prompt", "queued", "queued to prompt"):
             sent.append(words)
 

@@ -34,9 +34,8 @@ def test_every_request_has_what_was_typed_aside(tmp_path: Path) -> None:
     transcript = Story()
     transcript.user("Paint the fence.")
     transcript.assistant(call("a"))
-    time = "2026-01-02T03:04:05.000Z"
-    for operation in ({"operation": "enqueue", "content": "please use no red"}, {"operation": "remove"}):
-        transcript.lines.append({"type": "queue-operation", "sessionId": "s1", "timestamp": time, **operation})
+    transcript.queue("enqueue", "please use no red")
+    transcript.queue("remove")
     transcript.user([result("a")])
     transcript.assistant(text("It is green."))
     path = tmp_path / "session.jsonl"
