@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import orjson
 import pytest
 
 from reverie import tokenizer
@@ -17,6 +16,7 @@ from reverie.evals.__main__ import main
 from reverie.evals.after_transcript import context_text, knowledge_text
 from support.shared import all_sessions
 from support.soak import count
+from support.story import Story
 from support.thread import Thread, logger_fix
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
@@ -24,17 +24,11 @@ BUDGETS = (4_000, 8_000, 16_000, 32_000)
 
 def transcript(path: Path, thread: Thread) -> Path:
     """Write the thread as a transcript and return its path."""
-    rows = [
-        {
-            "type": message.role,
-            "uuid": f"00000000-0000-4000-8000-{number:012}",
-            "parentUuid": None,
-            "timestamp": message.at,
-            "message": {"role": message.role, "content": message.content, "id": f"msg_{number}"},
-        }
-        for number, message in enumerate(thread.messages)
-    ]
-    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    story = Story()
+    for number, message in enumerate(thread.messages):
+        said = {"role": message.role, "content": message.content, "id": f"msg_{number}"}
+        story.add(message.role, message=said, timestamp=message.at)
+    path.write_bytes(story.bytes())
     return path
 
 
