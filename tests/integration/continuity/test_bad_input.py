@@ -12,7 +12,7 @@ from reverie.errors import Conflict, ReverieError, TokenBudgetExceeded, TooLarge
 from reveried.clock import CLOCK_FILE
 from support.api_rules import violations
 from support.daemon import Daemon, check_refused, running_daemon, scratch_home
-from support.worker import Worker
+from support.turns import Worker
 
 BUDGETS = (None, 1_500, 6_000, 40_000)
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}

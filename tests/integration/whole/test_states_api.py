@@ -10,7 +10,7 @@ from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from support.daemon import running_daemon
 from support.pages import newest_operation
-from support.thread import logger_fix
+from support.talk import logger_fix
 
 
 def turns(*texts: str) -> list[dict[str, Any]]:
