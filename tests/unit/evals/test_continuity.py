@@ -16,8 +16,8 @@ from reverie.evals.after_transcript import context_of
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, Report, continuity, svg
 from reverie.evals.cuts import find_cuts
 from reverie.importers.find import read_entries
-from support.compacted import compacted_session
 from support.shared import SHARED, real_sessions
+from support.story import compacted_session
 
 JUDGED = ("2026-01-05-", "1a289c77-")  # the two smallest sessions that were compacted
 BUDGETS = (4_000, 16_000)
