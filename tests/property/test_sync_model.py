@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -21,9 +22,25 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from reverie.sync.merge_plan import without_lines
-from reverie.sync.plan import Rules, is_own_write, lines_of, sha256
+from reverie.sync.plan import (
+    Rules,
+    is_own_write,
+    lines_of,
+    sha256,
+)
 from support.soak import count
-from support.sync_sides import MINUTE, REDACTOR, SECRET_START, Sides, Texts, changes_nothing, fewer, is_secret, words
+from support.sync_sides import MINUTE, REDACTOR, SECRET_START, Sides, Texts, changes_nothing, words
+
+
+def fewer(old: str, new: str) -> set[str]:
+    """Return the words that the new text lacks, or has less often."""
+    gone = Counter(old.replace("\ufeff", " ").split()) - Counter(new.replace("\ufeff", " ").split())
+    return words(old) & set(gone)
+
+
+def is_secret(word: str) -> bool:
+    return word.startswith(SECRET_START)
+
 
 NAMES = ("a.md", "b.md", "facts/c.md", "facts/d.md")
 

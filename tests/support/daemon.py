@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import random
-import re
 import select
 import shutil
 import signal
@@ -500,13 +499,3 @@ def serves(daemon: Daemon) -> bool:
 def bearer(token: str) -> dict[str, str]:
     """Return the authorization header of a token."""
     return {"Authorization": f"Bearer {token}"}
-
-
-def times_run(pid: int) -> int:
-    """Return the number of context switches of all threads of a process, which does not depend on load."""
-    waits = re.compile(r"^voluntary_ctxt_switches:\t(\d+)", re.MULTILINE)
-    found = 0
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(OSError):  # the thread has ended meanwhile
-            found += sum(map(int, waits.findall((task / "status").read_text("ascii"))))
-    return found

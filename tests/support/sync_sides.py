@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,12 +33,6 @@ def words(text: str) -> set[str]:
     return {word for word in text.replace("\ufeff", " ").split() if word.startswith(("w", SECRET_START))}
 
 
-def fewer(old: str, new: str) -> set[str]:
-    """Return the words that the new text lacks, or has less often."""
-    gone = Counter(old.replace("\ufeff", " ").split()) - Counter(new.replace("\ufeff", " ").split())
-    return words(old) & set(gone)
-
-
 def as_saved(text: str, pick: random.Random) -> str:
     """Return a text, three times in ten with CRLF, a byte order mark or without a final newline."""
     match pick.randrange(10):
@@ -50,10 +43,6 @@ def as_saved(text: str, pick: random.Random) -> str:
         case 2:
             return text.rstrip("\n")
     return text
-
-
-def is_secret(word: str) -> bool:
-    return word.startswith(SECRET_START)
 
 
 @dataclass

@@ -7,13 +7,10 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from datetime import time as dt_time
 from pathlib import Path
 
 MOST_S = 120.0  # far above what a machine with much else to do needs, and below the limit of one test (300 s)
 PAUSE_S = 0.02  # between two looks at a state
-DAY_END_S = 60.0  # before the end of a UTC day, in which no test begins that counts by day; most take a few seconds
 
 
 def wait_until(state: Callable[[], object], what: str = "the expected state", most_s: float = MOST_S) -> None:
@@ -22,17 +19,6 @@ def wait_until(state: Callable[[], object], what: str = "the expected state", mo
     while not state():
         assert time.monotonic() < deadline, f"{what} did not come within {most_s:g} s"
         time.sleep(PAUSE_S)
-
-
-def seconds_past_midnight(now: datetime) -> float:
-    """Return the seconds to wait so that no UTC day ends soon: up to a little after midnight if it is near, else 0.
-
-    The daemon counts the tokens of models by day, and dates what it writes. A test that compares two such values would
-    fail if the day ended between them.
-    """
-    midnight = datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), dt_time.min, UTC)
-    left_s = (midnight - now).total_seconds()
-    return left_s + 1.0 if left_s <= DAY_END_S else 0.0
 
 
 @contextmanager
