@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import random
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from reverie import _native
 from support.prose import paragraph
 from support.shared import shared_files, shared_rows
 
@@ -169,3 +171,43 @@ def _reworded(line: str, pick: random.Random) -> str:
     at = pick.randrange(1, len(words))
     words[at : at + pick.randint(0, 1)] = paragraph(pick, words=pick.randint(1, 2)).split(" ")
     return " ".join(words)
+
+
+Edit: TypeAlias = tuple[int, str, str]
+"""At a byte, the old text is replaced by the new one."""
+
+Change: TypeAlias = tuple[str, str, str]
+"""A change as the native core takes it: its kind, the id of a block, a text."""
+
+
+class Applied(NamedTuple):
+    """The edits of changes, the document after them, and the edits that undo them."""
+
+    edits: list[Edit]
+    document: bytes
+    inverse: list[Edit]
+
+
+def apply(document: bytes, blocks: Iterable[tuple[str, int, int]], changes: Iterable[Change]) -> Applied:
+    """Return what changes make of a document."""
+    return Applied(*_native.apply_changes(document, list(blocks), list(changes)))
+
+
+def add(text: str, after: str | None = None) -> Change:
+    """Return the change that adds a block after another one, else last."""
+    return ("add_end", "", text) if after is None else ("add_after", after, text)
+
+
+def update(id_: str, text: str) -> Change:
+    """Return the change that replaces the text of a block."""
+    return "update", id_, text
+
+
+def delete(id_: str) -> Change:
+    """Return the change that deletes a block."""
+    return "delete", id_, ""
+
+
+def under(heading: str, text: str) -> Change:
+    """Return the change that adds a block at the end of a section."""
+    return "add_under", heading, text

@@ -9,8 +9,7 @@ import pytest
 from reverie import _native
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind, parse
-from support.block_edits import Applied, Change, Edit, add, apply, delete, under, update
-from support.document_cases import history_sets
+from support.document_cases import Applied, Change, Edit, add, apply, delete, history_sets, under, update
 from support.soak import count
 
 SETS = history_sets()
