@@ -1,4 +1,4 @@
-"""Markdown documents that are hard to read: odd bytes, endings, nesting, markup, front matter and scripts."""
+"""Markdown documents that are hard to read, generated versions of others with their edits, and changes of blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from reverie import _native
-from support.prose import paragraph
 from support.shared import shared_files, shared_rows
 
 AWKWARD: Final[dict[str, bytes]] = {
@@ -93,14 +92,6 @@ HISTORIES: Final = 40  # documents
 VERSIONS: Final = 12  # of each
 
 
-class Triple(NamedTuple):
-    """A base text and two edited versions of it."""
-
-    base: str
-    ours: str
-    theirs: str
-
-
 @functools.cache
 def generated_histories() -> tuple[tuple[str, ...], ...]:
     """Return the versions of each generated document, oldest first."""
@@ -119,59 +110,11 @@ def recorded_triples() -> list[dict[str, Any]]:
 
 
 def _history(seed: int) -> tuple[str, ...]:
-    pick = random.Random(seed)
-    lines = ["# " + paragraph(pick, words=3), ""]
-    for _ in range(pick.randint(3, 9)):
-        lines += ["## " + paragraph(pick, words=4), "", *_block(pick), ""]
-    versions = [lines]
-    for _ in range(VERSIONS - 1):
-        versions.append(_edited(versions[-1], pick, changes=pick.randint(1, 5)))
-    ending = "\r\n" if seed % 10 == 9 else "\n"
-    return tuple(ending.join(version) + ending for version in versions)
-
-
-def _block(pick: random.Random) -> list[str]:
-    """Return the lines of a list, a paragraph or a code block."""
-    match pick.randrange(4):
-        case 0 | 1:
-            return [f"- {paragraph(pick, words=pick.randint(4, 14))}" for _ in range(pick.randint(2, 9))]
-        case 2:
-            return [paragraph(pick, words=pick.randint(9, 16)) for _ in range(pick.randint(2, 8))]
-        case _:
-            return ["```sh", *(f"make {paragraph(pick, words=2)}" for _ in range(pick.randint(1, 5))), "```"]
-
-
-def _edited(lines: list[str], pick: random.Random, *, changes: int) -> list[str]:
-    """Return `lines` after some typical changes."""
-    lines = list(lines)
-    for _ in range(changes):
-        at = pick.randrange(2, len(lines))
-        run = min(pick.choice((1, 1, 1, 2, 3, 5)), len(lines) - at)
-        match pick.randrange(6):
-            case 0:
-                lines[at:at] = [f"- {paragraph(pick, words=8)}" for _ in range(run)]
-            case 1 if len(lines) > 20:
-                del lines[at : at + run]
-            case 2:
-                moved = lines[at : at + run]
-                del lines[at : at + run]
-                to = pick.randrange(2, len(lines) + 1)
-                lines[to:to] = moved
-            case 3:
-                lines += ["", "## " + paragraph(pick, words=3), "", *_block(pick)]
-            case _:
-                lines[at : at + run] = [_reworded(line, pick) for line in lines[at : at + run]]
-    return lines
-
-
-def _reworded(line: str, pick: random.Random) -> str:
-    """Return `line` with one word replaced, added or left out; an empty line with words."""
-    words = line.split(" ")
-    if len(words) < 3:
-        return f"{line}{paragraph(pick, words=5)}"
-    at = pick.randrange(1, len(words))
-    words[at : at + pick.randint(0, 1)] = paragraph(pick, words=pick.randint(1, 2)).split(" ")
-    return " ".join(words)
+    pairs = list(history(seed, VERSIONS - 1))
+    versions = [
+        "# T\n\n" + "\n".join(piece.text for piece in blocks) for blocks in (pairs[0][0], *(new for _, new in pairs))
+    ]
+    return tuple(text.replace("\n", "\r\n") if seed % 10 == 9 else text for text in versions)
 
 
 Edit: TypeAlias = tuple[int, str, str]
@@ -231,9 +174,9 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """Return the block's markdown: its list mark and its words on one line."""
-        between = "" if self.words and self.words[0][0] in CHARACTERS else " "
-        return f"{self.mark}{between.join(self.words)}\n"
+        """Return the block's markdown: its list mark and its words on one line, or a fence around them."""
+        line = ("" if self.words and self.words[0][0] in CHARACTERS else " ").join(self.words)
+        return f"```sh\n{line}\n```\n" if self.mark == "```" else f"{self.mark}{line}\n"
 
 
 @dataclass
@@ -262,7 +205,7 @@ class Writer:
     def new(self) -> Piece:
         """Return a new block."""
         length = self.pick.choice((3, 5, 8, 12, 20, 60))
-        return Piece(self.some(length), self.pick.choice(("- ", "- ", "- ", "* ", "## ", "")))
+        return Piece(self.some(length), self.pick.choice(("- ", "- ", "- ", "* ", "## ", "", "```")))
 
     def edit(self, blocks: list[Piece]) -> None:
         """Replace, insert, remove or append words of a block: less than half of them."""
