@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+from pathlib import Path
 from typing import Final
 
 from support.shared import shared_files
@@ -115,3 +116,8 @@ def _filled(kind: str, pick: random.Random) -> str:
             return str(pick.choice((400, 401, 403, 404, 409, 413, 429, 500, 503)))
         case _:
             return str(pick.randrange(1, 1000 if kind == "d" else 10))
+
+
+_PROMPTS = Path(__file__).parents[1] / "vectors" / "unrelated_prompts.txt"
+UNRELATED: tuple[str, ...] = tuple(_PROMPTS.read_text("utf-8").splitlines())
+"""Prompts about nothing that the tests store: questions, requests, small talk."""
