@@ -16,7 +16,7 @@ from reveried.cli.send_sessions import import_file
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
 from support.pages import newest_operation
-from support.said_again import SAID_AGAIN
+from support.prose import SAID_AGAIN
 from support.story import session_file
 from support.waiting import wait_until
 
