@@ -14,7 +14,7 @@ from reverie.models import Candidate, MemoryType
 from reverie.usecases.review import harm_of_file
 from support.daemon import Daemon
 from support.daemon_folder import bytes_below
-from support.poison import DEMANDS, MARK, pasted
+from support.prose import DEMANDS, MARK, pasted
 from support.waiting import wait_until
 
 _VERBS = ("requires that", "must only run after", "cannot work unless", "expects that")

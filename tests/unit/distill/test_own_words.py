@@ -9,7 +9,7 @@ import pytest
 from reverie.distill.distiller import Extractive
 from reverie.distill.own_words import own_words, typed_words
 from reverie.models import Candidate, MemoryType
-from support.poison import MARK, pasted
+from support.prose import MARK, pasted
 from support.talk import Talk
 
 PASTES: Final[tuple[str, ...]] = (
