@@ -1,4 +1,4 @@
-"""Generated technical documentation: sentences about a fictitious tide service, with options, paths and settings."""
+"""Texts: generated documentation of a tide service, unrelated prompts, wishes said twice, and poisoned messages."""
 
 from __future__ import annotations
 
