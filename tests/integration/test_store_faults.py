@@ -30,8 +30,8 @@ from reverie.store import RULES, SYSTEM_SPACE, Failed, Kind, Reader, Store, Writ
 from reverie.store.check import CheckReport, check
 from reverie.store.codec import verified_sealed
 from support.soak import count
+from support.spaces import tracer
 from support.stores import AT, MASKING, SPACE, opened, put, write
-from support.strace import tracer
 
 AGENTS = 8
 LONG = "long " * 16_000

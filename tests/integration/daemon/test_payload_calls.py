@@ -16,7 +16,7 @@ from urllib.parse import quote_from_bytes, unquote
 import pytest
 
 from support.daemon import Answer, Daemon, Wire, check_refused, request, running_daemon
-from support.path_cases import forms, payloads
+from support.hostile_cases import forms, payloads
 from support.soak import count
 from support.waiting import wait_until
 

@@ -26,8 +26,7 @@ from reverie.sync.displaced import DisplacedFile, recover
 from reverie.sync.root import Root
 from reverie.sync.swap import Mismatch, Removed, Written, remove_file, write_file
 from support.soak import count
-from support.spaces import digest, open_root, swap_files
-from support.strace import tracer
+from support.spaces import digest, open_root, swap_files, tracer
 
 NOTE, OTHER = "facts/deep/user.md", "notes.txt"
 ONE, TWO, THREE, FOUR = (f"- Version {number}\n".encode() * 50 for number in ("one", "two", "three", "four"))

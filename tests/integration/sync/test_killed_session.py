@@ -22,7 +22,7 @@ from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
 from support.daemon_folder import COPY, QUICK, Tree, bytes_below, tree
 from support.soak import count
-from support.strace import tracer
+from support.spaces import tracer
 
 LEFT = ("facts/a.md", "facts/new.md")  # what the person moves away or deletes
 MOVED = "facts/moved.md"

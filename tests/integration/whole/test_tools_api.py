@@ -12,8 +12,8 @@ from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from support.daemon import Daemon, check_refused, running_daemon
 from support.daemon_folder import Tree, bytes_below, tree
+from support.hostile_cases import all_path_cases
 from support.pages import refused, result_of
-from support.path_cases import all_path_cases
 
 INDEX = """\
 Available memory:

@@ -1,4 +1,4 @@
-"""Labelled document paths: to be accepted, to be refused, or free to be either, but never accepted in another form."""
+"""Hostile input: document paths with their verdicts, spellings of path traversal, and JSON by the grammar of RFC 8259."""
 
 from __future__ import annotations
 
