@@ -1,4 +1,4 @@
-"""Hostile input: document paths with their verdicts, spellings of path traversal, and JSON by the grammar of RFC 8259."""
+"""Hostile input: labelled document paths, spellings of path traversal, and JSON texts by the grammar of RFC 8259."""
 
 from __future__ import annotations
 
