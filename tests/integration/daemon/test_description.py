@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.daemon import Answer, Daemon, check_serving, environment, free_port, scratch_home
+from support.daemon import Answer, Daemon, check_serving, free_port, running_daemon
 from support.soak import count
 from support.stores import add_token
 
@@ -354,8 +354,8 @@ def tool(name: str) -> str:
 def over_tcp() -> Iterator[tuple[Daemon, str]]:
     """Yield a daemon with a listener on loopback for the token `tok`, and its URL."""
     port = free_port()
-    with scratch_home() as home:
-        daemon = Daemon(home, environment(home, REVERIE_DAEMON_TCP=f"127.0.0.1:{port}")).start()
+    with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{port}") as daemon:
+        home = daemon.home
         try:
             daemon.stop()
             add_token(home, "tok", "default", "tester")
