@@ -179,61 +179,6 @@ def conversations(paths: Iterable[Path] | None = None) -> list[str]:
     return texts
 
 
-_SYLLABLES = ["bro", "zen", "lum", "ta", "vix", "or", "mel", "quo", "dra", "pin", "sy", "hub", "nex", "ro", "gly", "fi"]
-_BASE62 = string.digits + string.ascii_letters
-
-_KEYWORDS = [
-    "password",
-    "passwd",
-    "secret",
-    "api_key",
-    "apikey",
-    "auth_token",
-    "client_secret",
-    "private_key",
-    "db_pass",
-]
-_ASSIGNMENTS = [
-    '{keyword} = "{value}"',
-    "{keyword} = '{value}'",
-    '{keyword}: "{value}"',
-    "{keyword}: {value}",
-    '  "{keyword}": "{value}",',
-    "export {upper}={value}",
-    '{upper}="{value}"',
-    'final String {keyword} = "{value}";',
-    "const {keyword} = '{value}';",
-    '{keyword} := "{value}"',
-    '${keyword} = "{value}";',
-    "<{keyword}>{value}</{keyword}>",
-    'if {keyword} == "{value}":',
-    'connect(user="tide", {keyword}="{value}")',
-    "--{keyword}={value}",
-    '#define {upper} "{value}"',
-    '<add key="{keyword}" value="{value}" />',
-]
-
-
-def assigned_keywords(number: int) -> list[Labelled]:
-    """Return code and settings in which a keyword precedes a value: words with digits, or random letters."""
-    pick = random.Random(13)
-    rows = []
-    for _ in range(number):
-        keyword = pick.choice(_KEYWORDS)
-        value = pick.choice(
-            [
-                "".join(pick.choices(_SYLLABLES, k=3)) + str(pick.randrange(10, 10_000)) + pick.choice("!?$%"),
-                "".join(pick.choices(_BASE62, k=pick.choice([10, 16, 24, 40]))) + str(pick.randrange(10)),
-                "".join(pick.choices(_HEX, k=pick.choice([16, 32, 64]))),
-                base64.b64encode(pick.randbytes(pick.choice([12, 18, 30]))).decode(),
-            ]
-        )
-        text = pick.choice(_ASSIGNMENTS).format(keyword=keyword, upper=keyword.upper(), value=value)
-        start = text.index(value)
-        rows.append(Labelled(keyword, text, start, start + len(value)))
-    return rows
-
-
 # Nobody adds a form to a rule: they measure what the rules cover. `{V}` is in the place of the value.
 TYPED_FORMS = (
     # English
